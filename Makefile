@@ -1,0 +1,48 @@
+# The commands a user types; the build itself is CMakeLists.txt.
+#
+#   make demo            install what the build needs, build, record and report an example
+#   make check           every check that a change must pass
+#   make check-long      the slow ones
+#   make bench           what recording costs, beside heaptrack
+#   make install PREFIX=/usr/local
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: all build demo check check-long bench install clean format
+all: build
+
+build:
+	@tools/install-deps --demo
+	@cmake --preset release -DBUILD_TESTING=OFF --log-level=WARNING >/dev/null
+	@cmake --build build/release -j $(JOBS)
+
+demo: build
+	@tools/demo build/release
+
+check:
+	@tools/install-deps --check
+	@cmake --preset dev --log-level=WARNING >/dev/null
+	@cmake --build build/dev -j $(JOBS)
+	@cd build/dev && ctest --output-on-failure --no-label-summary -j $(JOBS) -LE long
+
+check-long:
+	@tools/install-deps --check
+	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING >/dev/null
+	@cmake --build build/release -j $(JOBS)
+	@cd build/release && ctest --output-on-failure --no-label-summary -L long
+
+bench:
+	@tools/install-deps --check
+	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING
+	@cmake --build build/release -j $(JOBS)
+	@/usr/bin/python3 -B tests/bench/bench.py build/release --repeat 3
+
+install: build
+	@cmake --install build/release --prefix $(PREFIX)
+
+format:
+	@tools/check-format --fix
+
+clean:
+	rm -rf build

@@ -1,0 +1,40 @@
+# cmake/install.cmake - where things go; and how other builds find us.
+#
+# The library is no library to link with: it stands apart, where the program looks for
+# it (bin/../lib/tidemark, bin/../lib/<multiarch>/tidemark).
+
+include(CMakePackageConfigHelpers)
+
+set(TIDE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tidemark)
+
+install(TARGETS tidemark RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tidemark_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tidemark)
+install(DIRECTORY include/tidemark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
+install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# find_package(tidemark) gives tidemark::tidemark: the headers, nothing to link.
+add_library(tidemark_api INTERFACE)
+set_target_properties(tidemark_api PROPERTIES EXPORT_NAME tidemark)
+target_include_directories(tidemark_api INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+install(TARGETS tidemark_api EXPORT tidemark_targets)
+install(EXPORT tidemark_targets NAMESPACE tidemark:: FILE tidemark-targets.cmake
+    DESTINATION ${TIDE_PACKAGE_DIR})
+configure_package_config_file(cmake/tidemark-config.cmake.in tidemark-config.cmake
+    INSTALL_DESTINATION ${TIDE_PACKAGE_DIR}
+    PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(tidemark-config-version.cmake
+    COMPATIBILITY SameMajorVersion)
+install(FILES
+    ${PROJECT_BINARY_DIR}/tidemark-config.cmake
+    ${PROJECT_BINARY_DIR}/tidemark-config-version.cmake
+    DESTINATION ${TIDE_PACKAGE_DIR})
+
+# ${pcfiledir} keeps the file true when the tree is moved or staged.
+file(RELATIVE_PATH TIDE_PC_TO_PREFIX
+    /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
+configure_file(cmake/tidemark.pc.in tidemark.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tidemark.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

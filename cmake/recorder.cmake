@@ -1,0 +1,21 @@
+# cmake/recorder.cmake - libtidemark.so, which lives inside other people's programs.
+#
+# It links libc and nothing else, exports only what exports.map lists, and must not be
+# taken apart by the compiler: no builtin malloc knowledge, static TLS.
+
+file(GLOB recorder_sources CONFIGURE_DEPENDS
+    src/capture/*.c src/capture/arch/${CMAKE_SYSTEM_PROCESSOR}/*.c src/base/raw/*.c)
+add_library(tidemark_preload SHARED ${recorder_sources})
+set_target_properties(tidemark_preload PROPERTIES
+    OUTPUT_NAME tidemark
+    NO_SONAME ON
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/capture/exports.map)
+target_link_libraries(tidemark_preload PRIVATE tidemark_flags tidemark_small_stack)
+target_include_directories(tidemark_preload PRIVATE
+    ${PROJECT_SOURCE_DIR}/src/capture/arch/${CMAKE_SYSTEM_PROCESSOR})
+target_compile_options(tidemark_preload PRIVATE
+    -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
+    -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free)
+target_link_options(tidemark_preload PRIVATE
+    -Wl,-z,defs
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/capture/exports.map)
