@@ -1,0 +1,13 @@
+/* base/nearest.h - what was probably meant.
+ *
+ * For: everything but capture/.
+ */
+#ifndef TIDE_BASE_NEAREST_H
+#define TIDE_BASE_NEAREST_H
+
+#include <stddef.h>
+
+/* The one of COUNT names most like WORD, or NULL when none is like it. */
+const char *tide_nearest(const char *word, const char *const *names, size_t count);
+
+#endif

@@ -1,0 +1,59 @@
+/* tests/unit/test_nearest.c - base/nearest.c: suggests what was meant, or nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/nearest.h"
+
+static const char *const NAMES[] = {"run", "report", "info", "flat", "tree", "output"};
+enum { TIDE_NAMES = sizeof(NAMES) / sizeof(NAMES[0]) };
+
+static void finds_a_name_with_one_slip(void **state)
+{
+    (void)state;
+    assert_string_equal(tide_nearest("rport", NAMES, TIDE_NAMES), "report");
+    assert_string_equal(tide_nearest("flatt", NAMES, TIDE_NAMES), "flat");
+    assert_string_equal(tide_nearest("trea", NAMES, TIDE_NAMES), "tree");
+    assert_string_equal(tide_nearest("falt", NAMES, TIDE_NAMES), "flat");
+    assert_string_equal(tide_nearest("reprot", NAMES, TIDE_NAMES), "report");
+}
+
+static void finds_the_name_that_a_word_begins(void **state)
+{
+    (void)state;
+    assert_string_equal(tide_nearest("out", NAMES, TIDE_NAMES), "output");
+    assert_string_equal(tide_nearest("rep", NAMES, TIDE_NAMES), "report");
+}
+
+static void is_silent_when_nothing_is_near(void **state)
+{
+    (void)state;
+    assert_null(tide_nearest("xyzzy", NAMES, TIDE_NAMES));
+    assert_null(tide_nearest("", NAMES, TIDE_NAMES));
+    assert_null(tide_nearest("run", NAMES, 0));
+}
+
+static void does_not_compare_endless_words(void **state)
+{
+    (void)state;
+    char word[1000];
+    memset(word, 'r', sizeof(word) - 1);
+    word[sizeof(word) - 1] = '\0';
+    assert_null(tide_nearest(word, NAMES, TIDE_NAMES));
+    const char *const longest[] = {word, "run"};
+    assert_string_equal(tide_nearest("rum", longest, 2), "run");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_a_name_with_one_slip),
+        cmocka_unit_test(finds_the_name_that_a_word_begins),
+        cmocka_unit_test(is_silent_when_nothing_is_near),
+        cmocka_unit_test(does_not_compare_endless_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
