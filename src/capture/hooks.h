@@ -1,0 +1,20 @@
+/* capture/hooks.h - what the hook files share.
+ *
+ * For: hooks_*.c.
+ */
+#ifndef TIDE_CAPTURE_HOOKS_H
+#define TIDE_CAPTURE_HOOKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/self.h"
+
+#define TIDE_HOOK __attribute__((visibility("default"), noinline))
+
+/* An allocator of the target gave BLOCK (NULL: it failed) to CALLER. */
+void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind);
+/* CALLER is about to give BLOCK back. */
+void tide_hook_dies(struct tide_caller caller, void *block);
+
+#endif

@@ -1,0 +1,338 @@
+/* capture/hooks_heap.c - malloc and its family.
+ *
+ * A hook calls the real function, then records (births), or records, then calls it
+ * (deaths): see "Rules of the recorder".  Errno is what the real function left.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/hooks.h"
+#include "capture/lifecycle.h"
+#include "capture/nested.h"
+#include "capture/real.h"
+#include "capture/record.h"
+
+/* An operator new that threw may leave its mark behind; it is not this far up. */
+enum { TIDE_NEW_REACH = 1 << 16 };
+
+/* --- Before the real functions are known -------------------------------------------- */
+
+/* Serve from the arena; what is not the recorder's own doing is kept for the trace. */
+static TIDE_COLD void *boot_block(size_t size, size_t align, uint8_t kind,
+                                  struct tide_caller caller)
+{
+    void *block = tide_boot_alloc(size, align);
+    if (!block) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    const struct tide_bare_event event = {.op = TIDE_OP_ALLOC,
+                                          .kind = kind,
+                                          .address = (uintptr_t)block,
+                                          .size = size,
+                                          .usable = size,
+                                          .pc = caller.pc};
+    if (!tide_self.quiet)
+        tide_bare(caller, &event);
+    return block;
+}
+
+static TIDE_COLD void *boot_move(void *old, size_t size)
+{
+    const size_t kept = tide_boot_size(old) < size ? tide_boot_size(old) : size;
+    void *block = malloc(size);
+    if (block)
+        memcpy(block, old, kept);
+    free(old);
+    return block;
+}
+
+/* Ready, or made ready now? */
+static inline bool ready(void)
+{
+    return TIDE_LIKELY(tide_real.ready) || tide_real_resolve();
+}
+
+static inline size_t tide_usable(void *block)
+{
+    if (TIDE_LIKELY(tide_real.glibc))
+        return tide_glibc_usable(block);
+    return tide_real.malloc_usable_size ? tide_real.malloc_usable_size(block) : 0;
+}
+
+/* --- Births -------------------------------------------------------------------------- */
+
+/* What was asked for: enum tide_alloc_kind, and log2 of an alignment above it. */
+static inline uint32_t with_align(uint8_t kind, size_t align)
+{
+    return kind | (align ? (uint32_t)__builtin_ctzll(align) << 8 : 0);
+}
+
+/* A real function gave BLOCK (or NULL) to CALLER, who asked for WISH. */
+static inline void *born(struct tide_caller caller, void *block, size_t size,
+                         uint32_t wish)
+{
+    struct tide_self *self = &tide_self;
+    uint8_t kind = (uint8_t)wish;
+    if (TIDE_UNLIKELY(self->quiet | tide_heap_ignored))
+        return block;
+    if (TIDE_UNLIKELY(self->new_kind)) { /* for operator new: it is the one who asked */
+        if (self->new_frame - caller.frame < TIDE_NEW_REACH) {
+            kind = (uint8_t)(self->new_kind - 1);
+            caller = (struct tide_caller){self->new_pc, self->new_frame};
+        }
+        self->new_kind = 0;
+    }
+    if (TIDE_UNLIKELY(!block)) {
+        tide_record_failure(caller, kind, size);
+        return NULL;
+    }
+    struct tide_birth birth = {.address = (uintptr_t)block,
+                               .size = size,
+                               .usable = tide_usable(block),
+                               .op = TIDE_OP_ALLOC,
+                               .kind = kind,
+                               .align_log2 = (uint8_t)(wish >> 8)};
+    tide_record_birth(caller, &birth);
+    return block;
+}
+
+/* Of an operator new that did not call malloc: its block may be from anywhere, so only
+ * what was asked for is known. */
+void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind)
+{
+    if (tide_self.quiet | tide_heap_ignored)
+        return;
+    if (!block) {
+        tide_record_failure(caller, kind, size);
+        return;
+    }
+    struct tide_birth birth = {.address = (uintptr_t)block,
+                               .size = size,
+                               .usable = size,
+                               .op = TIDE_OP_ALLOC,
+                               .kind = kind};
+    tide_record_birth(caller, &birth);
+}
+
+TIDE_HOOK void *malloc(size_t size)
+{
+    if (TIDE_UNLIKELY(!ready()))
+        return boot_block(size, 16, TIDE_KIND_MALLOC, TIDE_CALLER);
+    return born(TIDE_CALLER, tide_real.malloc(size), size, TIDE_KIND_MALLOC);
+}
+
+/* Allocators may implement one of these by another: what they call inside is theirs. */
+#define TIDE_QUIETLY(result, call) \
+    do {                           \
+        tide_self.quiet++;         \
+        (result) = (call);         \
+        tide_self.quiet--;         \
+    } while (0)
+
+TIDE_HOOK void *calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    const bool too_large = __builtin_mul_overflow(count, size, &bytes);
+    if (TIDE_UNLIKELY(!ready()))
+        return too_large ? NULL : boot_block(bytes, 16, TIDE_KIND_CALLOC, TIDE_CALLER);
+    void *block;
+    TIDE_QUIETLY(block, tide_real.calloc(count, size));
+    return born(TIDE_CALLER, block, too_large ? SIZE_MAX : bytes, TIDE_KIND_CALLOC);
+}
+
+TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
+{
+    if (TIDE_UNLIKELY(!ready())) {
+        void *block = boot_block(size, align, TIDE_KIND_POSIX_MEMALIGN, TIDE_CALLER);
+        if (block)
+            *out = block;
+        return block ? 0 : ENOMEM;
+    }
+    int status;
+    TIDE_QUIETLY(status, tide_real.posix_memalign(out, align, size));
+    born(TIDE_CALLER, status == 0 ? *out : NULL, size,
+         with_align(TIDE_KIND_POSIX_MEMALIGN, align));
+    return status;
+}
+
+TIDE_HOOK void *aligned_alloc(size_t align, size_t size)
+{
+    if (TIDE_UNLIKELY(!ready()))
+        return boot_block(size, align, TIDE_KIND_ALIGNED_ALLOC, TIDE_CALLER);
+    void *block;
+    TIDE_QUIETLY(block, tide_real.aligned_alloc(align, size));
+    return born(TIDE_CALLER, block, size, with_align(TIDE_KIND_ALIGNED_ALLOC, align));
+}
+
+TIDE_HOOK void *memalign(size_t align, size_t size)
+{
+    if (TIDE_UNLIKELY(!ready()))
+        return boot_block(size, align, TIDE_KIND_MEMALIGN, TIDE_CALLER);
+    void *block;
+    TIDE_QUIETLY(block, tide_real.memalign(align, size));
+    return born(TIDE_CALLER, block, size, with_align(TIDE_KIND_MEMALIGN, align));
+}
+
+TIDE_HOOK void *valloc(size_t size)
+{
+    if (TIDE_UNLIKELY(!ready()))
+        return boot_block(size, 4096, TIDE_KIND_VALLOC, TIDE_CALLER);
+    void *block;
+    TIDE_QUIETLY(block, tide_real.valloc(size));
+    return born(TIDE_CALLER, block, size, TIDE_KIND_VALLOC);
+}
+
+TIDE_HOOK void *pvalloc(size_t size)
+{
+    if (TIDE_UNLIKELY(!ready()))
+        return boot_block((size + 4095) & ~(size_t)4095, 4096, TIDE_KIND_PVALLOC,
+                          TIDE_CALLER);
+    void *block;
+    TIDE_QUIETLY(block, tide_real.pvalloc(size));
+    return born(TIDE_CALLER, block, size, TIDE_KIND_PVALLOC);
+}
+
+/* --- Moves --------------------------------------------------------------------------- */
+
+/* The real realloc of a live block, with its two halves recorded. */
+static void *move(struct tide_caller caller, void *old, size_t size, uint8_t kind)
+{
+    if (TIDE_UNLIKELY(tide_heap_ignored))
+        return tide_real.realloc(old, size);
+    const bool begun = tide_record_move_begin(caller, old);
+    void *block;
+    TIDE_QUIETLY(block, tide_real.realloc(old, size));
+
+    if (!block) {
+        const bool gone = size == 0; /* freed, as glibc does; else it failed */
+        if (begun)
+            tide_record_move_back(caller, old, gone);
+        else if (gone)
+            tide_record_move_late(caller, old, NULL);
+        if (!gone)
+            tide_record_failure(caller, kind, size);
+        return NULL;
+    }
+    struct tide_birth birth = {.address = (uintptr_t)block,
+                               .size = size,
+                               .usable = tide_usable(block),
+                               .op = TIDE_OP_ALLOC,
+                               .kind = kind};
+    if (begun)
+        tide_record_move_end(caller, &birth);
+    else
+        tide_record_move_late(caller, old, &birth);
+    return block;
+}
+
+TIDE_HOOK void *realloc(void *old, size_t size)
+{
+    if (TIDE_UNLIKELY(tide_boot_owns(old)))
+        return boot_move(old, size);
+    if (TIDE_UNLIKELY(!ready()))
+        return boot_block(size, 16, TIDE_KIND_REALLOC, TIDE_CALLER);
+    if (!old) {
+        void *block;
+        TIDE_QUIETLY(block, tide_real.realloc(NULL, size));
+        return born(TIDE_CALLER, block, size, TIDE_KIND_REALLOC);
+    }
+    return move(TIDE_CALLER, old, size, TIDE_KIND_REALLOC);
+}
+
+TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        tide_record_failure(TIDE_CALLER, TIDE_KIND_REALLOCARRAY, SIZE_MAX);
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (TIDE_UNLIKELY(tide_boot_owns(old)) || TIDE_UNLIKELY(!ready()))
+        return realloc(old, bytes);
+    if (!old) {
+        void *block;
+        TIDE_QUIETLY(block, tide_real.realloc(NULL, bytes));
+        return born(TIDE_CALLER, block, bytes, TIDE_KIND_REALLOCARRAY);
+    }
+    return move(TIDE_CALLER, old, bytes, TIDE_KIND_REALLOCARRAY);
+}
+
+/* --- Deaths --------------------------------------------------------------------------- */
+
+static TIDE_COLD void boot_free(struct tide_caller caller, void *block)
+{
+    if (!tide_self.quiet)
+        tide_record_death(caller, block);
+}
+
+/* Record the death of BLOCK.  False: it is the arena's, there is nothing to free. */
+static inline bool dies(struct tide_caller caller, void *block)
+{
+    struct tide_self *self = &tide_self;
+    if (TIDE_UNLIKELY(tide_boot_owns(block))) {
+        boot_free(caller, block);
+        return false;
+    }
+    if (TIDE_UNLIKELY(self->deleting == block)) {
+        self->deleting = NULL; /* operator delete has said it already */
+        return true;
+    }
+    if (TIDE_LIKELY(!tide_heap_ignored))
+        tide_record_death(caller, block);
+    return true;
+}
+
+void tide_hook_dies(struct tide_caller caller, void *block)
+{
+    dies(caller, block);
+}
+
+TIDE_HOOK void free(void *block)
+{
+    if (!block)
+        return;
+    if (dies(TIDE_CALLER, block) && TIDE_LIKELY(ready()))
+        tide_real.free(block);
+}
+
+/* C23's; this libc does not declare them yet. */
+void free_sized(void *block, size_t size);
+void free_aligned_sized(void *block, size_t align, size_t size);
+
+TIDE_HOOK void free_sized(void *block, size_t size)
+{
+    if (!block || !dies(TIDE_CALLER, block) || !ready())
+        return;
+    tide_self.quiet++;
+    if (tide_real.free_sized)
+        tide_real.free_sized(block, size);
+    else
+        tide_real.free(block);
+    tide_self.quiet--;
+}
+
+TIDE_HOOK void free_aligned_sized(void *block, size_t align, size_t size)
+{
+    if (!block || !dies(TIDE_CALLER, block) || !ready())
+        return;
+    tide_self.quiet++;
+    if (tide_real.free_aligned_sized)
+        tide_real.free_aligned_sized(block, align, size);
+    else
+        tide_real.free(block);
+    tide_self.quiet--;
+}
+
+TIDE_HOOK size_t malloc_usable_size(void *block)
+{
+    if (TIDE_UNLIKELY(block && tide_boot_owns(block)))
+        return tide_boot_size(block);
+    if (!block || !ready() || !tide_real.malloc_usable_size)
+        return 0;
+    return tide_real.malloc_usable_size(block);
+}

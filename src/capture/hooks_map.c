@@ -1,0 +1,108 @@
+/* capture/hooks_map.c - mmap and its family, as a space of its own.
+ *
+ * The calls are made directly: an allocator may map memory while it starts, when nothing
+ * can be resolved yet.  Which maps count, and as what, is decided by the reader: it knows
+ * whether the caller was an allocator or the loader.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/hooks.h"
+#include "capture/lifecycle.h"
+#include "capture/record.h"
+#include "trace/ring.h"
+
+static inline bool maps_count(void)
+{
+    return (tide_spaces & TIDE_SPACE_MMAP) && !tide_self.quiet;
+}
+
+static void *map(struct tide_caller caller, const struct tide_map_record *asked, int fd,
+                 off_t offset)
+{
+    const long at = syscall(SYS_mmap, asked->address, asked->length, asked->argument1,
+                            (int)asked->argument2, fd, offset);
+    if (at == -1 || !maps_count())
+        return (void *)at;
+    struct tide_map_record done = *asked;
+    done.address = (uint64_t)at;
+    done.argument2 = (uint32_t)asked->argument2;
+    if (!(asked->argument2 & MAP_ANONYMOUS))
+        done.argument2 |= TIDE_MAP_FILE;
+    tide_record_map(caller, &done);
+    return (void *)at;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): six parameters are mmap's */
+TIDE_HOOK void *mmap(void *address, size_t length, int prot, int flags, int fd,
+                     off_t offset)
+{
+    const struct tide_map_record asked = {TIDE_MAP_MMAP, (uintptr_t)address, length,
+                                          (uint32_t)prot, (uint32_t)flags};
+    return map(TIDE_CALLER, &asked, fd, offset);
+}
+
+/* NOLINTNEXTLINE(readability-function-size) */
+TIDE_HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd,
+                       off_t offset)
+{
+    const struct tide_map_record asked = {TIDE_MAP_MMAP, (uintptr_t)address, length,
+                                          (uint32_t)prot, (uint32_t)flags};
+    return map(TIDE_CALLER, &asked, fd, offset);
+}
+
+/* Before the call, since the addresses are free for others during it.  Unmapping only
+ * fails on arguments that name no pages. */
+TIDE_HOOK int munmap(void *address, size_t length)
+{
+    if (maps_count() && length > 0 && (uintptr_t)address % TIDE_PAGE == 0) {
+        const struct tide_map_record gone = {TIDE_MAP_MUNMAP, (uintptr_t)address,
+                                             length, 0, 0};
+        tide_record_map(TIDE_CALLER, &gone);
+    }
+    return (int)syscall(SYS_munmap, address, length);
+}
+
+TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
+{
+    void *wish = NULL;
+    if (flags & MREMAP_FIXED) {
+        va_list rest;
+        va_start(rest, flags);
+        wish = va_arg(rest, void *);
+        va_end(rest);
+    }
+    const long at = syscall(SYS_mremap, old, old_length, length, flags, wish);
+    if (at != -1 && maps_count()) {
+        const struct tide_map_record moved = {TIDE_MAP_MREMAP, (uint64_t)at, length,
+                                              (uintptr_t)old, old_length};
+        tide_record_map(TIDE_CALLER, &moved);
+    }
+    return (void *)at;
+}
+
+TIDE_HOOK int mprotect(void *address, size_t length, int prot)
+{
+    const int status = (int)syscall(SYS_mprotect, address, length, prot);
+    if (status == 0 && length > 0 && maps_count()) {
+        const struct tide_map_record changed = {TIDE_MAP_MPROTECT, (uintptr_t)address,
+                                                length, (uint32_t)prot, 0};
+        tide_record_map(TIDE_CALLER, &changed);
+    }
+    return status;
+}
+
+TIDE_HOOK int madvise(void *address, size_t length, int advice)
+{
+    const int status = (int)syscall(SYS_madvise, address, length, advice);
+    if (status == 0 && length > 0 && maps_count()) {
+        const struct tide_map_record advised = {TIDE_MAP_MADVISE, (uintptr_t)address,
+                                                length, (uint32_t)advice, 0};
+        tide_record_map(TIDE_CALLER, &advised);
+    }
+    return status;
+}

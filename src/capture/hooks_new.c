@@ -1,0 +1,167 @@
+/* capture/hooks_new.c - C++ operator new and delete, in all their forms.
+ *
+ * Each forwards to the next operator, not to malloc, so that a replacement in a library
+ * stays in use and std::bad_alloc is thrown by whom it belongs to.  A block must count
+ * once though libstdc++'s operators call malloc and each other:
+ *   - new leaves kind and caller in TLS; the first malloc inside takes them and is the
+ *     record.  If there was none (an allocator with operators of its own), new records.
+ *   - delete records and leaves the address in TLS; the free inside passes it by.
+ * Nothing on the stack needs undoing when an exception passes through.
+ *
+ * The next operator may arrive late: a library opened with dlopen can bring libstdc++
+ * along, outside the scope that RTLD_NEXT searches.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "capture/hooks.h"
+#include "capture/real.h"
+#include "capture/self.h"
+#include "trace/format.h"
+
+static TIDE_COLD void *find_operator(const char *name)
+{
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1",
+                                            "libc++abi.so.1"};
+    struct tide_self *self = &tide_self;
+    self->quiet++;
+    void *found = dlsym(RTLD_NEXT, name);
+    for (unsigned i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++) {
+        void *library = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);
+        if (library)
+            found = dlsym(library, name);
+    }
+    self->quiet--;
+    return found;
+}
+
+static inline void *operator_of(void *_Atomic *cache, const char *name)
+{
+    void *found = atomic_load_explicit(cache, memory_order_acquire);
+    if (TIDE_UNLIKELY(!found)) {
+        found = find_operator(name);
+        atomic_store_explicit(cache, found, memory_order_release);
+    }
+    return found;
+}
+
+static inline bool new_begins(struct tide_caller caller, uint8_t kind)
+{
+    struct tide_self *self = &tide_self;
+    if (self->new_kind || self->quiet)
+        return false; /* one operator calls another */
+    self->new_pc = caller.pc;
+    self->new_frame = caller.frame;
+    self->new_kind = (uint8_t)(kind + 1);
+    return true;
+}
+
+static inline void *new_ends(bool begun, void *block, size_t size)
+{
+    struct tide_self *self = &tide_self;
+    if (begun && TIDE_UNLIKELY(self->new_kind)) { /* no malloc inside has recorded it */
+        const struct tide_caller caller = {self->new_pc, self->new_frame};
+        const uint8_t kind = (uint8_t)(self->new_kind - 1);
+        self->new_kind = 0;
+        tide_hook_born(caller, block, size, kind);
+    }
+    return block;
+}
+
+static inline bool delete_begins(struct tide_caller caller, void *block)
+{
+    struct tide_self *self = &tide_self;
+    if (!block || self->deleting == block)
+        return false;
+    tide_hook_dies(caller, block);
+    self->deleting = block;
+    return true;
+}
+
+/* One operator new: C name, parameters, their types, the call's arguments, kind.
+ * NOLINTBEGIN(bugprone-macro-parentheses): the arguments are pieces of declarations */
+#define TIDE_NEW(name, parameters, types, arguments, kind)            \
+    TIDE_HOOK void *name parameters;                                  \
+    TIDE_HOOK void *name parameters                                   \
+    {                                                                 \
+        static void *_Atomic cache;                                   \
+        void *(*next)types;                                           \
+        void *const found = operator_of(&cache, #name);               \
+        if (!found)                                                   \
+            return tide_real_malloc_for_new(TIDE_CALLER, size, kind); \
+        memcpy(&next, &found, sizeof(next));                          \
+        const bool begun = new_begins(TIDE_CALLER, kind);             \
+        return new_ends(begun, next arguments, size);                 \
+    }
+
+#define TIDE_DELETE(name, parameters, types, arguments)       \
+    TIDE_HOOK void name parameters;                           \
+    TIDE_HOOK void name parameters                            \
+    {                                                         \
+        static void *_Atomic cache;                           \
+        void(*next) types;                                    \
+        void *const found = operator_of(&cache, #name);       \
+        const bool begun = delete_begins(TIDE_CALLER, block); \
+        if (found) {                                          \
+            memcpy(&next, &found, sizeof(next));              \
+            next arguments;                                   \
+        } else if (tide_real.free) {                          \
+            tide_real.free(block);                            \
+        }                                                     \
+        if (begun)                                            \
+            tide_self.deleting = NULL;                        \
+    }
+
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* No operator anywhere: then nobody can throw either. */
+static TIDE_COLD void *tide_real_malloc_for_new(struct tide_caller caller, size_t size,
+                                                uint8_t kind)
+{
+    void *block = tide_real_resolve() ? tide_real.malloc(size ? size : 1) : NULL;
+    tide_hook_born(caller, block, size, kind);
+    return block;
+}
+
+TIDE_NEW(_Znwm, (size_t size), (size_t), (size), TIDE_KIND_NEW)
+TIDE_NEW(_Znam, (size_t size), (size_t), (size), TIDE_KIND_NEW_ARRAY)
+TIDE_NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), (size_t, const void *),
+         (size, tag), TIDE_KIND_NEW)
+TIDE_NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), (size_t, const void *),
+         (size, tag), TIDE_KIND_NEW_ARRAY)
+TIDE_NEW(_ZnwmSt11align_val_t, (size_t size, size_t align), (size_t, size_t),
+         (size, align), TIDE_KIND_NEW)
+TIDE_NEW(_ZnamSt11align_val_t, (size_t size, size_t align), (size_t, size_t),
+         (size, align), TIDE_KIND_NEW_ARRAY)
+TIDE_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
+         (size_t size, size_t align, const void *tag), (size_t, size_t, const void *),
+         (size, align, tag), TIDE_KIND_NEW)
+TIDE_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
+         (size_t size, size_t align, const void *tag), (size_t, size_t, const void *),
+         (size, align, tag), TIDE_KIND_NEW_ARRAY)
+
+TIDE_DELETE(_ZdlPv, (void *block), (void *), (block))
+TIDE_DELETE(_ZdaPv, (void *block), (void *), (block))
+TIDE_DELETE(_ZdlPvm, (void *block, size_t size), (void *, size_t), (block, size))
+TIDE_DELETE(_ZdaPvm, (void *block, size_t size), (void *, size_t), (block, size))
+TIDE_DELETE(_ZdlPvRKSt9nothrow_t, (void *block, const void *tag),
+            (void *, const void *), (block, tag))
+TIDE_DELETE(_ZdaPvRKSt9nothrow_t, (void *block, const void *tag),
+            (void *, const void *), (block, tag))
+TIDE_DELETE(_ZdlPvSt11align_val_t, (void *block, size_t align), (void *, size_t),
+            (block, align))
+TIDE_DELETE(_ZdaPvSt11align_val_t, (void *block, size_t align), (void *, size_t),
+            (block, align))
+TIDE_DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t size, size_t align),
+            (void *, size_t, size_t), (block, size, align))
+TIDE_DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t size, size_t align),
+            (void *, size_t, size_t), (block, size, align))
+TIDE_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t,
+            (void *block, size_t align, const void *tag),
+            (void *, size_t, const void *), (block, align, tag))
+TIDE_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t,
+            (void *block, size_t align, const void *tag),
+            (void *, size_t, const void *), (block, align, tag))

@@ -1,0 +1,63 @@
+/* capture/hooks_other.c - pthread_create and dlclose: what changes the recorder's world.
+ *
+ * dlopen is not hooked: it looks at its caller to find the library's search path.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+
+#include "capture/hooks.h"
+#include "capture/lifecycle.h"
+#include "capture/modules.h"
+#include "capture/process.h"
+#include "capture/real.h"
+#include "capture/record.h"
+#include "capture/stack.h"
+
+/* From now on events carry numbers where threads meet.  This thread's lane says so before
+ * the other thread exists, so that the reader holds new lanes back until here. */
+static void second_thread(void)
+{
+    struct tide_self *self = &tide_self;
+    if (atomic_load(&tide_phase) != TIDE_PHASE_ON || self->busy || self->quiet)
+        return;
+    if (!self->stream && !tide_stream_of_thread())
+        return;
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
+    if (!stream)
+        return;
+    if (stream->shared)
+        tide_threads_begin();
+    stream->limit = 0;
+    tide_stream_room(stream, TIDE_RECORD_MAX);
+    tide_leave(self, stream);
+}
+
+TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                             void *(*start)(void *), void *argument)
+{
+    if (!tide_real_resolve() || !tide_real.pthread_create)
+        return EAGAIN;
+    const int saved = errno;
+    second_thread();
+    errno = saved;
+    return tide_real.pthread_create(thread, attributes, start, argument);
+}
+
+TIDE_HOOK int dlclose(void *library)
+{
+    if (!tide_real_resolve() || !tide_real.dlclose)
+        return -1;
+    tide_stack_cfi_flush(); /* rows go before the code does, and once more after it */
+    const int status = tide_real.dlclose(library);
+    const int saved = errno;
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
+    if (stream) {
+        if (stream->shared)
+            tide_modules_check();
+        tide_leave(self, stream);
+    }
+    errno = saved;
+    return status;
+}

@@ -1,0 +1,109 @@
+/* capture/lifecycle.c - how recording starts: the constructor, and fork.
+ *
+ * Before the constructor has run, events are kept in a static buffer (nested.c).  After
+ * it the recorder is either ON or INERT, and never looks at the environment again.
+ */
+#include "capture/lifecycle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include "base/raw/ticks.h"
+#include "capture/modules.h"
+#include "capture/nested.h"
+#include "capture/process.h"
+#include "capture/real.h"
+#include "capture/record.h"
+#include "capture/session.h"
+#include "capture/spawn.h"
+
+uint32_t tide_spaces;
+bool tide_heap_ignored;
+
+/* fork: the child finds the process state and its thread's stream wiped.  Nothing needs
+ * to be done for safety; beginning at once lets the collector know of the child even if
+ * its parent ends before it allocates. */
+static void fork_begins(void)
+{
+    if (tide_shared_segment)
+        atomic_fetch_add(&tide_shared_segment->forks, 1);
+}
+
+static void fork_child(void)
+{
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = self->stream;
+    if (!stream || stream->shared || atomic_load(&tide_phase) != TIDE_PHASE_ON)
+        return;
+    if (self->busy) { /* a handler has forked: the hook it interrupted goes on in both */
+        tide_stream_tear(stream);
+        return;
+    }
+    const int saved = errno;
+    tide_shield();
+    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
+    self->busy = TIDE_WRITING;
+    tide_stream_refill(stream, TIDE_RECORD_MAX);
+    self->busy = TIDE_IDLE;
+    tide_unshield();
+    errno = saved;
+}
+
+/* Who was not started by `tidemark run` starts a collector, and lets those it starts
+ * know of it. */
+static bool meet_collector(void)
+{
+    static char own[108];
+    const char *directory = secure_getenv(TIDE_SESSION_ENV);
+    if (directory)
+        return tide_session_connect(directory);
+    return tide_spawn_collector(own, sizeof(own)) && tide_session_connect(own) &&
+           setenv(TIDE_SESSION_ENV, own, 1) == 0; /* NOLINT(concurrency-mt-unsafe) */
+}
+
+static bool start(void)
+{
+    if (getauxval(AT_SECURE) || !meet_collector())
+        return false;
+    tide_process = tide_private_memory(sizeof(*tide_process));
+    if (!tide_process)
+        return false;
+    tide_ticks_init((uint32_t)tide_session->reserved[0]);
+    tide_modules_init();
+    tide_free_stacks = tide_session->free_stacks != 0;
+    tide_spaces = tide_session->spaces;
+    tide_heap_ignored = !(tide_spaces & TIDE_SPACE_HEAP);
+    tide_stack_init(tide_session->unwind, tide_session->depth_limit);
+    return true;
+}
+
+static void start_once(void)
+{
+    struct tide_self *self = &tide_self;
+    self->quiet++;
+    const bool on = tide_real_resolve() && start();
+    atomic_store(&tide_phase, on ? TIDE_PHASE_ON : TIDE_PHASE_INERT);
+    if (on)
+        pthread_atfork(fork_begins, NULL, fork_child);
+    self->quiet--;
+    struct tide_stream *stream = on ? tide_stream_of_thread() : NULL;
+    if (!stream || tide_heap_ignored)
+        return;
+    tide_shield();
+    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
+    self->busy = TIDE_WRITING;
+    tide_early_flush(stream);
+    self->busy = TIDE_IDLE;
+    tide_unshield();
+}
+
+__attribute__((constructor)) static void tide_constructor(void)
+{
+    const int saved = errno;
+    if (atomic_load(&tide_phase) == TIDE_PHASE_EARLY)
+        start_once();
+    errno = saved;
+}

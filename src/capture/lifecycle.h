@@ -1,0 +1,23 @@
+/* capture/lifecycle.h - beginnings and ends: threads and their streams.
+ *
+ * For: capture/.
+ */
+#ifndef TIDE_CAPTURE_LIFECYCLE_H
+#define TIDE_CAPTURE_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/stream.h"
+
+/* Arrange for tide_thread_ends() to be called when the calling thread ends. */
+void tide_thread_watch(struct tide_stream *stream);
+
+/* A second thread is about to exist: start to count slots. */
+void tide_threads_begin(void);
+
+/* enum tide_space_bit: what is recorded. */
+extern uint32_t tide_spaces;
+extern bool tide_heap_ignored; /* heap is not among them */
+
+#endif

@@ -1,0 +1,24 @@
+/* capture/modules.h - which ELF file an address belongs to, said once per file.
+ *
+ * For: capture/.  Modules are noticed when the first frame in them is written, by
+ * _dl_find_object: no lock of the loader is ever taken.  An unloaded module ends an
+ * epoch, so that addresses used again are told apart.
+ */
+#ifndef TIDE_CAPTURE_MODULES_H
+#define TIDE_CAPTURE_MODULES_H
+
+#include <stdint.h>
+
+#include "capture/self.h"
+
+/* Remember the program's own path.  Called once, at start. */
+void tide_modules_init(void);
+
+/* ADDRESS is about to be written for the first time since a reset: make sure the
+ * collector knows its module. */
+void tide_modules_see(uint64_t address) TIDE_COLD;
+
+/* dlclose has returned: find out what is gone. */
+void tide_modules_check(void) TIDE_COLD;
+
+#endif

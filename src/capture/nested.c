@@ -1,0 +1,201 @@
+/* capture/nested.c - events that cannot be recorded the usual way.
+ *
+ * Nested events.  A signal handler may allocate while its thread is inside the recorder.
+ * While the stack is being WALKED the stream is untouched, so the nested event is written
+ * at once, with its innermost frame only.  While a record is being WRITTEN the nested
+ * event steps its slot, so that it has its place in the order, and waits with its number
+ * in pending_events until the record is out.  Both keep the lane's records in the order
+ * in which their slots were stepped, which is what the reader relies on.
+ *
+ * A handler may also leave by longjmp and never come back to the hook it interrupted;
+ * then busy stays set.  So an event that finds it set looks for the hook's frame among
+ * its callers, through the signal's frame: if it is not there it is dead, and the stream
+ * starts over with a reset.
+ *
+ * Late events.  After a thread's last destructor its stream may serve another thread;
+ * what it still frees goes to one stream that such threads share under a lock.
+ */
+#include "capture/nested.h"
+
+#include <errno.h>
+
+#include "capture/lifecycle.h"
+#include "capture/process.h"
+#include "capture/record.h"
+
+enum { TIDE_EARLY_MAX = 2048 };
+
+static struct tide_bare_event early[TIDE_EARLY_MAX];
+static _Atomic uint32_t early_count;
+
+static void step_bare(struct tide_stream *stream, struct tide_bare_event *event)
+{
+    if (!stream->numbered)
+        return;
+    tide_order_step(stream, tide_slot_of(event->address), &event->number);
+    event->numbered = true;
+}
+
+/* Write EVENT with its innermost frame only.  Room has been made. */
+static void put_bare(struct tide_stream *stream, const struct tide_bare_event *event)
+{
+    uint8_t *out = stream->ring + stream->pos;
+    if (event->op == TIDE_OP_FREE) {
+        const struct tide_death death = {.address = event->address,
+                                         .op = TIDE_OP_FREE,
+                                         .numbered = event->numbered,
+                                         .number = event->number};
+        tide_stream_publish(stream, tide_put_death(stream, out, &death, NULL));
+        return;
+    }
+    const struct tide_birth birth = {.address = event->address,
+                                     .size = event->size,
+                                     .usable = event->usable,
+                                     .op = TIDE_OP_ALLOC,
+                                     .kind = event->kind,
+                                     .numbered = event->numbered,
+                                     .number = event->number};
+    const struct tide_stack_plan plan = tide_plan_leaf(event->pc);
+    tide_stream_publish(stream, tide_put_birth(stream, out, &birth, &plan));
+}
+
+static void write_bare(struct tide_stream *stream, const struct tide_bare_event *event)
+{
+    struct tide_bare_event numbered = *event;
+    if (!tide_stream_room(stream, TIDE_RECORD_MAX))
+        return;
+    step_bare(stream, &numbered);
+    put_bare(stream, &numbered);
+}
+
+static void keep_pending(struct tide_stream *stream,
+                         const struct tide_bare_event *event)
+{
+    if (stream->pending - stream->flushed == TIDE_PENDING_MAX || !stream->shared) {
+        if (stream->shared)
+            atomic_fetch_add(&stream->shared->dropped, 1);
+        return;
+    }
+    struct tide_bare_event *kept =
+        &stream->pending_events[stream->pending % TIDE_PENDING_MAX];
+    *kept = *event;
+    step_bare(stream, kept);
+    atomic_signal_fence(memory_order_seq_cst);
+    stream->pending++;
+}
+
+void tide_flush_pending(struct tide_stream *stream)
+{
+    /* More may arrive while these are written; they go to the end of the list. */
+    for (; stream->flushed != stream->pending; stream->flushed++)
+        if (tide_stream_room(stream, TIDE_RECORD_MAX))
+            put_bare(stream,
+                     &stream->pending_events[stream->flushed % TIDE_PENDING_MAX]);
+}
+
+/* --- Which of the cases is it? ------------------------------------------------------ */
+
+/* Did a longjmp leave the hook that set busy?  Then its frame is not among the callers. */
+static bool busy_is_stale(const struct tide_self *self, struct tide_caller caller)
+{
+    return tide_stack_find(self->stream, caller, self->busy_frame) == TIDE_FOUND_NOT;
+}
+
+static void nested(struct tide_self *self, const struct tide_bare_event *event)
+{
+    struct tide_stream *stream = self->stream;
+    if (!stream) { /* interrupted while getting its first stream */
+        tide_process_drop();
+        return;
+    }
+    if (self->busy == TIDE_WRITING) {
+        keep_pending(stream, event);
+        return;
+    }
+    self->busy = TIDE_WRITING;
+    write_bare(stream, event);
+    self->busy = TIDE_WALKING;
+}
+
+static void late(const struct tide_bare_event *event)
+{
+    struct tide_self *self = &tide_self;
+    self->busy = TIDE_WRITING;
+    struct tide_stream *stream = tide_stream_lock_late();
+    if (stream) {
+        write_bare(stream, event);
+        tide_stream_unlock_late();
+    }
+    self->busy = TIDE_IDLE;
+}
+
+static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
+{
+    struct tide_self *self = &tide_self;
+    const uint32_t phase = atomic_load(&tide_phase);
+    if (self->busy && self->stream && busy_is_stale(self, caller)) {
+        self->busy = self->quiet = 0;
+        self->stream->limit = 0;
+        self->stream->reset_next = true;
+        return false;
+    }
+    if (self->quiet || phase == TIDE_PHASE_INERT)
+        return true;
+    if (phase == TIDE_PHASE_EARLY) {
+        tide_early_keep(event);
+        return true;
+    }
+    if (self->busy) {
+        nested(self, event);
+        return true;
+    }
+    if (!self->ended && tide_stream_of_thread())
+        return false;
+    if (self->ended)
+        late(event);
+    return true;
+}
+
+bool tide_bare(struct tide_caller caller, const struct tide_bare_event *event)
+{
+    const int saved = errno;
+    const bool done = bare(caller, event);
+    errno = saved;
+    return done;
+}
+
+/* --- Before the constructor --------------------------------------------------------- */
+
+void tide_early_keep(const struct tide_bare_event *event)
+{
+    const uint32_t at = atomic_fetch_add(&early_count, 1);
+    if (at < TIDE_EARLY_MAX)
+        early[at] = *event;
+}
+
+/* Births show that they came before the start: their stack was not taken then. */
+static void write_early(struct tide_stream *stream, const struct tide_bare_event *event)
+{
+    if (event->op == TIDE_OP_FREE) {
+        write_bare(stream, event);
+        return;
+    }
+    const struct tide_caller caller = {.pc = event->pc};
+    struct tide_birth birth = {.address = event->address,
+                               .size = event->size,
+                               .usable = event->usable,
+                               .op = TIDE_OP_ALLOC,
+                               .kind = event->kind};
+    stream->walk[0] = TIDE_WORD(TIDE_FRAME_NATIVE, event->pc);
+    stream->walk[1] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_EARLY);
+    tide_write_birth(stream, caller, &birth, 2);
+}
+
+void tide_early_flush(struct tide_stream *stream)
+{
+    const uint32_t count = atomic_load(&early_count);
+    for (uint32_t i = 0; i < count && i < TIDE_EARLY_MAX; i++)
+        write_early(stream, &early[i]);
+    if (count > TIDE_EARLY_MAX)
+        atomic_fetch_add(&stream->shared->dropped, count - TIDE_EARLY_MAX);
+}

@@ -1,0 +1,23 @@
+/* capture/nested.h - events that cannot be recorded the usual way.
+ *
+ * For: capture/.
+ */
+#ifndef TIDE_CAPTURE_NESTED_H
+#define TIDE_CAPTURE_NESTED_H
+
+#include <stdbool.h>
+
+#include "capture/stream.h"
+
+/* Deal with EVENT of a thread that is early, quiet, off, ended, nested, or has no stream
+ * yet.  True: done.  False: the thread now has an idle stream, record it the usual
+ * way. */
+bool tide_bare(struct tide_caller caller,
+               const struct tide_bare_event *event) TIDE_COLD;
+
+/* Keep EVENT until recording starts. */
+void tide_early_keep(const struct tide_bare_event *event);
+/* Recording has started in this thread: write what was kept. */
+void tide_early_flush(struct tide_stream *stream);
+
+#endif

@@ -1,0 +1,211 @@
+/* capture/process.c - the recorder's state in this process: memory, lock, notes, names. */
+#include "capture/process.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/raw/ticks.h"
+#include "base/raw/varint.h"
+#include "capture/session.h"
+
+struct tide_process_state *tide_process;
+_Atomic uint32_t tide_phase;
+
+/* Of the process before fork, to tell the child who its parent was.  Not wiped. */
+static uint64_t last_birth;
+static uint32_t last_pid;
+
+static void set_mask(const uint64_t *mask, uint64_t *before)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, before, sizeof(*mask));
+}
+
+void tide_shield(void)
+{
+    const uint64_t all = ~0ull;
+    uint64_t before = 0;
+    if (tide_self.shielded == 0) {
+        set_mask(&all, &before);
+        tide_self.signal_mask = before;
+    }
+    tide_self.shielded++;
+}
+
+void tide_unshield(void)
+{
+    if (--tide_self.shielded == 0) {
+        const uint64_t before = tide_self.signal_mask;
+        set_mask(&before, NULL);
+    }
+}
+
+/* 0 free, 1 taken, 2 taken and somebody may sleep: the futex lock that wakes only when it
+ * must.  Sleepers cost nothing while the holder waits for the collector. */
+void tide_lock(_Atomic uint32_t *lock)
+{
+    tide_shield();
+    uint32_t seen = 0;
+    if (atomic_compare_exchange_strong(lock, &seen, 1))
+        return;
+    while (atomic_exchange(lock, 2) != 0)
+        syscall(SYS_futex, lock, FUTEX_WAIT, 2, NULL, NULL, 0);
+}
+
+void tide_unlock(_Atomic uint32_t *lock)
+{
+    if (atomic_exchange(lock, 0) == 2)
+        syscall(SYS_futex, lock, FUTEX_WAKE, 1, NULL, NULL, 0);
+    tide_unshield();
+}
+
+void *tide_private_memory(uint64_t bytes)
+{
+    const long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == -1)
+        return NULL;
+    if (syscall(SYS_madvise, at, bytes, MADV_WIPEONFORK) != 0) {
+        syscall(SYS_munmap, at, bytes);
+        return NULL;
+    }
+    if (tide_process)
+        tide_process->mapped_bytes += bytes;
+    return (void *)at;
+}
+
+/* Children forked from here on, by whomever, need not find out for themselves. */
+void tide_process_stop(void)
+{
+    atomic_store(&tide_process->off, 1);
+    atomic_store(&tide_shared_segment->closed, 1);
+}
+
+void tide_process_drop(void)
+{
+    struct tide_stream *notes = tide_process->notes_stream;
+    if (notes)
+        atomic_fetch_add(&notes->shared->dropped, 1);
+}
+
+/* --- Notes ------------------------------------------------------------------------ */
+
+void tide_process_note_locked(uint64_t kind, const uint8_t *payload, uint32_t bytes)
+{
+    struct tide_stream *notes = tide_process->notes_stream;
+    if (!notes || atomic_load(&tide_process->off))
+        return;
+    if (!tide_stream_make_room(notes, bytes + 2 * TIDE_VARINT_MAX)) {
+        tide_process_stop();
+        return;
+    }
+    uint8_t *out = notes->ring + notes->pos;
+    out = tide_put_varint(out, kind);
+    out = tide_put_varint(out, bytes);
+    memcpy(out, payload, bytes);
+    tide_stream_publish(notes, out + bytes);
+}
+
+void tide_process_note(uint64_t kind, const uint8_t *payload, uint32_t bytes)
+{
+    tide_lock(&tide_process->lock);
+    tide_process_note_locked(kind, payload, bytes);
+    tide_unlock(&tide_process->lock);
+}
+
+static uint64_t hash_name(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+    return hash ? hash : 1;
+}
+
+static uint32_t add_name(const char *name, struct tide_known_name *entry)
+{
+    uint8_t payload[1024 + 2 * TIDE_VARINT_MAX];
+    const size_t length = strnlen(name, 1024);
+    if (tide_process->name_count >= TIDE_NAMES_MAX / 2)
+        return 0;
+    entry->id = ++tide_process->name_count;
+    uint8_t *out = tide_put_varint(payload, entry->id);
+    out = tide_put_varint(out, length);
+    memcpy(out, name, length);
+    out += length;
+    tide_process_note_locked(TIDE_NOTE_NAME, payload, (uint32_t)(out - payload));
+    return entry->id;
+}
+
+uint32_t tide_process_name(const char *name)
+{
+    const uint64_t hash = hash_name(name);
+    uint32_t id = 0;
+    tide_lock(&tide_process->lock);
+    for (uint32_t i = 0; i < TIDE_NAMES_MAX && !id; i++) {
+        struct tide_known_name *entry =
+            &tide_process->names[(hash + i) % TIDE_NAMES_MAX];
+        if (entry->id && entry->hash == hash)
+            id = entry->id;
+        if (entry->id)
+            continue;
+        entry->hash = hash;
+        id = add_name(name, entry);
+        break;
+    }
+    tide_unlock(&tide_process->lock);
+    return id;
+}
+
+/* --- Beginning -------------------------------------------------------------------- */
+
+static struct tide_stream *open_notes(void)
+{
+    struct tide_stream *notes = tide_private_memory(sizeof(*notes));
+    if (!notes)
+        return NULL;
+    notes->keep_ring = true;
+    return tide_stream_take_lane(notes, TIDE_LANE_NOTES) ? notes : NULL;
+}
+
+static void note_process(bool forked)
+{
+    uint8_t payload[5 * TIDE_VARINT_MAX];
+    uint8_t *out = tide_put_varint(payload, tide_process->pid);
+    out = tide_put_varint(out, forked ? last_pid : (uint64_t)syscall(SYS_getppid));
+    out = tide_put_varint(out, tide_process->birth);
+    out = tide_put_varint(out, forked ? last_birth : 0);
+    out = tide_put_varint(out, forked ? TIDE_PROCESS_FORKED : 0);
+    tide_process_note_locked(TIDE_NOTE_PROCESS, payload, (uint32_t)(out - payload));
+}
+
+static bool begin(void)
+{
+    if (tide_process->pid)
+        return tide_process->notes_stream != NULL;
+    const bool forked = last_birth != 0;
+    if (forked)
+        atomic_fetch_add(&tide_shared_segment->births, 1);
+    tide_process->birth = tide_ticks();
+    tide_process->pid = (uint32_t)syscall(SYS_getpid);
+    tide_process->notes_stream = open_notes();
+    if (!tide_process->notes_stream) {
+        tide_process_stop();
+        return false;
+    }
+    note_process(forked);
+    last_birth = tide_process->birth;
+    last_pid = tide_process->pid;
+    return true;
+}
+
+bool tide_process_begin(void)
+{
+    tide_lock(&tide_process->lock);
+    const bool begun = begin();
+    tide_unlock(&tide_process->lock);
+    return begun;
+}

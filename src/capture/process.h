@@ -1,0 +1,94 @@
+/* capture/process.h - the recorder's state in this process.
+ *
+ * For: capture/.  Two parts.  tide_process is in MADV_WIPEONFORK memory, so that a forked
+ * child starts with zeros whatever its parent's other threads were doing; tide_session is
+ * plain and survives fork, since the mappings it names do too.
+ */
+#ifndef TIDE_CAPTURE_PROCESS_H
+#define TIDE_CAPTURE_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/stream.h"
+#include "trace/ring.h"
+
+enum {
+    TIDE_MODULES_MAX = 4096, /* loaded ELF files known at a time, gone ones included */
+    TIDE_NAMES_MAX = 4096,   /* names of regions, labels, marks */
+};
+
+struct tide_known_module {
+    uint64_t start, end;
+    bool gone;
+};
+
+struct tide_known_name {
+    uint64_t hash;
+    uint32_t id; /* 0: free */
+};
+
+struct tide_process_state {
+    uint32_t pid;                /* 0: just forked, or not started */
+    uint64_t birth;              /* ticks; with pid it names the process */
+    _Atomic uint32_t lock;       /* guards everything below that is not atomic */
+    _Atomic uint32_t late_lock;  /* guards late_stream */
+    _Atomic uint32_t off;        /* recording has stopped in this process for good */
+    _Atomic uint32_t multi;      /* a second thread was seen: slots are counted */
+    _Atomic uint64_t epoch;      /* of modules: advanced when one was unloaded */
+    uint32_t lanes;              /* numbers given out */
+    struct tide_stream *streams; /* all, newest first */
+    struct tide_stream *free_streams; /* of ended threads */
+    struct tide_stream *notes_stream; /* uses ring and shared only */
+    struct tide_stream *late_stream;
+    _Atomic uint32_t module_count;
+    struct tide_known_module modules[TIDE_MODULES_MAX];
+    uint32_t name_count;
+    struct tide_known_name names[TIDE_NAMES_MAX];
+    uint64_t mapped_bytes; /* private memory the recorder holds */
+};
+
+/* Where the recorder stands.  Only ever rises, but for fork: a child is ON again. */
+enum tide_phase {
+    TIDE_PHASE_EARLY = 0, /* before the constructor: events are kept in a buffer */
+    TIDE_PHASE_ON = 1,
+    TIDE_PHASE_INERT = 2, /* not recorded: hooks only forward */
+};
+
+extern struct tide_process_state *tide_process;
+extern _Atomic uint32_t tide_phase;
+
+/* Hold signals back until as many calls of tide_unshield().  A handler may leave by
+ * longjmp, so nothing that must be finished may be interrupted: locks, a ring that moves
+ * on, a wait for the collector. */
+void tide_shield(void) TIDE_COLD;
+void tide_unshield(void) TIDE_COLD;
+
+/* For cold paths only, with self->busy set.  Shields. */
+void tide_lock(_Atomic uint32_t *lock) TIDE_COLD;
+void tide_unlock(_Atomic uint32_t *lock) TIDE_COLD;
+
+/* Zeroed private memory that a forked child finds zeroed again; NULL on failure. */
+void *tide_private_memory(uint64_t bytes);
+
+/* Begin recording in this process (first start, or first event after fork).  Call with
+ * busy set; false: not recorded. */
+bool tide_process_begin(void) TIDE_COLD;
+
+/* Stop recording for good, in all threads: the collector is gone. */
+void tide_process_stop(void) TIDE_COLD;
+
+/* An event was lost that no stream can count. */
+void tide_process_drop(void) TIDE_COLD;
+
+/* Take a note for the collector: KIND, then the bytes at PAYLOAD.  Locks. */
+void tide_process_note(uint64_t kind, const uint8_t *payload, uint32_t bytes) TIDE_COLD;
+/* The same for callers who hold the lock. */
+void tide_process_note_locked(uint64_t kind, const uint8_t *payload,
+                              uint32_t bytes) TIDE_COLD;
+
+/* Number NAME (a copy is sent along); 0 when there is no room.  Locks. */
+uint32_t tide_process_name(const char *name) TIDE_COLD;
+
+#endif

@@ -1,0 +1,128 @@
+/* capture/real.c - find the functions behind the hooks, and serve until they are found.
+ *
+ * A hook can run before this library is relocated: the loader relocates libraries in
+ * turn, and an IFUNC resolver of one that came before us may allocate.  Nothing external
+ * may be called then.  `probe` tells: it holds the address of a libc function, which is
+ * NULL until our relocations are done.
+ *
+ * dlsym itself may allocate (its error text, when a symbol is missing); `resolving`
+ * sends those calls to the arena instead of into an endless loop.
+ */
+#include "capture/real.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "capture/self.h"
+
+struct tide_real tide_real;
+
+static void *(*const volatile probe)(void *, const char *) = &dlsym;
+static _Atomic int resolving;
+
+static _Alignas(4096) unsigned char arena[256 * 1024];
+static _Atomic size_t arena_used;
+
+/* In front of every block of the arena. */
+struct boot_header {
+    size_t size;
+    size_t unused;
+};
+
+void *tide_boot_alloc(size_t size, size_t align)
+{
+    const size_t step = align < 16 ? 16 : align;
+    if (size > sizeof(arena) || step > 4096)
+        return NULL;
+
+    const size_t bytes =
+        sizeof(struct boot_header) + step + ((size + 15) & ~(size_t)15);
+    const size_t at = atomic_fetch_add(&arena_used, bytes);
+    if (at + bytes > sizeof(arena))
+        return NULL;
+
+    uintptr_t block = (uintptr_t)arena + at + sizeof(struct boot_header);
+    block = (block + step - 1) & ~(uintptr_t)(step - 1);
+    struct boot_header *header = (struct boot_header *)(block - sizeof(*header));
+    header->size = size;
+    return (
+        void *)block; /* static memory: zero from the start, never handed out twice */
+}
+
+bool tide_boot_owns(const void *pointer)
+{
+    return (uintptr_t)pointer - (uintptr_t)arena < sizeof(arena);
+}
+
+size_t tide_boot_size(const void *pointer)
+{
+    return ((const struct boot_header *)pointer)[-1].size;
+}
+
+/* dlsym gives an object pointer for a function; POSIX wants this assignment to work. */
+static void find(void *slot, const char *name)
+{
+    void *const symbol = dlsym(RTLD_NEXT, name);
+    memcpy(slot, &symbol, sizeof(symbol));
+}
+
+static bool is_glibc_malloc(void)
+{
+    struct dl_find_object object;
+    void *entry;
+    memcpy(&entry, &tide_real.malloc, sizeof(entry));
+    if (!entry || _dl_find_object(entry, &object) != 0)
+        return false;
+    const char *name = object.dlfo_link_map->l_name;
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    return slash && strcmp(slash + 1, "libc.so.6") == 0;
+}
+
+/* Some allocators allocate when first asked for a block's usable size. */
+static void warm_up(void)
+{
+    void *block = tide_real.malloc ? tide_real.malloc(1) : NULL;
+    if (!block)
+        return;
+    if (tide_real.malloc_usable_size)
+        tide_real.malloc_usable_size(block);
+    tide_real.free(block);
+}
+
+static void resolve(void)
+{
+    find(&tide_real.malloc, "malloc");
+    find(&tide_real.calloc, "calloc");
+    find(&tide_real.realloc, "realloc");
+    find(&tide_real.free, "free");
+    find(&tide_real.reallocarray, "reallocarray");
+    find(&tide_real.posix_memalign, "posix_memalign");
+    find(&tide_real.aligned_alloc, "aligned_alloc");
+    find(&tide_real.memalign, "memalign");
+    find(&tide_real.valloc, "valloc");
+    find(&tide_real.pvalloc, "pvalloc");
+    find(&tide_real.malloc_usable_size, "malloc_usable_size");
+    find(&tide_real.free_sized, "free_sized");
+    find(&tide_real.free_aligned_sized, "free_aligned_sized");
+    find(&tide_real.pthread_create, "pthread_create");
+    find(&tide_real.dlclose, "dlclose");
+    tide_real.glibc = is_glibc_malloc();
+    atomic_signal_fence(memory_order_release);
+    tide_real.ready = true;
+    if (!tide_real.glibc)
+        warm_up();
+}
+
+bool tide_real_resolve(void)
+{
+    if (tide_real.ready)
+        return true;
+    if (!probe || atomic_exchange(&resolving, 1))
+        return false;
+    tide_self.quiet++;
+    resolve();
+    tide_self.quiet--;
+    return true;
+}

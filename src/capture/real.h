@@ -1,0 +1,54 @@
+/* capture/real.h - the functions behind the hooks.
+ *
+ * For: capture/.  Each hook forwards to the next definition in the search order, so that
+ * another allocator, preloaded or linked as a shared library, stays in use.  Until they
+ * are resolved (the loader itself, IFUNC resolvers, dlsym's own allocations) a static
+ * arena serves; its blocks stay valid for ever.
+ */
+#ifndef TIDE_CAPTURE_REAL_H
+#define TIDE_CAPTURE_REAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tide_real {
+    bool ready;
+    bool glibc; /* malloc is glibc's own: the usable size stands before the block */
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*reallocarray)(void *, size_t, size_t);
+    void (*free)(void *);
+    void (*free_sized)(void *, size_t);                 /* NULL before C23 */
+    void (*free_aligned_sized)(void *, size_t, size_t); /* NULL before C23 */
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*malloc_usable_size)(void *);
+    int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                          void *);
+    int (*dlclose)(void *);
+};
+
+extern struct tide_real tide_real;
+
+/* Resolve them, if that is possible yet.  True when tide_real is ready. */
+bool tide_real_resolve(void);
+
+/* The bootstrap arena. */
+void *tide_boot_alloc(size_t size, size_t align); /* zeroed; NULL when it is used up */
+bool tide_boot_owns(const void *pointer);
+size_t tide_boot_size(const void *pointer); /* as asked for */
+
+/* Usable bytes of a block of glibc's: its chunk's size word stands before it. */
+static inline size_t tide_glibc_usable(const void *pointer)
+{
+    const size_t word = ((const size_t *)pointer)[-1];
+    return (word & ~(size_t)7) - (word & 2 ? 2 : 1) * sizeof(size_t);
+}
+
+#endif

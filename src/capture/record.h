@@ -1,0 +1,193 @@
+/* capture/record.h - the hot path: an event becomes a record.
+ *
+ * For: the hooks.  Order of things, which nested.c and the reader rely on:
+ *   1. busy = WALKING, take the stack          (a nested event may write before us)
+ *   2. busy = WRITING, make room, step the slot, write, publish
+ *                                              (a nested event waits in pending_events)
+ *   3. busy = IDLE, then write what waits
+ * The slot is stepped after room was made, so that a lane that waits for the collector
+ * holds no number that others wait for.
+ *
+ * Cost of everything but the stack walk: about 10 ns an event.
+ */
+#ifndef TIDE_CAPTURE_RECORD_H
+#define TIDE_CAPTURE_RECORD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/coder.h"
+#include "capture/order.h"
+#include "capture/self.h"
+#include "capture/stack.h"
+#include "capture/stream.h"
+
+/* --- The rare cases: record_slow.c, nested.c --- */
+
+/* No stream yet, or the recorder is busy, quiet, early, late or off. */
+void tide_slow_birth(struct tide_caller caller,
+                     const struct tide_birth *birth) TIDE_COLD;
+void tide_slow_death(struct tide_caller caller,
+                     const struct tide_death *death) TIDE_COLD;
+/* Write what signal handlers left while a record was being written. */
+void tide_flush_pending(struct tide_stream *stream) TIDE_COLD;
+/* Death with a stack (--free-stacks). */
+void tide_record_death_stacked(struct tide_stream *stream, struct tide_caller caller,
+                               struct tide_death *death) TIDE_COLD;
+extern bool tide_free_stacks;
+
+/* realloc: the old block ends before the call...  False: say it afterwards with
+ * tide_record_move_late(). */
+bool tide_record_move_begin(struct tide_caller caller, void *old);
+/* ...and lives on after it: moved to BIRTH, or (NULL) unchanged or GONE. */
+void tide_record_move_end(struct tide_caller caller, struct tide_birth *birth);
+void tide_record_move_back(struct tide_caller caller, void *old, bool gone);
+void tide_record_move_late(struct tide_caller caller, void *old,
+                           const struct tide_birth *birth);
+
+/* A call returned NULL. */
+void tide_record_failure(struct tide_caller caller, uint8_t kind,
+                         uint64_t size) TIDE_COLD;
+
+struct tide_map_record {
+    uint64_t call; /* enum tide_map_call */
+    uint64_t address, length, argument1, argument2;
+};
+void tide_record_map(struct tide_caller caller, const struct tide_map_record *map);
+
+/* Regions, labels, marks: KIND of enum tide_extra with up to three values. */
+void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *values,
+                       uint32_t count);
+
+/* --- Entering and leaving --- */
+
+/* The thread's stream with busy set for the hook with frame address FRAME, or NULL: take
+ * the slow path. */
+static inline struct tide_stream *tide_enter(struct tide_self *self, uint8_t busy,
+                                             uintptr_t frame)
+{
+    if (TIDE_UNLIKELY(!self->stream || self->busy | self->quiet))
+        return NULL;
+    self->busy_frame = frame;
+    self->busy = busy;
+    atomic_signal_fence(memory_order_seq_cst);
+    return self->stream;
+}
+
+static inline void tide_writing(struct tide_self *self)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self->busy = TIDE_WRITING;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void tide_leave(struct tide_self *self, struct tide_stream *stream)
+{
+    do {
+        if (TIDE_UNLIKELY(stream->pending != stream->flushed)) {
+            tide_writing(self);
+            tide_flush_pending(stream);
+        }
+        atomic_signal_fence(memory_order_seq_cst);
+        self->busy = TIDE_IDLE;
+        atomic_signal_fence(memory_order_seq_cst);
+    } while (TIDE_UNLIKELY(stream->pending != stream->flushed));
+}
+
+/* Room for a record of NEED bytes, with no nested event waiting: those that came while
+ * room was made have stepped their slots before this one will. */
+static inline bool tide_ready_to_step(struct tide_stream *stream, uint32_t need)
+{
+    while (tide_stream_room(stream, need)) {
+        if (TIDE_LIKELY(stream->pending == stream->flushed))
+            return true;
+        tide_flush_pending(stream);
+    }
+    return false;
+}
+
+/* --- Birth and death --- */
+
+static inline struct tide_stack_plan tide_plan(struct tide_stream *stream,
+                                               struct tide_caller caller,
+                                               uint32_t depth)
+{
+    return depth ? tide_plan_stack(stream, depth) : tide_plan_leaf(caller.pc);
+}
+
+/* The same for a record with the stack in stream->walk: *PLAN says how to write it. */
+static inline bool tide_ready_with_stack(struct tide_stream *stream,
+                                         struct tide_caller caller, uint32_t depth,
+                                         struct tide_stack_plan *plan)
+{
+    *plan = tide_plan(stream, caller, depth);
+    if (!tide_ready_to_step(stream, tide_plan_bytes(plan)))
+        return false;
+    if (TIDE_LIKELY(stream->depth >= plan->keep))
+        return true;
+    *plan = tide_plan(stream, caller, depth); /* a reset forgot the previous stack */
+    return tide_ready_to_step(stream, tide_plan_bytes(plan));
+}
+
+/* Room, number, record.  Call with busy == WRITING. */
+static inline void tide_write_birth(struct tide_stream *stream,
+                                    struct tide_caller caller, struct tide_birth *birth,
+                                    uint32_t depth)
+{
+    struct tide_stack_plan plan;
+    if (TIDE_UNLIKELY(birth->size >= TIDE_LARGE_EVENT))
+        stream->limit = 0; /* a large event is stamped */
+    if (!tide_ready_with_stack(stream, caller, depth, &plan))
+        return;
+    if (TIDE_UNLIKELY(stream->numbered))
+        birth->numbered =
+            tide_order_step(stream, tide_slot_of(birth->address), &birth->number);
+    tide_stream_publish(
+        stream, tide_put_birth(stream, stream->ring + stream->pos, birth, &plan));
+}
+
+static inline void tide_record_birth(struct tide_caller caller,
+                                     struct tide_birth *birth)
+{
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = tide_enter(self, TIDE_WALKING, caller.frame);
+    if (TIDE_UNLIKELY(!stream)) {
+        tide_slow_birth(caller, birth);
+        return;
+    }
+    const uint32_t depth = tide_stack_take(stream, caller);
+    tide_writing(self);
+    tide_write_birth(stream, caller, birth, depth);
+    tide_leave(self, stream);
+}
+
+static inline void tide_write_death(struct tide_stream *stream,
+                                    struct tide_death *death)
+{
+    if (!tide_ready_to_step(stream, TIDE_RECORD_MAX))
+        return;
+    if (TIDE_UNLIKELY(stream->numbered))
+        death->numbered =
+            tide_order_step(stream, tide_slot_of(death->address), &death->number);
+    tide_stream_publish(
+        stream, tide_put_death(stream, stream->ring + stream->pos, death, NULL));
+}
+
+static inline void tide_record_death(struct tide_caller caller, void *pointer)
+{
+    struct tide_self *self = &tide_self;
+    struct tide_death death = {.address = (uintptr_t)pointer, .op = TIDE_OP_FREE};
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
+    if (TIDE_UNLIKELY(!stream)) {
+        tide_slow_death(caller, &death);
+        return;
+    }
+    if (TIDE_UNLIKELY(tide_free_stacks))
+        tide_record_death_stacked(stream, caller, &death);
+    else
+        tide_write_death(stream, &death);
+    tide_leave(self, stream);
+}
+
+#endif

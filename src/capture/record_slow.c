@@ -1,0 +1,167 @@
+/* capture/record_slow.c - events off the hot path: first ones, moves, maps, marks. */
+#include <errno.h>
+
+#include "capture/lifecycle.h"
+#include "capture/nested.h"
+#include "capture/process.h"
+#include "capture/record.h"
+
+_Thread_local struct tide_self tide_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+bool tide_free_stacks;
+
+void tide_slow_birth(struct tide_caller caller, const struct tide_birth *birth)
+{
+    const struct tide_bare_event bare = {.op = TIDE_OP_ALLOC,
+                                         .kind = birth->kind,
+                                         .address = birth->address,
+                                         .size = birth->size,
+                                         .usable = birth->usable,
+                                         .pc = caller.pc};
+    if (tide_bare(caller, &bare))
+        return;
+    struct tide_birth again = *birth; /* the thread has a stream now */
+    tide_record_birth(caller, &again);
+}
+
+void tide_slow_death(struct tide_caller caller, const struct tide_death *death)
+{
+    const struct tide_bare_event bare = {
+        .op = TIDE_OP_FREE, .address = death->address, .pc = caller.pc};
+    if (!tide_bare(caller, &bare))
+        tide_record_death(caller, (void *)(uintptr_t)death->address);
+}
+
+void tide_record_death_stacked(struct tide_stream *stream, struct tide_caller caller,
+                               struct tide_death *death)
+{
+    struct tide_stack_plan plan;
+    const uint32_t depth = tide_stack_take(stream, caller);
+    if (!tide_ready_with_stack(stream, caller, depth, &plan))
+        return;
+    if (stream->numbered)
+        death->numbered =
+            tide_order_step(stream, tide_slot_of(death->address), &death->number);
+    tide_stream_publish(
+        stream, tide_put_death(stream, stream->ring + stream->pos, death, &plan));
+}
+
+/* The thread's stream with busy set, made if need be; NULL: not recorded now. */
+static struct tide_stream *enter_slowly(struct tide_self *self, uintptr_t frame)
+{
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, frame);
+    if (stream || self->busy || self->quiet || self->ended || !tide_stream_of_thread())
+        return stream;
+    return tide_enter(self, TIDE_WRITING, frame);
+}
+
+/* --- realloc ---------------------------------------------------------------------- */
+
+bool tide_record_move_begin(struct tide_caller caller, void *old)
+{
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = enter_slowly(self, caller.frame);
+    if (!stream)
+        return false;
+    struct tide_death death = {.address = (uintptr_t)old, .op = TIDE_OP_MOVE_BEGIN};
+    if (tide_free_stacks)
+        tide_record_death_stacked(stream, caller, &death);
+    else
+        tide_write_death(stream, &death);
+    tide_leave(self, stream);
+    return true;
+}
+
+void tide_record_move_end(struct tide_caller caller, struct tide_birth *birth)
+{
+    birth->op = TIDE_OP_MOVE_END;
+    tide_record_birth(caller, birth);
+}
+
+void tide_record_move_back(struct tide_caller caller, void *old, bool gone)
+{
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
+    if (!stream)
+        return;
+    if (tide_ready_to_step(stream, TIDE_RECORD_MAX)) {
+        uint16_t number = 0;
+        const bool numbered =
+            stream->numbered && !gone &&
+            tide_order_step(stream, tide_slot_of((uintptr_t)old), &number);
+        uint8_t *out = stream->ring + stream->pos;
+        *out++ = (uint8_t)(TIDE_OP_MOVE_BACK | (numbered ? TIDE_TAG_NUMBERED : 0) |
+                           (gone ? TIDE_TAG_GONE : 0));
+        if (numbered)
+            out = tide_put_u16(out, number);
+        tide_stream_publish(stream, out);
+    }
+    tide_leave(self, stream);
+}
+
+void tide_record_move_late(struct tide_caller caller, void *old,
+                           const struct tide_birth *birth)
+{
+    const struct tide_death death = {.address = (uintptr_t)old, .op = TIDE_OP_FREE};
+    tide_slow_death(caller, &death);
+    if (birth)
+        tide_slow_birth(caller, birth);
+}
+
+/* --- Maps, marks ------------------------------------------------------------------ */
+
+static uint8_t *put_map(struct tide_stream *stream, const struct tide_map_record *map,
+                        const struct tide_stack_plan *plan)
+{
+    uint8_t *out = stream->ring + stream->pos;
+    uint16_t number = 0;
+    const bool numbered =
+        stream->numbered && tide_order_step(stream, TIDE_SLOT_MAP, &number);
+    *out++ = (uint8_t)(TIDE_OP_MAP | (numbered ? TIDE_TAG_NUMBERED : 0) |
+                       (unsigned)plan->mode << TIDE_TAG_MODE_SHIFT);
+    if (numbered)
+        out = tide_put_u16(out, number);
+    out = tide_put_varint(out, map->call);
+    out = tide_put_varint(out, map->address);
+    out = tide_put_varint(out, map->length);
+    out = tide_put_varint(out, map->argument1);
+    out = tide_put_varint(out, map->argument2);
+    return tide_put_stack(stream, out, plan);
+}
+
+void tide_record_map(struct tide_caller caller, const struct tide_map_record *map)
+{
+    const int saved = errno;
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = enter_slowly(self, caller.frame);
+    if (!stream)
+        return;
+    struct tide_stack_plan plan;
+    const uint32_t depth = tide_stack_take(stream, caller);
+    stream->limit = 0; /* a map is rare and large: stamp it */
+    if (tide_ready_with_stack(stream, caller, depth, &plan))
+        tide_stream_publish(stream, put_map(stream, map, &plan));
+    tide_leave(self, stream);
+    errno = saved;
+}
+
+void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *values,
+                       uint32_t count)
+{
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = enter_slowly(self, caller.frame);
+    if (!stream)
+        return;
+    if (tide_ready_to_step(stream, TIDE_RECORD_MAX))
+        tide_stream_publish(
+            stream, tide_put_extra(stream->ring + stream->pos, kind, values, count));
+    tide_leave(self, stream);
+}
+
+void tide_record_failure(struct tide_caller caller, uint8_t kind, uint64_t size)
+{
+    const int saved = errno;
+    const uint64_t values[] = {kind, size};
+    tide_record_extra(caller, TIDE_EXTRA_FAILED, values, 2);
+    errno = saved;
+}

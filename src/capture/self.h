@@ -1,0 +1,55 @@
+/* capture/self.h - what the recorder keeps per thread in TLS, and what hooks pass on.
+ *
+ * For: capture/.  The TLS block is small, has no destructor and the initial-exec model:
+ * touching it never allocates, from the first call of a thread to its last.
+ */
+#ifndef TIDE_CAPTURE_SELF_H
+#define TIDE_CAPTURE_SELF_H
+
+#include <stdint.h>
+
+struct tide_stream;
+
+/* What the recorder is doing in this thread.  A signal handler that interrupts it and
+ * allocates finds this set: see "Nested events" in nested.c. */
+enum tide_busy {
+    TIDE_IDLE = 0,
+    TIDE_WALKING = 1, /* nothing of the stream touched yet */
+    TIDE_WRITING = 2, /* the stream is in between two records */
+};
+
+struct tide_self {
+    struct tide_stream
+        *stream;          /* borrowed; NULL before the first event and at the end */
+    void *deleting;       /* operator delete is on its way to free this */
+    uintptr_t new_pc;     /* caller of operator new, while new_kind is set */
+    uintptr_t new_frame;  /* frame address of our operator new */
+    uint64_t signal_mask; /* what was blocked before shielded */
+    uintptr_t busy_frame; /* frame address of the call that set busy */
+    uint8_t busy;         /* enum tide_busy */
+    uint8_t quiet;        /* > 0: inside a call whose inner calls do not count */
+    uint8_t ended;        /* the thread's last destructor has run */
+    uint8_t shielded;     /* signals are held back, so many times over */
+    uint8_t exit_rounds;  /* how often the thread's destructor came by */
+    uint8_t new_kind;     /* operator new calls malloc: 1 + enum tide_alloc_kind */
+};
+
+extern _Thread_local struct tide_self tide_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Who called a hook: where its return address points, and the hook's own frame, from
+ * which the walk starts. */
+struct tide_caller {
+    uintptr_t pc;
+    uintptr_t frame;
+};
+
+#define TIDE_CALLER                                               \
+    ((struct tide_caller){(uintptr_t)__builtin_return_address(0), \
+                          (uintptr_t)__builtin_frame_address(0)})
+
+#define TIDE_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define TIDE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TIDE_COLD        __attribute__((noinline, cold))
+
+#endif

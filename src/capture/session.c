@@ -1,0 +1,258 @@
+/* capture/session.c - meet the collector and map what it shares.
+ *
+ * Every call is a bare system call: no cancellation point, nothing of libc's state.  The
+ * two descriptors that arrive are mapped and closed at once.  The segment grows later
+ * without a descriptor: mremap with old_size 0 duplicates a shared mapping, and may make
+ * the duplicate longer than the original (see trace/ring.h).
+ */
+#include "capture/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+struct tide_session_page *tide_session;
+struct tide_segment *tide_shared_segment;
+
+enum { TIDE_PARTS_MAX = 64, TIDE_GROWTH = 256 * 1024 };
+
+/* The segment as mapped here: parts may overlap, offsets rise.  Appended under
+ * the process lock; count last, so that a forked child finds it whole. */
+static struct {
+    uint64_t offset, bytes;
+    unsigned char *at;
+} parts[TIDE_PARTS_MAX];
+static _Atomic uint32_t part_count;
+
+static int receive_two(int fd, struct tide_welcome *welcome, int fds[2])
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    memset(&control, 0, sizeof(control));
+    struct iovec bytes = {welcome, sizeof(*welcome)};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    long got;
+    do
+        got = syscall(SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC);
+    while (got == -1 && errno == EINTR);
+    const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+    if (got != (long)sizeof(*welcome) || !first || first->cmsg_type != SCM_RIGHTS ||
+        first->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+        return -1;
+    memcpy(fds, CMSG_DATA(first), 2 * sizeof(int));
+    return 0;
+}
+
+static void *map_shared(int fd, uint64_t bytes)
+{
+    const long at =
+        syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return at == -1 ? NULL : (void *)at;
+}
+
+static bool welcome_is_sane(const struct tide_welcome *welcome)
+{
+    return welcome->magic == TIDE_SESSION_MAGIC &&
+           welcome->version == TIDE_RING_VERSION &&
+           welcome->session_bytes >= sizeof(struct tide_session_page) &&
+           welcome->segment_bytes >= TIDE_SEGMENT_START;
+}
+
+static bool map_welcome(const struct tide_welcome *welcome, const int fds[2])
+{
+    if (!welcome_is_sane(welcome))
+        return false;
+    tide_session = map_shared(fds[0], welcome->session_bytes);
+    tide_shared_segment = map_shared(fds[1], welcome->segment_bytes);
+    if (!tide_session || !tide_shared_segment) {
+        tide_session = NULL;
+        return false;
+    }
+    parts[0].offset = 0;
+    parts[0].bytes = welcome->segment_bytes;
+    parts[0].at = (unsigned char *)tide_shared_segment;
+    atomic_store(&part_count, 1);
+    return true;
+}
+
+static bool shake_hands(int fd)
+{
+    const struct tide_hello hello = {TIDE_SEGMENT_MAGIC, TIDE_RING_VERSION,
+                                     (uint32_t)syscall(SYS_getpid), 0};
+    if (syscall(SYS_sendto, fd, &hello, sizeof(hello), MSG_NOSIGNAL, NULL, 0) < 0)
+        return false;
+
+    struct tide_welcome welcome;
+    int fds[2];
+    if (receive_two(fd, &welcome, fds) != 0)
+        return false;
+    const bool mapped = map_welcome(&welcome, fds);
+    syscall(SYS_close, fds[0]);
+    syscall(SYS_close, fds[1]);
+    return mapped;
+}
+
+bool tide_session_connect(const char *directory)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = strlen(directory);
+    if (length + sizeof("/" TIDE_SOCKET_NAME) > sizeof(address.sun_path))
+        return false;
+    memcpy(address.sun_path, directory, length);
+    memcpy(address.sun_path + length, "/" TIDE_SOCKET_NAME,
+           sizeof("/" TIDE_SOCKET_NAME));
+
+    const int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    const struct timeval patience = {.tv_sec = 5};
+    syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    const bool met =
+        syscall(SYS_connect, fd, &address, sizeof(address)) == 0 && shake_hands(fd);
+    syscall(SYS_close, fd);
+    return met;
+}
+
+void tide_session_wake(void)
+{
+    _Atomic uint32_t *sleeping = &tide_session->sleeping;
+    if (atomic_load(sleeping) && atomic_exchange(sleeping, 0))
+        syscall(SYS_futex, sleeping, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Ask for the segment to reach END bytes and wait for the answer, two seconds at most:
+ * a collector that does not answer then is taken for dead by whoever asked. */
+static bool reserve(uint64_t end)
+{
+    struct tide_segment *segment = tide_shared_segment;
+    uint64_t wanted = atomic_load(&segment->wanted);
+    const uint64_t goal = end + TIDE_GROWTH + end / 4;
+    while (wanted < goal &&
+           !atomic_compare_exchange_weak(&segment->wanted, &wanted, goal))
+        ;
+    for (int i = 0; i < 100; i++) {
+        const uint32_t grown = atomic_load(&segment->grown);
+        if (atomic_load(&segment->size) >= end)
+            return true;
+        if (atomic_load(&segment->refused) || atomic_load(&segment->closed) ||
+            atomic_load(&tide_session->stopped))
+            return false;
+        tide_session_wake();
+        const struct timespec patience = {.tv_nsec = 20000000};
+        syscall(SYS_futex, &segment->grown, FUTEX_WAIT, grown, &patience, NULL, 0);
+    }
+    return false;
+}
+
+static void *find_part(uint64_t offset, uint32_t bytes)
+{
+    for (uint32_t i = atomic_load(&part_count); i-- > 0;)
+        if (offset >= parts[i].offset &&
+            offset + bytes <= parts[i].offset + parts[i].bytes)
+            return parts[i].at + (offset - parts[i].offset);
+    return NULL;
+}
+
+/* Map the segment from OFFSET's page, or from the last page that we have if that comes
+ * first, up to its present size: so that END is in one piece with OFFSET. */
+static bool map_more(uint64_t offset, uint64_t end)
+{
+    const uint32_t count = atomic_load(&part_count);
+    const uint64_t size = atomic_load(&tide_shared_segment->size);
+    if (count == TIDE_PARTS_MAX || end > size)
+        return false;
+    uint64_t first = offset & ~(uint64_t)(TIDE_PAGE - 1);
+    void *from = find_part(first, TIDE_PAGE);
+    if (!from) {
+        first = parts[count - 1].offset + parts[count - 1].bytes - TIDE_PAGE;
+        from = parts[count - 1].at + (first - parts[count - 1].offset);
+    }
+    const uint64_t bytes = size - first;
+    const long at = syscall(SYS_mremap, from, 0, bytes, MREMAP_MAYMOVE, NULL);
+    if (at == -1)
+        return false;
+    parts[count].offset = first;
+    parts[count].bytes = bytes;
+    parts[count].at = (unsigned char *)at;
+    atomic_store(&part_count, count + 1);
+    return true;
+}
+
+void *tide_segment_at(uint64_t offset, uint32_t bytes)
+{
+    void *at = find_part(offset, bytes);
+    if (!at && map_more(offset, offset + bytes))
+        at = find_part(offset, bytes);
+    return at;
+}
+
+uint64_t tide_segment_take(uint32_t bytes)
+{
+    struct tide_segment *segment = tide_shared_segment;
+    if (atomic_load(&segment->closed) || atomic_load(&segment->refused))
+        return 0;
+    const uint64_t offset = atomic_fetch_add(&segment->taken, bytes);
+    if (atomic_load(&segment->size) < offset + bytes && !reserve(offset + bytes))
+        return 0;
+    return offset;
+}
+
+static struct tide_lane_shared *lane_at(uint32_t index)
+{
+    const uint64_t offset = atomic_load(&tide_shared_segment->directory[index]);
+    return offset ? tide_segment_at(offset, TIDE_RING_SMALL) : NULL;
+}
+
+static struct tide_lane_shared *claim_used(void)
+{
+    const uint32_t count = atomic_load(&tide_shared_segment->lanes);
+    for (uint32_t i = 0; i < count && i < TIDE_LANES_MAX; i++) {
+        struct tide_lane_shared *lane = lane_at(i);
+        uint32_t state = TIDE_LANE_FREE;
+        if (lane && atomic_load(&lane->state) == TIDE_LANE_FREE &&
+            atomic_load(&lane->ring_bytes) != 0 &&
+            atomic_compare_exchange_strong(&lane->state, &state, TIDE_LANE_CLAIMED))
+            return lane;
+    }
+    return NULL;
+}
+
+static struct tide_lane_shared *claim_new(void)
+{
+    const uint64_t offset = tide_segment_take(TIDE_RING_SMALL);
+    struct tide_lane_shared *lane =
+        offset ? tide_segment_at(offset, TIDE_RING_SMALL) : NULL;
+    if (!lane)
+        return NULL;
+    const uint32_t index = atomic_fetch_add(&tide_shared_segment->lanes, 1);
+    if (index >= TIDE_LANES_MAX) {
+        atomic_fetch_sub(&tide_shared_segment->lanes, 1);
+        return NULL;
+    }
+    atomic_store(&lane->state, TIDE_LANE_CLAIMED);
+    atomic_store(&lane->ring_offset, offset + TIDE_LANE_HEAD);
+    atomic_store(&lane->ring_bytes, (uint32_t)(TIDE_RING_SMALL - TIDE_LANE_HEAD));
+    atomic_store(&tide_shared_segment->directory[index], offset);
+    return lane;
+}
+
+struct tide_lane_shared *tide_lane_claim(void)
+{
+    if (atomic_load(&tide_shared_segment->closed))
+        return NULL;
+    struct tide_lane_shared *lane = claim_used();
+    return lane ? lane : claim_new();
+}

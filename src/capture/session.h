@@ -1,0 +1,33 @@
+/* capture/session.h - the shared memory of this run, as the target maps it.
+ *
+ * For: capture/.  Connecting happens once per program image; forked children use what
+ * their parent mapped.  No descriptor is kept.
+ */
+#ifndef TIDE_CAPTURE_SESSION_H
+#define TIDE_CAPTURE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/ring.h"
+
+extern struct tide_session_page *tide_session; /* NULL: not recorded */
+extern struct tide_segment *tide_shared_segment;
+
+/* Meet the collector in DIRECTORY.  Called once, from the constructor. */
+bool tide_session_connect(const char *directory);
+
+/* Wake the collector if it sleeps. */
+void tide_session_wake(void);
+
+/* BYTES of the segment that are reserved and mapped; 0 when there are none to be had.
+ * Call with the process lock held. */
+uint64_t tide_segment_take(uint32_t bytes);
+/* Where OFFSET of the segment is mapped here; NULL when it cannot be. */
+void *tide_segment_at(uint64_t offset, uint32_t bytes);
+
+/* A lane nobody uses, in state CLAIMED, its ring fields set; NULL when there is none.
+ * Call with the process lock held. */
+struct tide_lane_shared *tide_lane_claim(void);
+
+#endif

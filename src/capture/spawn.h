@@ -1,0 +1,16 @@
+/* capture/spawn.h - start a collector when there is none: LD_PRELOAD alone was given.
+ *
+ * For: lifecycle.c.
+ */
+#ifndef TIDE_CAPTURE_SPAWN_H
+#define TIDE_CAPTURE_SPAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Start a collector for this process and those it will start; its session's directory
+ * goes to DIRECTORY.  The collector is nobody's child.  False: there is no tidemark to
+ * be found, or it did not answer. */
+bool tide_spawn_collector(char *directory, size_t size);
+
+#endif

@@ -1,0 +1,43 @@
+/* capture/stack.c - choose the engine; turn what it finds into words. */
+#include "capture/stack.h"
+
+#include <stddef.h>
+
+#include "trace/format.h"
+#include "trace/ring.h"
+
+static tide_stack_engine *engine;
+static uint32_t depth_limit;
+
+void tide_stack_init(uint32_t unwind, uint32_t limit)
+{
+    const bool cfi = tide_stack_cfi_init(); /* others need it for tide_stack_find() */
+    depth_limit = limit > TIDE_STACK_MAX - 1 ? TIDE_STACK_MAX - 1 : limit;
+    if (unwind == TIDE_UNWIND_NONE || depth_limit == 0)
+        engine = NULL;
+    else if (unwind == TIDE_UNWIND_LIBUNWIND && tide_stack_libunwind_init())
+        engine = tide_stack_libunwind;
+    else if (unwind != TIDE_UNWIND_FP && cfi)
+        engine = tide_stack_cfi;
+    else
+        engine = tide_stack_fp;
+}
+
+void tide_stack_flush(void)
+{
+    tide_stack_cfi_flush();
+    tide_stack_libunwind_flush();
+}
+
+uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller)
+{
+    if (!engine)
+        return 0;
+    bool cut = false;
+    uint32_t depth = engine(stream, caller, depth_limit, &cut);
+    if (TIDE_UNLIKELY(cut)) {
+        stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_CUT);
+        stream->cuts++;
+    }
+    return depth;
+}

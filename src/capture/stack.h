@@ -1,0 +1,47 @@
+/* capture/stack.h - taking the call stack: one seam, several engines.
+ *
+ * For: capture/.  An engine fills stream->walk with return addresses, innermost first,
+ * starting with the hook's caller; own frames never appear.  It may be interrupted by a
+ * signal handler and must neither allocate from the target's heap nor lock.
+ */
+#ifndef TIDE_CAPTURE_STACK_H
+#define TIDE_CAPTURE_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/stream.h"
+
+/* Take up to LIMIT frames for CALLER into stream->walk; return how many.  Sets *CUT when
+ * there were more. */
+typedef uint32_t tide_stack_engine(struct tide_stream *stream,
+                                   struct tide_caller caller, uint32_t limit,
+                                   bool *cut);
+
+tide_stack_engine tide_stack_fp;
+tide_stack_engine tide_stack_cfi;
+tide_stack_engine tide_stack_libunwind;
+
+/* Choose the engine and the depth limit; falls back to cfi, then to fp.
+ * Called once, before recording starts. */
+void tide_stack_init(uint32_t unwind, uint32_t depth_limit);
+/* Get what an engine needs; false when it cannot be had. */
+bool tide_stack_cfi_init(void);
+bool tide_stack_libunwind_init(void);
+/* Find out stack_low and stack_high of the calling thread's stream. */
+void tide_stack_find_bounds(struct tide_stream *stream) TIDE_COLD;
+/* Modules are being, or were, unloaded: forget what is cached by address. */
+void tide_stack_flush(void);
+void tide_stack_cfi_flush(void);
+void tide_stack_libunwind_flush(void);
+
+/* Is the function with frame address FRAME among those that led to CALLER's hook? */
+enum tide_found { TIDE_FOUND_NOT, TIDE_FOUND, TIDE_FOUND_UNSURE };
+enum tide_found tide_stack_find(const struct tide_stream *stream,
+                                struct tide_caller caller, uintptr_t frame) TIDE_COLD;
+
+/* The stack of CALLER in stream->walk, as words; returns how many, 0 when stacks are
+ * off.  A cut stack ends in the word for TIDE_SYNTHETIC_CUT. */
+uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller);
+
+#endif

@@ -1,0 +1,255 @@
+/* capture/stack_cfi.c - walk by the frame tables, with rows remembered per pc.
+ *
+ * State is (pc, sp, rbp); a row (cfi_row.h) leads to the caller's.  Rows are found once
+ * per pc and kept in a table that all threads share and that needs no lock: a slot is
+ * taken by compare-and-swap, filled, then published with its key.  The key holds a
+ * generation that rises when code is unloaded, so its rows are never found again.
+ *
+ * Loads are bounded: on the thread's own stack by its end, elsewhere (alternate signal
+ * stack, coroutine) by a reach that any one stack has.  A frame without a row ends the
+ * walk with the synthetic frame UNKNOWN, so that a broken stack can be told from a whole
+ * one.
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/cfi_row.h"
+#include "capture/process.h"
+#include "capture/stack.h"
+#include "trace/format.h"
+
+enum {
+    TIDE_ROWS_LOG2 = 16,
+    TIDE_ROW_PROBES = 8,
+    TIDE_OFFSET_BITS = 28,
+    TIDE_EPOCH_SHIFT = 48,
+    TIDE_KEY_TAKEN = 1, /* a slot being filled: no pc is 1 */
+    /* Byte offsets in the ucontext that the kernel leaves on a signal's stack. */
+    TIDE_UC_RBP = 40 + 10 * 8,
+    TIDE_UC_RSP = 40 + 15 * 8,
+    TIDE_UC_RIP = 40 + 16 * 8,
+    TIDE_UC_BYTES = 40 + 23 * 8,
+    TIDE_RED_ZONE = 128,
+};
+static const uintptr_t other_stack_reach = 1u << 20;
+
+struct row_slot {
+    _Atomic uint64_t key;
+    _Atomic uint64_t row;
+};
+static struct row_slot *rows;
+static _Atomic uint64_t
+    generation; /* of loaded code; not wiped by fork, as rows are not */
+
+struct walk_state {
+    uintptr_t pc, sp, rbp;
+    uintptr_t low, high; /* what may be read */
+    bool exact;          /* pc is where the frame is, not where it will go on */
+};
+
+bool tide_stack_cfi_init(void)
+{
+    const long at = syscall(SYS_mmap, NULL, sizeof(struct row_slot) << TIDE_ROWS_LOG2,
+                            PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == -1)
+        return false;
+    rows = (struct row_slot *)at;
+    return true;
+}
+
+void tide_stack_cfi_flush(void)
+{
+    atomic_fetch_add(&generation, 1);
+}
+
+/* --- Rows ------------------------------------------------------------------------------ */
+
+static uint64_t pack(struct tide_cfi_row row)
+{
+    const uint64_t mask = (1ull << TIDE_OFFSET_BITS) - 1;
+    return (uint64_t)row.cfa | (uint64_t)row.rbp << 4 |
+           ((uint64_t)row.cfa_offset & mask) << 8 |
+           ((uint64_t)row.rbp_offset & mask) << (8 + TIDE_OFFSET_BITS);
+}
+
+static struct tide_cfi_row unpack(uint64_t packed)
+{
+    const unsigned up = 64 - TIDE_OFFSET_BITS;
+    return (struct tide_cfi_row){
+        .cfa = packed & 15,
+        .rbp = packed >> 4 & 15,
+        .cfa_offset = (int32_t)((int64_t)(packed >> 8 << up) >> up),
+        .rbp_offset =
+            (int32_t)((int64_t)(packed >> (8 + TIDE_OFFSET_BITS) << up) >> up)};
+}
+
+static TIDE_COLD struct tide_cfi_row learn_row(uint64_t key, uintptr_t pc,
+                                               uint32_t home)
+{
+    const struct tide_cfi_row row = tide_cfi_find_row(pc);
+    const uint32_t mask = (1u << TIDE_ROWS_LOG2) - 1;
+    for (uint32_t i = 0; i <= TIDE_ROW_PROBES; i++) {
+        /* A full neighbourhood gives up one of its places: some are of unloaded code. */
+        const bool full = i == TIDE_ROW_PROBES;
+        struct row_slot *slot =
+            &rows[(home + (full ? pc % TIDE_ROW_PROBES : i)) & mask];
+        uint64_t old = full ? atomic_load(&slot->key) : 0;
+        if (old == TIDE_KEY_TAKEN ||
+            !atomic_compare_exchange_strong(&slot->key, &old, TIDE_KEY_TAKEN))
+            continue;
+        atomic_store(&slot->row, pack(row));
+        atomic_store(&slot->key, key);
+        break;
+    }
+    return row;
+}
+
+static inline struct tide_cfi_row row_of(uintptr_t pc, uint64_t epoch)
+{
+    const uint64_t key = pc ^ epoch << TIDE_EPOCH_SHIFT;
+    const uint32_t home =
+        (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> (64 - TIDE_ROWS_LOG2));
+    for (uint32_t i = 0; i < TIDE_ROW_PROBES; i++) {
+        const struct row_slot *slot = &rows[(home + i) & ((1u << TIDE_ROWS_LOG2) - 1)];
+        const uint64_t seen = atomic_load_explicit(&slot->key, memory_order_acquire);
+        if (TIDE_LIKELY(seen == key)) {
+            const uint64_t row = atomic_load_explicit(&slot->row, memory_order_acquire);
+            if (TIDE_LIKELY(atomic_load_explicit(&slot->key, memory_order_relaxed) ==
+                            key))
+                return unpack(row);
+        }
+        if (seen == 0)
+            break;
+    }
+    return learn_row(key, pc, home);
+}
+
+/* --- Steps ----------------------------------------------------------------------------- */
+
+static inline bool readable(const struct walk_state *walk, uintptr_t at,
+                            uintptr_t bytes)
+{
+    return at >= walk->low && at < walk->high && walk->high - at >= bytes &&
+           at % 8 == 0;
+}
+
+static inline uintptr_t load(uintptr_t at)
+{
+    return *(const uintptr_t *)at;
+}
+
+/* What may be read around SP: up to the end of the thread's stack if SP is on it. */
+static void set_bounds(const struct tide_stream *stream, struct walk_state *walk)
+{
+    const bool own = walk->sp >= stream->stack_low && walk->sp < stream->stack_high;
+    walk->low = walk->sp;
+    walk->high = own ? stream->stack_high : walk->sp + other_stack_reach;
+}
+
+static TIDE_COLD bool step_signal(const struct tide_stream *stream,
+                                  struct walk_state *walk)
+{
+    const uintptr_t context = walk->sp;
+    if (!readable(walk, context, TIDE_UC_BYTES))
+        return false;
+    walk->pc = load(context + TIDE_UC_RIP);
+    walk->rbp = load(context + TIDE_UC_RBP);
+    walk->sp = load(context + TIDE_UC_RSP);
+    walk->exact = true;
+    set_bounds(stream, walk);
+    walk->low -= TIDE_RED_ZONE; /* at a ret, rbp may stand just below sp */
+    return true;
+}
+
+static inline bool step(struct walk_state *walk, struct tide_cfi_row row)
+{
+    uintptr_t cfa = (row.cfa == TIDE_CFA_RSP ? walk->sp : walk->rbp) +
+                    (uintptr_t)(intptr_t)row.cfa_offset;
+    if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_DEREF)) {
+        if (!readable(walk, cfa, 8))
+            return false;
+        cfa = load(cfa);
+    }
+    if (TIDE_UNLIKELY(cfa <= walk->sp || !readable(walk, cfa - 8, 8)))
+        return false;
+    if (row.rbp != TIDE_RBP_SAME) {
+        const uintptr_t at = (row.rbp == TIDE_RBP_AT_CFA ? cfa : walk->rbp) +
+                             (uintptr_t)(intptr_t)row.rbp_offset;
+        if (TIDE_UNLIKELY(!readable(walk, at, 8)))
+            return false;
+        walk->rbp = load(at);
+    }
+    walk->pc = load(cfa - 8);
+    walk->sp = cfa;
+    walk->low = cfa;
+    walk->exact = false;
+    return true;
+}
+
+/* One frame outwards.  False: this was the last one, *WHOLE tells whether by right. */
+static inline bool go_out(const struct tide_stream *stream, struct walk_state *walk,
+                          uint64_t epoch, bool *whole)
+{
+    const struct tide_cfi_row row =
+        row_of(walk->exact ? walk->pc : walk->pc - 1, epoch);
+    if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END)) {
+        *whole = true;
+        return false;
+    }
+    if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL))
+        return step_signal(stream, walk);
+    if (row.cfa == TIDE_CFA_UNKNOWN || !step(walk, row))
+        return false;
+    *whole = walk->pc == 0;
+    return walk->pc != 0;
+}
+
+static inline struct walk_state start_at(const struct tide_stream *stream,
+                                         struct tide_caller caller)
+{
+    struct walk_state walk = {
+        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
+    set_bounds(stream, &walk);
+    return walk;
+}
+
+enum tide_found tide_stack_find(const struct tide_stream *stream,
+                                struct tide_caller caller, uintptr_t frame)
+{
+    const uint64_t epoch = atomic_load(&generation);
+    struct walk_state walk = start_at(stream, caller);
+    bool whole = false;
+    if (!rows)
+        return TIDE_FOUND_UNSURE;
+    while (go_out(stream, &walk, epoch, &whole)) {
+        if (walk.sp == frame + 16)
+            return TIDE_FOUND;
+    }
+    return whole ? TIDE_FOUND_NOT : TIDE_FOUND_UNSURE;
+}
+
+uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
+                        uint32_t limit, bool *cut)
+{
+    if (TIDE_UNLIKELY(!stream->stack_high))
+        tide_stack_find_bounds(stream);
+    const uint64_t epoch = atomic_load_explicit(&generation, memory_order_relaxed);
+    struct walk_state walk = start_at(stream, caller);
+    uint32_t depth = 0;
+    bool whole = false;
+    do {
+        if (TIDE_UNLIKELY(depth == limit)) {
+            *cut = true;
+            return depth;
+        }
+        /* Readers look one byte before a frame's address; an exact pc is moved on. */
+        stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_NATIVE, walk.pc + walk.exact);
+    } while (go_out(stream, &walk, epoch, &whole));
+    if (TIDE_UNLIKELY(!whole) && depth < limit)
+        stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_UNKNOWN);
+    return depth;
+}

@@ -1,0 +1,270 @@
+/* capture/stream.c - the cold half of writing: room, time stamps, resets.
+ *
+ * tide_stream_refill() is the one function behind the hot path's only branch.  It runs
+ * about once per 64 events, so what it does may cost, but it must not fail the target:
+ * errno is kept, every wait is bounded, and when there is no room to be had recording
+ * stops and the loss is counted.
+ */
+#include "capture/stream.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/raw/ticks.h"
+#include "capture/coder.h"
+#include "capture/order.h"
+#include "capture/process.h"
+#include "capture/session.h"
+
+enum {
+    TIDE_PREAMBLE = 64, /* bytes that stamps and marks before a record may take */
+    TIDE_WAIT_NS = 20000000,
+    TIDE_SILENT_WAITS =
+        100, /* waits without heartbeat before the collector counts as dead */
+};
+
+struct tide_lane_shared tide_lane_nowhere;
+static uint8_t ring_nowhere[TIDE_RING_SMALL];
+
+void tide_stream_tear(struct tide_stream *stream)
+{
+    stream->shared = &tide_lane_nowhere;
+    stream->ring = ring_nowhere;
+    stream->ring_bytes = sizeof(ring_nowhere);
+}
+
+static uint64_t head_of(const struct tide_stream *stream)
+{
+    return stream->base + stream->pos;
+}
+
+/* --- Room ------------------------------------------------------------------------- */
+
+/* How far the record may reach without overtaking the collector. */
+static uint32_t free_until(const struct tide_stream *stream, uint64_t tail)
+{
+    if (tail >= stream->base)
+        return stream->ring_bytes;
+    return (uint32_t)(tail - stream->prev_base);
+}
+
+/* Go back to the start of the ring.  Possible once the collector is in this lap. */
+static void wrap(struct tide_stream *stream)
+{
+    const uint64_t head = head_of(stream);
+    stream->prev_base = stream->base;
+    stream->base = head;
+    stream->pos = 0;
+    stream->laps++;
+    atomic_store_explicit(&stream->shared->wrap, head, memory_order_release);
+}
+
+/* Sleep until the collector has taken something.  False: it gives no sign of life. */
+static bool wait_for_collector(struct tide_stream *stream, uint64_t tail, int *silent)
+{
+    struct tide_lane_shared *lane = stream->shared;
+    const uint64_t beat = atomic_load(&tide_session->heartbeat);
+
+    tide_session_wake();
+    for (int i = 0; i < 4; i++) {
+        syscall(SYS_sched_yield);
+        if (atomic_load(&lane->tail) != tail)
+            return true;
+    }
+    const uint32_t drained = atomic_load(&lane->drained);
+    atomic_store(&lane->waiting, 1);
+    if (atomic_load(&lane->tail) != tail)
+        return true;
+    const struct timespec patience = {.tv_nsec = TIDE_WAIT_NS};
+    syscall(SYS_futex, &lane->drained, FUTEX_WAIT, drained, &patience, NULL, 0);
+
+    if (atomic_load(&tide_session->stopped) ||
+        atomic_load(&tide_shared_segment->closed))
+        return false;
+    *silent = atomic_load(&tide_session->heartbeat) == beat ? *silent + 1 : 0;
+    return *silent < TIDE_SILENT_WAITS;
+}
+
+/* The lane is hot: give it the large ring, once the small one is empty. */
+static void grow_ring(struct tide_stream *stream)
+{
+    stream->keep_ring = true;
+    struct tide_lane_shared *lane = stream->shared;
+    tide_lock(&tide_process->lock);
+    const uint64_t offset = tide_segment_take(TIDE_RING_LARGE);
+    uint8_t *ring = offset ? tide_segment_at(offset, TIDE_RING_LARGE) : NULL;
+    tide_unlock(&tide_process->lock);
+    if (!ring)
+        return;
+
+    int silent = 0;
+    uint64_t tail;
+    while ((tail = atomic_load(&lane->tail)) != head_of(stream))
+        if (!wait_for_collector(stream, tail, &silent))
+            return;
+    stream->base = stream->prev_base = head_of(stream);
+    stream->pos = 0;
+    stream->ring = ring;
+    stream->ring_bytes = TIDE_RING_LARGE;
+    atomic_store(&lane->ring_offset, offset);
+    atomic_store(&lane->ring_bytes, TIDE_RING_LARGE);
+    atomic_fetch_add(&lane->ring_changes, 1);
+}
+
+static bool has_room(const struct tide_stream *stream, uint32_t need, uint64_t *tail)
+{
+    *tail = atomic_load_explicit(&stream->shared->tail, memory_order_acquire);
+    return stream->pos + need <= free_until(stream, *tail);
+}
+
+/* Go on in the ring, or wait for the collector, until there is room. */
+static bool find_room(struct tide_stream *stream, uint32_t need)
+{
+    int silent = 0;
+    uint64_t tail;
+    while (!has_room(stream, need, &tail)) {
+        /* Not twice around while the collector stands still: it could not tell. */
+        if (tail > stream->base) {
+            if (stream->laps >= TIDE_HOT_LAPS && !stream->keep_ring)
+                grow_ring(stream);
+            else
+                wrap(stream);
+        } else if (!wait_for_collector(stream, tail, &silent)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool tide_stream_make_room(struct tide_stream *stream, uint32_t need)
+{
+    uint64_t tail;
+    if (TIDE_LIKELY(has_room(stream, need, &tail)))
+        return true;
+    tide_shield();
+    const bool found = find_room(stream, need);
+    tide_unshield();
+    return found;
+}
+
+/* --- Stamps, resets --------------------------------------------------------------- */
+
+static uint8_t *put_reset(struct tide_stream *stream, uint8_t *out, uint64_t now)
+{
+    struct tide_lane_shared *lane = stream->shared;
+    const uint64_t position = stream->base + (uint64_t)(out - stream->ring);
+
+    memset(stream->dictionary, 0, sizeof(stream->dictionary));
+    memset(stream->leaves, 0, sizeof(stream->leaves));
+    stream->depth = 0;
+    stream->last_address = 0;
+    stream->last_kind = TIDE_KIND_MALLOC;
+    stream->epoch = atomic_load(&tide_process->epoch);
+    stream->reset_at = position;
+    stream->reset_next = false;
+    *out++ = TIDE_OP_SYNC;
+    out = tide_put_varint(out, now);
+    out = tide_put_varint(out, stream->epoch);
+    out = tide_put_varint(out, stream->tid);
+    out = tide_put_varint(out, stream->numbered);
+
+    const uint32_t resets = atomic_load_explicit(&lane->resets, memory_order_relaxed);
+    atomic_store_explicit(&lane->reset_at[resets % TIDE_SYNC_KEPT], position,
+                          memory_order_relaxed);
+    atomic_store_explicit(&lane->resets, resets + 1, memory_order_release);
+    return out;
+}
+
+/* The process has a second thread: from here on this lane takes numbers. */
+static uint8_t *put_numbers(struct tide_stream *stream, uint8_t *out)
+{
+    stream->numbered = true;
+    return tide_put_extra(out, TIDE_EXTRA_NUMBERS, NULL, 0);
+}
+
+static uint8_t *put_cuts(struct tide_stream *stream, uint8_t *out)
+{
+    const uint64_t cuts = stream->cuts;
+    stream->cuts = 0;
+    return tide_put_extra(out, TIDE_EXTRA_CUT, &cuts, 1);
+}
+
+/* Everything that is due before the next record. */
+static void put_due(struct tide_stream *stream, uint32_t attention)
+{
+    uint8_t *out = stream->ring + stream->pos;
+    const uint64_t now = tide_ticks();
+    const bool reset = stream->reset_next ||
+                       (attention & (TIDE_ATTENTION_SYNC | TIDE_ATTENTION_MODULES)) ||
+                       stream->epoch != atomic_load(&tide_process->epoch) ||
+                       head_of(stream) - stream->reset_at >= (uint64_t)TIDE_SYNC_BYTES;
+    if (reset) {
+        out = put_reset(stream, out, now);
+    } else {
+        *out++ = TIDE_OP_TIME;
+        out = tide_put_varint(out, now - stream->last_ticks);
+    }
+    stream->last_ticks = now;
+    stream->stamp_next = false;
+    if (!stream->numbered && atomic_load(&tide_process->multi))
+        out = put_numbers(stream, out);
+    if (stream->cuts)
+        out = put_cuts(stream, out);
+    tide_stream_publish(stream, out);
+}
+
+static void set_limit(struct tide_stream *stream)
+{
+    const uint64_t tail =
+        atomic_load_explicit(&stream->shared->tail, memory_order_acquire);
+    const uint32_t end = free_until(stream, tail);
+    const uint32_t soon = stream->pos + TIDE_STAMP_BYTES;
+    stream->limit = soon < end ? soon : end;
+    if (head_of(stream) - tail >= stream->ring_bytes / 2)
+        tide_session_wake();
+}
+
+static bool lose_one(struct tide_stream *stream)
+{
+    if (stream->shared)
+        atomic_fetch_add_explicit(&stream->shared->dropped, 1, memory_order_relaxed);
+    return false;
+}
+
+static bool refill(struct tide_stream *stream, uint32_t need)
+{
+    if ((!stream->shared || stream->shared == &tide_lane_nowhere) &&
+        !tide_stream_open(stream))
+        return false;
+    if (atomic_load(&tide_process->off))
+        return lose_one(stream);
+    if (atomic_load(&tide_session->stopped)) {
+        tide_process_stop();
+        return lose_one(stream);
+    }
+    const uint32_t attention = atomic_exchange(&stream->shared->attention, 0);
+    if (!tide_stream_make_room(stream, need + TIDE_PREAMBLE)) {
+        tide_process_stop();
+        return lose_one(stream);
+    }
+    put_due(stream, attention);
+    set_limit(stream);
+    if (attention && atomic_load(&tide_session->sleeping) == 2)
+        tide_session_wake(); /* everything was idle; now it is not */
+    if (stream->limit < stream->pos + need)
+        stream->limit = stream->pos + need;
+    return true;
+}
+
+bool tide_stream_refill(struct tide_stream *stream, uint32_t need)
+{
+    const int saved = errno;
+    const bool ready = refill(stream, need);
+    errno = saved;
+    return ready;
+}

@@ -1,0 +1,122 @@
+/* capture/stream.h - a thread's end of its lane: where records are written.
+ *
+ * For: capture/.  A stream belongs to one thread at a time and is written only by it,
+ * with self->busy set.  It lives in MADV_WIPEONFORK memory: in a forked child it is all
+ * zeros, so limit is 0, the first event takes the cold path, and the child gets a lane
+ * of its own without any fork handler having run.
+ *
+ * Hot path: tide_stream_room() is one comparison and one load.  Everything rare (time
+ * stamp, reset, wrap, full ring, wish of the collector, fork) is behind it.
+ */
+#ifndef TIDE_CAPTURE_STREAM_H
+#define TIDE_CAPTURE_STREAM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/self.h"
+#include "trace/format.h"
+#include "trace/ring.h"
+
+enum {
+    TIDE_STAMP_BYTES = 512,       /* about 64 events: a time stamp at least so often */
+    TIDE_RECORD_MAX = 128,        /* bytes of a record without its pushed frames */
+    TIDE_LARGE_EVENT = 64 * 1024, /* events of this size are stamped each */
+    TIDE_HOT_LAPS = 3,            /* laps of the small ring before it grows */
+    TIDE_OWNER_SHIFT = 20,        /* slot: owner above, count below */
+    TIDE_OWNERS = 4094,           /* lanes that can own a slot */
+    TIDE_PENDING_MAX = 32,        /* nested events kept while a record is written */
+    TIDE_LEAVES = 64,             /* lone frames remembered */
+};
+
+/* An event of a signal handler that interrupted the recorder, or of a thread without a
+ * stream: everything needed to write it later, with its innermost frame only. */
+struct tide_bare_event {
+    uint8_t op; /* TIDE_OP_ALLOC or TIDE_OP_FREE */
+    uint8_t kind;
+    bool numbered;
+    uint16_t number;
+    uint64_t address, size, usable, pc;
+};
+
+struct tide_stream {
+    uint32_t pos;   /* offset in ring of the next byte */
+    uint32_t limit; /* a record may end here without a look at the cold path */
+    uint8_t *ring;
+    struct tide_lane_shared *shared; /* NULL: no lane yet, or wiped by fork */
+    uint64_t base;                   /* position of ring offset 0: head = base + pos */
+    uint64_t last_address;
+    uint32_t owner; /* lane number + 1, or 0 when too high to own slots */
+    uint32_t depth; /* frames in stack[] */
+    uint8_t last_kind;
+    bool numbered;    /* the process has, or had, more than one thread */
+    bool stamp_next;  /* stamp before the next record */
+    bool reset_next;  /* reset before the next record */
+    bool keep_ring;   /* the ring is large, or small for good */
+    uint32_t pending; /* nested events ever put into pending_events */
+    uint32_t flushed; /* of these, written already */
+    uint64_t last_ticks;
+    uint64_t reset_at;  /* position of the last reset */
+    uint64_t prev_base; /* base of the lap before */
+    uint32_t ring_bytes;
+    uint32_t laps;
+    uint32_t number; /* of the lane */
+    uint32_t tid;
+    uint64_t epoch;
+    uint64_t cuts;                   /* stacks cut since the last CUT record */
+    uintptr_t stack_low, stack_high; /* of the thread; 0: not known yet */
+    struct tide_stream *next;        /* in the list of all */
+    struct tide_stream *next_free;   /* in the list of those without a thread */
+    struct tide_bare_event pending_events[TIDE_PENDING_MAX]; /* the n-th at n % MAX */
+    uint64_t leaves[TIDE_LEAVES];
+    uint64_t dictionary[TIDE_DICTIONARY_SLOTS];
+    uint64_t stack[TIDE_STACK_MAX]; /* previous stack, outermost first */
+    uint64_t walk[TIDE_STACK_MAX];  /* the stack being taken, innermost first */
+};
+
+/* Make room for a record of at most NEED bytes, stamp and reset as due.  False: nothing
+ * is recorded (no lane, collector gone); the loss has been counted. */
+bool tide_stream_refill(struct tide_stream *stream, uint32_t need) TIDE_COLD;
+
+/* The part of it that is not about time: NEED free bytes in one piece at pos.  False:
+ * the collector is gone. */
+bool tide_stream_make_room(struct tide_stream *stream, uint32_t need) TIDE_COLD;
+
+static inline bool tide_stream_room(struct tide_stream *stream, uint32_t need)
+{
+    if (TIDE_LIKELY(stream->pos + need <= stream->limit) &&
+        TIDE_LIKELY(
+            !atomic_load_explicit(&stream->shared->attention, memory_order_relaxed)))
+        return true;
+    return tide_stream_refill(stream, need);
+}
+
+/* The record ends at END: let the collector see it. */
+static inline void tide_stream_publish(struct tide_stream *stream, const uint8_t *end)
+{
+    stream->pos = (uint32_t)(end - stream->ring);
+    atomic_store_explicit(&stream->shared->head, stream->base + stream->pos,
+                          memory_order_release);
+}
+
+/* A lane that nobody drains: for a hook that fork has torn from its own. */
+extern struct tide_lane_shared tide_lane_nowhere;
+/* Let the hook that goes on with STREAM, wiped, write nowhere. */
+void tide_stream_tear(struct tide_stream *stream) TIDE_COLD;
+
+/* Give STREAM, new or wiped by fork, a lane; false when nothing is recorded. */
+bool tide_stream_open(struct tide_stream *stream) TIDE_COLD;
+/* Claim a lane for USE and tie STREAM to it.  The process lock is held. */
+bool tide_stream_take_lane(struct tide_stream *stream, uint32_t use) TIDE_COLD;
+/* The calling thread's stream, made if need be; NULL when nothing is recorded. */
+struct tide_stream *tide_stream_of_thread(void) TIDE_COLD;
+/* The thread of STREAM has ended: the next new thread may have it. */
+void tide_stream_retire(struct tide_stream *stream) TIDE_COLD;
+/* One stream for threads that have none any more; take with the lock, give back. */
+struct tide_stream *tide_stream_lock_late(void) TIDE_COLD;
+void tide_stream_unlock_late(void) TIDE_COLD;
+/* Ask every stream of the process to look up: BITS of enum tide_attention. */
+void tide_stream_call_all(uint32_t bits) TIDE_COLD;
+
+#endif

@@ -1,0 +1,250 @@
+/* capture/threads.c - which thread writes to which stream.
+ *
+ * A stream and its lane outlive their thread: the next new thread takes them over, so a
+ * process has as many lanes as it had threads at once.  pthread's key destructor tells of
+ * a thread's end; it lets itself be called again until the last round, so that other
+ * destructors that free still find the stream.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/raw/ticks.h"
+#include "capture/coder.h"
+#include "capture/lifecycle.h"
+#include "capture/order.h"
+#include "capture/process.h"
+#include "capture/record.h"
+#include "capture/session.h"
+
+enum { TIDE_LAST_ROUND = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
+
+static pthread_key_t thread_key;
+static bool thread_key_made;
+
+/* --- Lanes -------------------------------------------------------------------------- */
+
+/* The process lock is held. */
+bool tide_stream_take_lane(struct tide_stream *stream, uint32_t use)
+{
+    struct tide_lane_shared *lane = tide_lane_claim();
+    if (!lane)
+        return false;
+    const uint32_t bytes = atomic_load(&lane->ring_bytes);
+    stream->ring = tide_segment_at(atomic_load(&lane->ring_offset), bytes);
+    if (!stream->ring) {
+        atomic_store(&lane->state, TIDE_LANE_FREE);
+        return false;
+    }
+    const uint64_t head = atomic_load(&lane->head);
+    stream->ring_bytes = bytes;
+    stream->keep_ring |= bytes >= TIDE_RING_LARGE;
+    stream->base = stream->prev_base = stream->reset_at = head;
+    stream->pos = stream->limit = 0;
+    if (use == TIDE_LANE_EVENTS) {
+        stream->number = tide_process->lanes++;
+        stream->owner = stream->number < TIDE_OWNERS ? stream->number + 1 : 0;
+    }
+    lane->use = use;
+    lane->pid = tide_process->pid;
+    lane->birth = tide_process->birth;
+    lane->number = stream->number;
+    atomic_store(&lane->wrap, head);
+    atomic_store(&lane->dropped, 0);
+    atomic_store(&lane->attention, 0);
+    atomic_fetch_add(&lane->ring_changes, 1);
+    stream->shared = lane;
+    atomic_store(&lane->state, TIDE_LANE_LIVE);
+    return true;
+}
+
+static void note_recorder(void)
+{
+    uint8_t payload[TIDE_VARINT_MAX];
+    const uint8_t *end = tide_put_varint(payload, tide_process->mapped_bytes);
+    tide_process_note(TIDE_NOTE_RECORDER, payload, (uint32_t)(end - payload));
+}
+
+/* Say which thread writes to this lane from now on. */
+static void note_thread(struct tide_stream *stream)
+{
+    char name[16] = "";
+    const int got = prctl(PR_GET_NAME, name);
+    const size_t length = got == 0 ? strnlen(name, sizeof(name)) : 0;
+    uint8_t payload[(size_t)4 * TIDE_VARINT_MAX + sizeof(name)];
+
+    stream->tid = (uint32_t)syscall(SYS_gettid);
+    uint8_t *out = tide_put_varint(payload, stream->number);
+    out = tide_put_varint(out, stream->tid);
+    out = tide_put_varint(out, tide_ticks());
+    out = tide_put_varint(out, length);
+    memcpy(out, name, length);
+    out += length;
+    tide_process_note(TIDE_NOTE_THREAD, payload, (uint32_t)(out - payload));
+}
+
+static void write_thread_mark(struct tide_stream *stream, uint8_t kind)
+{
+    const uint64_t tid = stream->tid;
+    stream->limit = 0; /* stamped */
+    if (tide_stream_room(stream, TIDE_RECORD_MAX))
+        tide_stream_publish(stream,
+                            tide_put_extra(stream->ring + stream->pos, kind, &tid,
+                                           kind == TIDE_EXTRA_THREAD_BEGIN));
+}
+
+/* The first lane of a process begins without numbers; any other means threads. */
+static void begin_lane(struct tide_stream *stream)
+{
+    if (stream->number > 0)
+        tide_threads_begin();
+    stream->numbered = stream->number > 0 && atomic_load(&tide_process->multi);
+    stream->reset_next = true;
+    note_thread(stream);
+    note_recorder();
+}
+
+bool tide_stream_open(struct tide_stream *stream)
+{
+    if (!tide_process_begin())
+        return false;
+    tide_lock(&tide_process->lock);
+    const bool taken = !atomic_load(&tide_process->off) &&
+                       tide_stream_take_lane(stream, TIDE_LANE_EVENTS);
+    if (taken) {
+        stream->next = tide_process->streams;
+        tide_process->streams = stream;
+    }
+    tide_unlock(&tide_process->lock);
+    if (taken)
+        begin_lane(stream);
+    return taken;
+}
+
+/* --- Threads ------------------------------------------------------------------------ */
+
+static struct tide_stream *pop_free(void)
+{
+    tide_lock(&tide_process->lock);
+    struct tide_stream *stream = tide_process->free_streams;
+    if (stream)
+        tide_process->free_streams = stream->next_free;
+    tide_unlock(&tide_process->lock);
+    return stream;
+}
+
+static struct tide_stream *new_stream(void)
+{
+    struct tide_stream *stream = tide_private_memory(sizeof(*stream));
+    return stream && tide_stream_open(stream) ? stream : NULL;
+}
+
+static struct tide_stream *take_over(struct tide_stream *stream)
+{
+    stream->reset_next = true;
+    stream->stack_low = stream->stack_high = 0;
+    note_thread(stream);
+    return stream;
+}
+
+struct tide_stream *tide_stream_of_thread(void)
+{
+    struct tide_self *self = &tide_self;
+    const int saved = errno;
+    if (atomic_load(&tide_phase) != TIDE_PHASE_ON || atomic_load(&tide_process->off))
+        return NULL;
+
+    tide_shield();
+    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
+    self->busy = TIDE_WRITING;
+    struct tide_stream *stream = pop_free();
+    stream = stream ? take_over(stream) : new_stream();
+    if (stream) {
+        write_thread_mark(stream, TIDE_EXTRA_THREAD_BEGIN);
+        self->stream = stream;
+        self->quiet++;
+        tide_thread_watch(stream);
+        self->quiet--;
+    } else if (tide_process->lanes) {
+        self->ended = 1; /* no lane to be had: share the late one */
+    }
+    self->busy = TIDE_IDLE;
+    tide_unshield();
+    errno = saved;
+    return stream;
+}
+
+void tide_stream_retire(struct tide_stream *stream)
+{
+    if (stream->shared)
+        write_thread_mark(stream, TIDE_EXTRA_THREAD_END);
+    tide_lock(&tide_process->lock);
+    stream->next_free = tide_process->free_streams;
+    tide_process->free_streams = stream;
+    tide_unlock(&tide_process->lock);
+}
+
+struct tide_stream *tide_stream_lock_late(void)
+{
+    tide_lock(&tide_process->late_lock);
+    if (!tide_process->late_stream)
+        tide_process->late_stream = new_stream();
+    if (!tide_process->late_stream)
+        tide_unlock(&tide_process->late_lock);
+    return tide_process->late_stream;
+}
+
+void tide_stream_unlock_late(void)
+{
+    tide_unlock(&tide_process->late_lock);
+}
+
+void tide_stream_call_all(uint32_t bits)
+{
+    tide_lock(&tide_process->lock);
+    for (struct tide_stream *s = tide_process->streams; s; s = s->next)
+        atomic_fetch_or(&s->shared->attention, bits);
+    tide_unlock(&tide_process->lock);
+}
+
+void tide_threads_begin(void)
+{
+    if (atomic_load(&tide_process->multi) || !tide_order_init())
+        return;
+    atomic_store(&tide_process->multi, 1);
+    tide_stream_call_all(TIDE_ATTENTION_TICK);
+}
+
+/* --- A thread's end ------------------------------------------------------------------ */
+
+static void thread_ends(void *value)
+{
+    struct tide_self *self = &tide_self;
+    if (++self->exit_rounds < TIDE_LAST_ROUND) {
+        pthread_setspecific(thread_key, value);
+        return;
+    }
+    struct tide_stream *stream = self->stream;
+    if (!stream || self->busy)
+        return;
+    const int saved = errno;
+    tide_shield();
+    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
+    self->busy = TIDE_WRITING;
+    self->stream = NULL;
+    self->ended = 1;
+    tide_stream_retire(stream);
+    self->busy = TIDE_IDLE;
+    tide_unshield();
+    errno = saved;
+}
+
+void tide_thread_watch(struct tide_stream *stream)
+{
+    if (!thread_key_made)
+        thread_key_made = pthread_key_create(&thread_key, thread_ends) == 0;
+    if (thread_key_made)
+        pthread_setspecific(thread_key, stream);
+}
