@@ -1,0 +1,26 @@
+/* collect/attend.h - record a program that was not started by us.
+ *
+ * For: cli/.  A program with only LD_PRELOAD=libtidemark.so starts a collector for
+ * itself and what it will start (capture/spawn.c).  Nobody waits for that collector.
+ */
+#ifndef TIDE_COLLECT_ATTEND_H
+#define TIDE_COLLECT_ATTEND_H
+
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "collect/collector.h"
+
+struct tide_attend_options {
+    uint32_t pid; /* of the program */
+    int answer;   /* where to write the session's directory, with a newline */
+    struct tide_wishes wishes;
+    const char *words;   /* the wishes in words, for the trace */
+    const char *version; /* of tidemark */
+};
+
+/* Collect until all processes of the run have ended.  Nothing is printed. */
+enum tide_status tide_attend(const struct tide_attend_options *options);
+
+#endif

@@ -1,0 +1,191 @@
+/* collect/farewell.c - processes end, and segments that nobody uses any more.
+ *
+ * Comes after the lanes were emptied in the same pass: whatever was known to be dead
+ * before that has nothing left to say.
+ */
+#include <stdlib.h>
+
+#include "collect/collector.h"
+#include "collect/notes_out.h"
+#include "collect/procfs.h"
+
+#define TIDE_QUIET_NS \
+    (1000ull * 1000 * 1000) /* a process without pid is believed dead */
+
+/* --- Processes ---------------------------------------------------------------------- */
+
+/* A later program of the same process has said hello: this one was left by exec.  All
+ * that it had written was there before, so it is known by now. */
+static bool was_replaced(const struct tide_collector *collector,
+                         const struct tide_target *target)
+{
+    if (!collector->met_somebody)
+        return false;
+    for (const struct tide_share *s = collector->shares; s; s = s->next) {
+        if (s->pid == target->pid && s->serial > target->share->serial &&
+            s->foreign_pids == target->share->foreign_pids &&
+            s->hello_ticks > target->birth)
+            return true;
+    }
+    return false;
+}
+
+/* Once reaped, its pid may be another's. */
+static bool is_main(const struct tide_collector *collector,
+                    const struct tide_target *target)
+{
+    return target->pid == collector->main_pid && !target->share->foreign_pids &&
+           (!collector->main_gone || target->birth <= collector->main_end_ticks);
+}
+
+/* It lives and has left its segment: it runs another program, and not one of ours. */
+static bool has_moved_on(const struct tide_target *target)
+{
+    return target->share->unheld && target->watch == TIDE_WATCH_PIDFD &&
+           tide_procfs_lives(target->pid);
+}
+
+static bool is_dead(const struct tide_collector *collector,
+                    const struct tide_target *target)
+{
+    const bool quiet = collector->looks.now_ns - target->busy_ns > TIDE_QUIET_NS;
+    if (target->was_gone || target->share->unheld || target->watch == TIDE_WATCH_NONE)
+        return true;
+    return target->watch == TIDE_WATCH_QUIET && quiet;
+}
+
+/* Has TARGET ended, and how? */
+static bool judge(const struct tide_collector *collector, struct tide_target *target)
+{
+    if (was_replaced(collector, target) || has_moved_on(target)) {
+        target->reason = TIDE_END_EXECED;
+        return true;
+    }
+    target->reason = TIDE_END_EXITED;
+    if (is_main(collector, target)) /* not before we know its status */
+        return collector->main_gone;
+    return is_dead(collector, target);
+}
+
+/* Give the lanes of TARGET back; the events that it had to drop, all lanes together. */
+static uint64_t free_lanes(const struct tide_target *target)
+{
+    const struct tide_share *const share = target->share;
+    uint64_t dropped = 0;
+    for (uint32_t i = 0; i < share->lane_count; i++) {
+        struct tide_lane_copy *const lane = share->lanes[i];
+        if (!lane || lane->owner != target)
+            continue;
+        const struct tide_lane_shared *const shared =
+            tide_share_lane(share, lane->header);
+        if (shared)
+            dropped += atomic_load_explicit(&shared->dropped, memory_order_relaxed);
+        tide_lane_give_back(lane, share);
+    }
+    return dropped;
+}
+
+static void forget(struct tide_collector *collector, struct tide_target *target)
+{
+    struct tide_share *const share = target->share;
+    share->processes--;
+    share->unwatched -= target->watch != TIDE_WATCH_PIDFD;
+    share->empty_ns = collector->looks.now_ns;
+    share->next_check_ns = 0;
+
+    pthread_mutex_lock(&collector->lock);
+    struct tide_target **link = &collector->targets;
+    while (*link != target)
+        link = &(*link)->next;
+    *link = target->next;
+    pthread_mutex_unlock(&collector->lock);
+    tide_target_free(target);
+}
+
+/* wait4 knows the peak of the main program better than any sample, as long as that was
+ * one program: over exec it keeps the highest. */
+static void note_main_peak(struct tide_collector *collector,
+                           const struct tide_target *target)
+{
+    const uint64_t peak = collector->main_peak_rss;
+    if (peak == 0 || collector->main_images > 1)
+        return;
+    const struct tide_rss_facts facts = {
+        .process = target->index,
+        .ticks = collector->main_end_ticks,
+        .bytes = target->rss ? target->rss : peak,
+        .peak = peak,
+    };
+    tide_notes_out_rss(&collector->notes, &facts);
+}
+
+void tide_target_end(struct tide_collector *collector, struct tide_target *target)
+{
+    tide_outlet_flush(collector, target);
+    const bool known = collector->main_gone && is_main(collector, target) &&
+                       target->reason == TIDE_END_EXITED;
+    const struct tide_end_facts facts = {
+        .process = target->index,
+        .ticks = known ? collector->main_end_ticks : collector->looks.now_ticks,
+        .status_known = known,
+        .status = known ? collector->main_status : 0,
+        .dropped = free_lanes(target),
+        .reason = target->reason,
+    };
+    pthread_mutex_lock(&collector->lock);
+    if (known)
+        note_main_peak(collector, target);
+    tide_notes_out_end(&collector->notes, &facts);
+    pthread_mutex_unlock(&collector->lock);
+    forget(collector, target);
+    tide_collector_tell(collector);
+}
+
+/* --- Segments ----------------------------------------------------------------------- */
+
+/* Where the kernel does not tell who holds a segment, somebody may just have taken a
+ * lane in it: he looked at `closed` before.  Then it is open again. */
+static bool is_left(struct tide_share *share)
+{
+    atomic_store(&share->shared->closed, 1);
+    if (share->tells_holders)
+        return true;
+    for (uint32_t i = 0; i < share->lane_count; i++) {
+        const struct tide_lane_copy *const lane = share->lanes[i];
+        const struct tide_lane_shared *const shared =
+            lane ? tide_share_lane(share, lane->header) : NULL;
+        if (shared && atomic_load(&shared->state) == TIDE_LANE_LIVE) {
+            atomic_store(&share->shared->closed, 0);
+            share->unheld = false;
+            return false;
+        }
+    }
+    return true;
+}
+
+static void close_shares(struct tide_collector *collector)
+{
+    struct tide_share **link = &collector->shares;
+    while (*link) {
+        struct tide_share *const share = *link;
+        if (share->unheld && share->processes == 0 && is_left(share)) {
+            *link = share->next;
+            tide_share_free(share);
+            (void)atomic_fetch_sub(&collector->in_hand, 1);
+            tide_collector_tell(collector);
+        } else {
+            link = &share->next;
+        }
+    }
+}
+
+void tide_farewell(struct tide_collector *collector)
+{
+    struct tide_target *next;
+    for (struct tide_target *t = collector->targets; t; t = next) {
+        next = t->next;
+        if (judge(collector, t))
+            tide_target_end(collector, t);
+    }
+    close_shares(collector);
+}

@@ -1,0 +1,196 @@
+/* collect/handshake.c - a target knocks, and gets its shared memory.
+ *
+ * One message each way: see trace/ring.h.  The target waits for the answer, so its
+ * program file and command line can be read while they are certainly its own.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/raw/ticks.h"
+#include "collect/collector.h"
+#include "collect/procfs.h"
+
+enum { TIDE_BACKLOG = 1024 };
+
+int tide_handshake_listen(const char *directory)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s",
+                                directory, TIDE_SOCKET_NAME);
+    if (length < 0 || (size_t)length >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    const struct sockaddr *const where = (const struct sockaddr *)&address;
+    if (bind(fd, where, sizeof(address)) == 0 && listen(fd, TIDE_BACKLOG) == 0)
+        return fd;
+    const int problem = errno;
+    (void)close(fd);
+    errno = problem;
+    return -1;
+}
+
+/* Only who could read our memory anyway may be recorded by us. */
+static bool may_enter(const struct ucred *peer)
+{
+    const uid_t self = geteuid();
+    return peer->uid == self || peer->uid == 0 || self == 0;
+}
+
+static bool listen_to(const struct tide_collector *collector, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN,
+                                .data.u64 = TIDE_SOURCE_CONNECTION | (uint32_t)fd};
+    return epoll_ctl(collector->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* Close FD and forget it.  It leaves the epoll set first: after fork, closing it here
+ * may not be the end of it. */
+static void hang_up(struct tide_collector *collector, int fd)
+{
+    (void)epoll_ctl(collector->epoll, EPOLL_CTL_DEL, fd, NULL);
+    int *const fds = collector->connections.items;
+    for (size_t i = 0; i < collector->connections.count; i++) {
+        if (fds[i] == fd) {
+            fds[i] = fds[--collector->connections.count];
+            break;
+        }
+    }
+    (void)close(fd);
+}
+
+void tide_handshake_accept(struct tide_collector *collector)
+{
+    for (;;) {
+        const int fd =
+            accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && errno == EINTR)
+            continue;
+        if (fd < 0)
+            return;
+        int *const kept = tide_list_add(&collector->connections);
+        if (kept)
+            *kept = fd;
+        if (!kept || !listen_to(collector, fd))
+            hang_up(collector, fd);
+    }
+}
+
+bool tide_handshake_renew(struct tide_collector *collector)
+{
+    const int *const fds = collector->connections.items;
+    for (size_t i = 0; i < collector->connections.count; i++) {
+        if (!listen_to(collector, fds[i]))
+            return false;
+    }
+    return true;
+}
+
+void tide_handshake_release(struct tide_collector *collector)
+{
+    const int *const fds = collector->connections.items;
+    for (size_t i = 0; i < collector->connections.count; i++)
+        (void)close(fds[i]);
+    free(collector->connections.items);
+    collector->connections = (struct tide_list){.item_bytes = sizeof(int)};
+}
+
+static bool hear_hello(int fd, struct tide_hello *hello, struct ucred *peer)
+{
+    socklen_t length = sizeof(*peer);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length) != 0 || !may_enter(peer))
+        return false;
+    const ssize_t got = recv(fd, hello, sizeof(*hello), MSG_TRUNC);
+    return got == (ssize_t)sizeof(*hello) && hello->magic == TIDE_SEGMENT_MAGIC &&
+           hello->version == TIDE_RING_VERSION;
+}
+
+static bool send_welcome(int fd, const int fds[2])
+{
+    struct tide_welcome welcome = {
+        .magic = TIDE_SESSION_MAGIC,
+        .version = TIDE_RING_VERSION,
+        .session_bytes = TIDE_PAGE,
+        .segment_bytes = TIDE_SEGMENT_START,
+    };
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    memset(&control, 0, sizeof(control));
+    struct iovec bytes = {&welcome, sizeof(welcome)};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    struct cmsghdr *const first = CMSG_FIRSTHDR(&message);
+    first->cmsg_level = SOL_SOCKET;
+    first->cmsg_type = SCM_RIGHTS;
+    first->cmsg_len = CMSG_LEN(2 * sizeof(int));
+    memcpy(CMSG_DATA(first), fds, 2 * sizeof(int));
+    return sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(welcome);
+}
+
+/* Hand SHARE to the drain thread, before its target can write the first byte. */
+static void hand_over(struct tide_collector *collector, struct tide_share *share)
+{
+    pthread_mutex_lock(&collector->lock);
+    struct tide_share **end = &collector->new_shares;
+    while (*end)
+        end = &(*end)->next;
+    *end = share;
+    pthread_mutex_unlock(&collector->lock);
+    tide_collector_kick(collector);
+}
+
+static void refuse(struct tide_collector *collector, const struct tide_hello *hello,
+                   int problem)
+{
+    char buffer[100], line[200];
+    collector->refused_errno = problem;
+    (void)snprintf(line, sizeof(line),
+                   "pid %u was not recorded: there was no shared memory for it: %s",
+                   hello->pid, strerror_r(problem, buffer, sizeof(buffer)));
+    tide_collector_trouble(collector, line);
+}
+
+static void welcome(struct tide_collector *collector, int fd,
+                    const struct tide_hello *hello, const struct ucred *peer)
+{
+    struct tide_share *share;
+    int peer_fd;
+    if (tide_share_create(&share, &peer_fd)) {
+        refuse(collector, hello, errno);
+        return;
+    }
+    share->pid = hello->pid;
+    share->foreign_pids = hello->pid != (uint32_t)peer->pid;
+    share->hello_ticks = tide_ticks();
+    share->session_began = tide_clock_began(&collector->clock);
+    tide_procfs_image((uint32_t)peer->pid, &share->image);
+    const int fds[2] = {collector->page_fd, peer_fd};
+    const bool sent = send_welcome(fd, fds);
+    (void)close(peer_fd);
+    if (sent)
+        hand_over(collector, share);
+    else
+        tide_share_free(share);
+}
+
+void tide_handshake_answer(struct tide_collector *collector, int fd)
+{
+    struct tide_hello hello;
+    struct ucred peer;
+    if (hear_hello(fd, &hello, &peer))
+        welcome(collector, fd, &hello, &peer);
+    hang_up(collector, fd);
+}

@@ -1,0 +1,70 @@
+/* collect/notes_out.h - the collector's own notes, as bytes.
+ *
+ * For: collect/, tests/.  Notes gather in a text until they are written as RUN chunks.
+ * The fields of each are listed in trace/format.h.
+ */
+#ifndef TIDE_COLLECT_NOTES_OUT_H
+#define TIDE_COLLECT_NOTES_OUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "trace/format.h"
+
+/* Words of a command line that a note keeps: the rest becomes "...". */
+enum { TIDE_NOTE_WORDS_BYTES = 32 * 1024 };
+
+struct tide_run_facts {
+    char **argv; /* NULL-terminated */
+    const char *version;
+    const char *options; /* what was asked for, in words */
+};
+
+struct tide_image {
+    char *exe;   /* owned; NULL when unknown */
+    char *words; /* owned: the command line, a zero after each word; may be NULL */
+    size_t words_bytes;
+};
+
+struct tide_begin_facts {
+    uint32_t process, pid;
+    uint64_t birth, ticks;
+    const struct tide_image *image;
+};
+
+struct tide_end_facts {
+    uint32_t process;
+    uint64_t ticks;
+    int status_known, status;
+    uint64_t dropped;
+    enum tide_end reason;
+};
+
+struct tide_rss_facts {
+    uint32_t process;
+    uint64_t ticks, bytes, peak;
+};
+
+struct tide_finish_facts {
+    uint64_t ticks, chunks, peak_rss;
+    int status;
+    uint32_t processes;
+};
+
+void tide_notes_out_run(struct tide_text *notes, const struct tide_run_facts *facts);
+void tide_notes_out_begin(struct tide_text *notes,
+                          const struct tide_begin_facts *facts);
+void tide_notes_out_end(struct tide_text *notes, const struct tide_end_facts *facts);
+void tide_notes_out_clock(struct tide_text *notes, uint64_t ticks, uint64_t unix_ns);
+void tide_notes_out_rss(struct tide_text *notes, const struct tide_rss_facts *facts);
+void tide_notes_out_trouble(struct tide_text *notes, const char *line);
+void tide_notes_out_finish(struct tide_text *notes,
+                           const struct tide_finish_facts *facts);
+
+/* How many of the LENGTH bytes at NOTES are whole notes that fit into one chunk. */
+size_t tide_notes_out_chunk(const char *notes, size_t length);
+
+void tide_image_release(struct tide_image *image);
+
+#endif

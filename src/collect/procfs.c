@@ -1,0 +1,181 @@
+/* collect/procfs.c - what /proc says of a process. */
+#include "collect/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    TIDE_STATUS_BYTES = 3000,         /* VmHWM stands in the first 1500 or so */
+    TIDE_ENVIRON_BYTES = 1024 * 1024, /* an environment is searched so far */
+    TIDE_LOOKS = 50,                  /* at a process that is in the middle of exec */
+};
+
+static int open_of(uint32_t pid, const char *file)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, file);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Up to SIZE bytes of a file of PID; -1 when it cannot be read. */
+static ssize_t read_of(uint32_t pid, const char *file, char *out, size_t size)
+{
+    const int fd = open_of(pid, file);
+    if (fd < 0)
+        return -1;
+    size_t length = 0;
+    ssize_t got = 0;
+    while (length < size && (got = read(fd, out + length, size - length)) > 0)
+        length += (size_t)got;
+    (void)close(fd);
+    return got < 0 ? -1 : (ssize_t)length;
+}
+
+static ssize_t read_exe(uint32_t pid, char path[PATH_MAX])
+{
+    char link[64];
+    (void)snprintf(link, sizeof(link), "/proc/%" PRIu32 "/exe", pid);
+    const ssize_t length = readlink(link, path, PATH_MAX - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    return length;
+}
+
+void tide_procfs_image(uint32_t pid, struct tide_image *image)
+{
+    *image = (struct tide_image){0};
+    char *const buffer = malloc(TIDE_NOTE_WORDS_BYTES + 1);
+    if (!buffer)
+        return;
+    if (read_exe(pid, buffer) > 0) /* PATH_MAX is smaller than the buffer */
+        image->exe = strdup(buffer);
+    const ssize_t got = read_of(pid, "cmdline", buffer, TIDE_NOTE_WORDS_BYTES);
+    if (got <= 0) {
+        free(buffer);
+        return;
+    }
+    size_t length = (size_t)got;
+    if (buffer[length - 1] != '\0')
+        buffer[length++] = '\0';
+    image->words = malloc(length); /* few are as long as the buffer */
+    if (image->words) {
+        memcpy(image->words, buffer, length);
+        image->words_bytes = length;
+    }
+    free(buffer);
+}
+
+bool tide_procfs_lives(uint32_t pid)
+{
+    char *const path = malloc(PATH_MAX);
+    if (!path)
+        return true;
+    const bool lives = read_exe(pid, path) >= 0 || errno != ENOENT;
+    free(path);
+    return lives;
+}
+
+/* The number after WORD in a file of lines "Word:   number kB"; 0 when there is none. */
+static uint64_t field_kb(const char *text, const char *word)
+{
+    const char *const at = strstr(text, word);
+    return at ? strtoull(at + strlen(word), NULL, 10) : 0;
+}
+
+bool tide_procfs_rss(uint32_t pid, uint64_t *bytes, uint64_t *peak)
+{
+    char text[TIDE_STATUS_BYTES + 1];
+    const ssize_t got = read_of(pid, "status", text, TIDE_STATUS_BYTES);
+    if (got <= 0)
+        return false;
+    text[got] = '\0';
+    *bytes = field_kb(text, "\nVmRSS:") * 1024;
+    *peak = field_kb(text, "\nVmHWM:") * 1024;
+    return *bytes > 0; /* a zombie has no memory */
+}
+
+double tide_procfs_started(uint32_t pid)
+{
+    char text[1024];
+    const ssize_t got = read_of(pid, "stat", text, sizeof(text) - 1);
+    if (got <= 0)
+        return -1;
+    text[got] = '\0';
+    const char *field = strrchr(text, ')'); /* its name may hold anything */
+    for (int i = 0; field && i < 20; i++)
+        field = strchr(field + 1, ' ');
+    return field ? strtod(field, NULL) / (double)sysconf(_SC_CLK_TCK) : -1;
+}
+
+enum carries {
+    TIDE_CARRIES_NOT,
+    TIDE_CARRIES,
+    TIDE_CARRIES_PERHAPS, /* in the middle of exec there is no environment to read */
+};
+
+struct search {
+    struct tide_text entry; /* NAME=VALUE */
+    double since;
+    char *buffer; /* of TIDE_ENVIRON_BYTES */
+};
+
+static enum carries carries(const struct search *search, uint32_t pid)
+{
+    const ssize_t got = read_of(pid, "environ", search->buffer, TIDE_ENVIRON_BYTES);
+    if (got < 0)
+        return TIDE_CARRIES_NOT;
+    if (got == 0) {
+        const bool young = tide_procfs_started(pid) >= search->since;
+        return young && tide_procfs_lives(pid) ? TIDE_CARRIES_PERHAPS
+                                               : TIDE_CARRIES_NOT;
+    }
+    /* With its final zero; that it may begin inside another variable is no matter. */
+    return memmem(search->buffer, (size_t)got, search->entry.bytes,
+                  search->entry.length + 1)
+               ? TIDE_CARRIES
+               : TIDE_CARRIES_NOT;
+}
+
+/* The best that any process of the system offers. */
+static enum carries look_around(const struct search *search)
+{
+    enum carries best = TIDE_CARRIES_NOT;
+    DIR *const folder = opendir("/proc");
+    const struct dirent *item;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own
+    while (folder && best != TIDE_CARRIES && (item = readdir(folder))) {
+        char *end;
+        const unsigned long pid = strtoul(item->d_name, &end, 10);
+        if (*end != '\0' || pid == 0 || pid == (unsigned long)getpid())
+            continue;
+        const enum carries found = carries(search, (uint32_t)pid);
+        if (found != TIDE_CARRIES_NOT)
+            best = found;
+    }
+    if (folder)
+        (void)closedir(folder);
+    return best;
+}
+
+bool tide_procfs_any_with(const char *name, const char *value, double since)
+{
+    struct search search = {.since = since};
+    tide_text_addf(&search.entry, "%s=%s", name, value);
+    search.buffer = malloc(TIDE_ENVIRON_BYTES);
+    enum carries found = TIDE_CARRIES_NOT;
+    for (int i = 0; i < TIDE_LOOKS && !search.entry.failed && search.buffer; i++) {
+        found = look_around(&search);
+        if (found != TIDE_CARRIES_PERHAPS)
+            break;
+        (void)usleep(1000);
+    }
+    free(search.buffer);
+    tide_text_release(&search.entry);
+    return found == TIDE_CARRIES;
+}

@@ -1,0 +1,30 @@
+/* collect/procfs.h - what /proc says of a process.
+ *
+ * For: collect/, tests/.  Processes come and go: everything here may fail quietly.
+ */
+#ifndef TIDE_COLLECT_PROCFS_H
+#define TIDE_COLLECT_PROCFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/notes_out.h"
+
+/* Which program PID runs.  What cannot be read stays NULL.  Owned by the caller. */
+void tide_procfs_image(uint32_t pid, struct tide_image *image);
+
+/* Does PID have a program at all?  Not when it is a zombie, or about to be one.  True
+ * also when the system will not say. */
+bool tide_procfs_lives(uint32_t pid);
+
+/* When PID was started, in seconds since boot; negative when it is gone. */
+double tide_procfs_started(uint32_t pid);
+
+/* Resident bytes of PID, now and at most.  False when it is gone. */
+bool tide_procfs_rss(uint32_t pid, uint64_t *bytes, uint64_t *peak);
+
+/* Does any process but the caller have NAME=VALUE in the environment it began with?
+ * SINCE, in seconds since boot, is when the first that can have it was started. */
+bool tide_procfs_any_with(const char *name, const char *value, double since);
+
+#endif

@@ -1,0 +1,342 @@
+/* collect/run.c - record a program: the life of a run.
+ *
+ * The program is our child and shares our process group and terminal; we stand beside
+ * it, pass on what is sent to us, stop when it stops, and are gone when it is.  If it
+ * leaves others behind, a forked copy of us stays for them.
+ */
+#include "collect/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collect/background.h"
+#include "collect/launch.h"
+#include "collect/naming.h"
+#include "collect/notes_out.h"
+#include "collect/preload.h"
+#include "collect/procfs.h"
+#include "collect/signals.h"
+
+struct run {
+    const struct tide_run_options *options;
+    char **argv;
+    struct tide_run_outcome *out;
+    struct tide_collector *collector; /* owned */
+    struct tide_signals signals;      /* as they were */
+    int signal_fd;                    /* owned */
+    struct tide_launch launch;
+    uint64_t own_peak; /* our memory when we forked */
+    bool ended;        /* the program was reaped */
+    bool give_up;      /* somebody wants us to end */
+    struct tide_inherited inherited;
+};
+
+static enum tide_status fail(struct run *run, enum tide_status status, const char *what,
+                             int problem)
+{
+    char buffer[128];
+    (void)snprintf(run->out->problem, sizeof(run->out->problem), "%.120s%s%s", what,
+                   problem ? ": " : "",
+                   problem ? strerror_r(problem, buffer, sizeof(buffer)) : "");
+    return status ? status : TIDE_ESYSTEM;
+}
+
+/* --- The program ------------------------------------------------------------------------ */
+
+/* The child counts our own memory, which it had before exec, into its peak: only what
+ * is more is its own. */
+static uint64_t peak_of(const struct run *run, const struct rusage *usage)
+{
+    const uint64_t peak = (uint64_t)usage->ru_maxrss * 1024;
+    return peak > run->own_peak ? peak : 0;
+}
+
+static bool is_job_stop(int status)
+{
+    const int number = WSTOPSIG(status);
+    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/* The program was stopped from the terminal: so that the shell gets it back, stop as
+ * well, with everything in the file.  We go on when the shell continues the job. */
+static void stop_too(struct run *run)
+{
+    tide_collector_stop(run->collector);
+    (void)raise(SIGSTOP);
+    (void)tide_collector_start(run->collector);
+    (void)kill(run->launch.pid, SIGCONT);
+}
+
+static void look_after(struct run *run)
+{
+    struct rusage usage;
+    int status;
+    while (!run->ended) {
+        const pid_t pid = wait4(run->launch.pid, &status, WNOHANG | WUNTRACED, &usage);
+        if (pid != run->launch.pid)
+            return;
+        if (WIFSTOPPED(status)) {
+            if (is_job_stop(status))
+                stop_too(run);
+            continue;
+        }
+        run->ended = true;
+        run->out->status = status;
+        tide_collector_main_ended(run->collector, status, peak_of(run, &usage));
+    }
+}
+
+static void obey(struct run *run, const struct tide_signal *signal)
+{
+    if (signal->kind == TIDE_SIGNAL_CHILD) {
+        look_after(run);
+    } else if (run->ended) {
+        run->give_up |= tide_signal_ends(signal->number);
+    } else if (signal->kind == TIDE_SIGNAL_FORWARD &&
+               signal->sender != run->launch.pid) {
+        (void)kill(run->launch.pid, signal->number);
+    }
+}
+
+static void obey_all(struct run *run)
+{
+    for (;;) {
+        const struct tide_signal signal = tide_signals_next(run->signal_fd);
+        if (signal.kind == TIDE_SIGNAL_NONE)
+            return;
+        obey(run, &signal);
+    }
+}
+
+/* --- Beginning ---------------------------------------------------------------------------- */
+
+static enum tide_status prepare(struct run *run)
+{
+    char *const library = tide_preload_find();
+    if (!library)
+        return fail(run, TIDE_ENOENT,
+                    "libtidemark.so is neither beside tidemark nor installed with it",
+                    0);
+    if (strpbrk(library, ": ")) {
+        free(library);
+        return fail(
+            run, TIDE_EUSAGE,
+            "libtidemark.so cannot be preloaded from a folder with a blank or a "
+            "colon in its name",
+            0);
+    }
+    char **const environment =
+        tide_preload_environment(environ, library, run->collector->directory);
+    free(library);
+    if (!environment)
+        return fail(run, TIDE_ENOMEM, "out of memory", 0);
+    const struct tide_launch_plan plan = {run->argv, environment, &run->signals};
+    uint64_t bytes;
+    (void)tide_procfs_rss((uint32_t)getpid(), &bytes, &run->own_peak);
+    const enum tide_status status = tide_launch_prepare(&plan, &run->launch);
+    tide_preload_free(environment);
+    return status ? fail(run, status, "cannot start a process", errno) : TIDE_OK;
+}
+
+static enum tide_status create_trace(struct run *run)
+{
+    const struct tide_clock *const clock = &run->collector->clock;
+    const struct tide_name_facts name = {run->options->name, run->argv[0],
+                                         (uint32_t)run->launch.pid};
+    const struct tide_writer_start start = {
+        .unix_ns = clock->start_unix_ns,
+        .ticks = clock->start_ticks,
+        .ticks_per_second = tide_clock_rate(clock),
+    };
+    struct tide_writer *writer;
+    enum tide_status status =
+        tide_name_create(&name, &start, &run->out->trace, &writer);
+    if (status)
+        return fail(run, status, run->out->trace ? run->out->trace : "the trace",
+                    errno);
+    const struct tide_run_facts facts = {run->argv, run->options->version,
+                                         run->options->words};
+    status = tide_collector_begin(run->collector, writer, &facts);
+    if (status)
+        (void)fail(run, status, run->out->trace, tide_writer_problem(writer));
+    return status;
+}
+
+static void remove_trace(struct run *run)
+{
+    if (run->collector->writer)
+        (void)unlink(run->out->trace);
+    free(run->out->trace);
+    run->out->trace = NULL;
+}
+
+/* A process costs us two descriptors: take as many as there are to be had. */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static enum tide_status begin(struct run *run)
+{
+    enum tide_status status =
+        tide_collector_open(&run->options->wishes, &run->collector);
+    if (status)
+        return fail(run, status, "cannot make a session folder", errno);
+    run->collector->main_pid = 0;
+    status = prepare(run);
+    if (status)
+        return status;
+    run->collector->main_pid = (uint32_t)run->launch.pid;
+    status = create_trace(run);
+    if (status) {
+        tide_launch_cancel(&run->launch);
+        remove_trace(run);
+        return status;
+    }
+    run->out->exec_errno = tide_launch_go(&run->launch);
+    if (run->out->exec_errno)
+        remove_trace(run);
+    return TIDE_OK;
+}
+
+/* --- Middle --------------------------------------------------------------------------------- */
+
+static bool listen_to_signals(struct run *run)
+{
+    run->signal_fd = tide_signals_open();
+    return run->signal_fd >= 0 &&
+           tide_collector_watch(run->collector, run->signal_fd) == TIDE_OK;
+}
+
+/* Nothing was collected, but the program runs: wait for it all the same. */
+static void follow_blindly(struct run *run)
+{
+    tide_collector_trouble(run->collector, "nothing was recorded: the system refused a "
+                                           "thread or a descriptor");
+    int status = 0;
+    while (waitpid(run->launch.pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    run->ended = true;
+    run->out->status = status;
+}
+
+static void follow(struct run *run)
+{
+    raise_limit();
+    if (!listen_to_signals(run) || tide_collector_start(run->collector)) {
+        follow_blindly(run);
+        return;
+    }
+    look_after(run); /* it may have ended before we listened */
+    while (!run->ended) {
+        if (tide_collector_turn(run->collector, -1))
+            obey_all(run);
+    }
+    tide_collector_stop(run->collector);
+}
+
+/* Until nobody is left, or we are told to go. */
+static void wait_for_others(struct run *run)
+{
+    bool busy = true;
+    while (busy && !run->give_up) {
+        if (tide_collector_start(run->collector))
+            return;
+        do {
+            if (tide_collector_turn(run->collector, 1000))
+                obey_all(run);
+        } while (!run->give_up && tide_collector_has_targets(run->collector));
+        tide_collector_stop(run->collector);
+        busy = tide_collector_busy(run->collector);
+    }
+}
+
+/* --- End ------------------------------------------------------------------------------------ */
+
+/* In the forked copy: go on where the other stopped. */
+static void continue_behind(struct run *run)
+{
+    run->out->role = TIDE_RUN_BACKGROUND;
+    tide_background_leave(&run->inherited);
+    (void)close(run->signal_fd);
+    if (tide_collector_renew(run->collector) || !listen_to_signals(run))
+        return;
+    wait_for_others(run);
+}
+
+/* False: the other process has the collector now. */
+static bool see_off_others(struct run *run)
+{
+    if (!tide_collector_busy(run->collector))
+        return true;
+    if (run->options->wait) {
+        wait_for_others(run);
+        return true;
+    }
+    const pid_t pid = fork();
+    if (pid == 0) {
+        continue_behind(run);
+        return true;
+    }
+    if (pid < 0)
+        tide_collector_trouble(run->collector, "other processes of the run were left: "
+                                               "no process could stay for them");
+    run->out->others = pid > 0;
+    return pid < 0;
+}
+
+static void describe(struct run *run)
+{
+    const struct tide_collector *const collector = run->collector;
+    run->out->bytes = tide_writer_bytes(collector->writer);
+    run->out->processes = collector->process_count;
+    run->out->refused_errno = collector->refused_errno;
+    run->out->write_errno = tide_writer_problem(collector->writer);
+}
+
+static void end(struct run *run)
+{
+    const bool ours = see_off_others(run);
+    if (ours)
+        tide_collector_finish(run->collector);
+    describe(run);
+    if (!ours) {
+        tide_collector_abandon(run->collector);
+        run->collector = NULL;
+    }
+}
+
+enum tide_status tide_run(const struct tide_run_options *options, char **argv,
+                          struct tide_run_outcome *out)
+{
+    *out = (struct tide_run_outcome){.role = TIDE_RUN_FOREGROUND};
+    struct run run = {.options = options, .argv = argv, .out = out, .signal_fd = -1};
+    tide_inherited_find(&run.inherited);
+    tide_signals_take(&run.signals);
+    const enum tide_status status = begin(&run);
+    if (status == TIDE_OK && out->exec_errno == 0) {
+        follow(&run);
+        end(&run);
+    }
+    tide_collector_close(run.collector);
+    if (run.signal_fd >= 0)
+        (void)close(run.signal_fd);
+    tide_inherited_release(&run.inherited);
+    tide_signals_restore(&run.signals);
+    return status;
+}
+
+void tide_run_release(struct tide_run_outcome *outcome)
+{
+    free(outcome->trace);
+    outcome->trace = NULL;
+}

@@ -1,0 +1,104 @@
+/* collect/session_folder.c - the folder where targets find their collector.
+ *
+ * A collector removes its folder; one that was killed cannot.  Nobody listens on the
+ * socket of such a folder, which is how the next one knows.
+ */
+#include "collect/session_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "trace/ring.h"
+
+enum {
+    TIDE_FOLDER_MOST = 90, /* leaves room for the name of the socket */
+    TIDE_OLD_S = 60, /* a younger folder may belong to one who does not listen yet */
+};
+static const char PREFIX[] = "tidemark-";
+
+void tide_session_folder_remove(const char *path)
+{
+    struct tide_text socket_path = {0};
+    tide_text_addf(&socket_path, "%s/%s", path, TIDE_SOCKET_NAME);
+    if (!socket_path.failed)
+        (void)unlink(socket_path.bytes);
+    (void)rmdir(path);
+    tide_text_release(&socket_path);
+}
+
+/* Is there a socket in the folder PATH that nobody listens to? */
+static bool is_deserted(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s",
+                                path, TIDE_SOCKET_NAME);
+    if (length < 0 || (size_t)length >= sizeof(address.sun_path))
+        return false;
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    const struct sockaddr *const where = (const struct sockaddr *)&address;
+    const bool refused =
+        connect(fd, where, sizeof(address)) != 0 && errno == ECONNREFUSED;
+    (void)close(fd);
+    return refused;
+}
+
+/* A folder of ours, old enough, not a link? */
+static bool is_old(const char *path)
+{
+    struct stat found;
+    return lstat(path, &found) == 0 && S_ISDIR(found.st_mode) &&
+           found.st_uid == geteuid() && (found.st_mode & 077) == 0 &&
+           time(NULL) - found.st_mtime > TIDE_OLD_S;
+}
+
+static void sweep(const char *parent)
+{
+    DIR *const folder = opendir(parent);
+    const struct dirent *item;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own
+    while (folder && (item = readdir(folder))) {
+        if (strncmp(item->d_name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        struct tide_text path = {0};
+        tide_text_addf(&path, "%s/%s", parent, item->d_name);
+        if (!path.failed && is_old(path.bytes) && is_deserted(path.bytes))
+            tide_session_folder_remove(path.bytes);
+        tide_text_release(&path);
+    }
+    if (folder)
+        (void)closedir(folder);
+}
+
+static char *make_below(const char *parent)
+{
+    char path[TIDE_FOLDER_MOST];
+    if (!parent || parent[0] != '/')
+        return NULL;
+    const int length = snprintf(path, sizeof(path), "%s/%sXXXXXX", parent, PREFIX);
+    if (length < 0 || (size_t)length >= sizeof(path) || !mkdtemp(path))
+        return NULL;
+    sweep(parent);
+    return strdup(path);
+}
+
+char *tide_session_folder_make(void)
+{
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): before there is a second thread
+    char *path = make_below(getenv("XDG_RUNTIME_DIR"));
+    if (!path) // NOLINTNEXTLINE(concurrency-mt-unsafe)
+        path = make_below(getenv("TMPDIR"));
+    return path ? path : make_below("/tmp");
+}

@@ -1,0 +1,60 @@
+/* trace/writer.h - write a trace file, chunk by chunk.
+ *
+ * For: collect/, tests/.  Used by one thread at a time.
+ *
+ * A chunk is whole in the file or not there at all: when a write fails in the middle
+ * (disk full, file size limit), the file is cut back to its last whole chunk and events
+ * are refused from then on.  What is small, and says why, is still tried.
+ */
+#ifndef TIDE_TRACE_WRITER_H
+#define TIDE_TRACE_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+struct tide_writer; /* opaque: see writer.c */
+
+/* What the file header says: see struct tide_format_header. */
+struct tide_writer_start {
+    uint64_t unix_ns;
+    uint64_t ticks;
+    uint64_t ticks_per_second;
+};
+
+/* What a chunk's header says of its payload. */
+struct tide_chunk_label {
+    uint16_t kind;  /* enum tide_chunk_kind */
+    uint16_t flags; /* TIDE_CHUNK_RESET or 0; the writer adds PLAIN */
+    uint32_t process;
+    uint32_t lane;
+    uint32_t sequence;
+    uint64_t first_ticks;
+    uint64_t last_ticks;
+};
+
+/* Create the file PATH, readable by its owner only, and write its header.  A name that
+ * exists, be it a dangling link, is TIDE_EEXIST.  On failure errno says more. */
+enum tide_status tide_writer_create(const char *path,
+                                    const struct tide_writer_start *start,
+                                    struct tide_writer **out);
+/* Close the file.  NULL is fine. */
+void tide_writer_close(struct tide_writer *writer);
+
+/* Add a chunk of RAW_BYTES (1 to TIDE_CHUNK_MAX) at RAW. */
+enum tide_status tide_writer_chunk(struct tide_writer *writer,
+                                   const struct tide_chunk_label *label,
+                                   const void *raw, size_t raw_bytes);
+
+/* The clock's rate is better known now: say so in the file header. */
+enum tide_status tide_writer_set_rate(struct tide_writer *writer,
+                                      uint64_t ticks_per_second);
+
+/* Bytes and chunks in the file. */
+uint64_t tide_writer_bytes(const struct tide_writer *writer);
+uint64_t tide_writer_chunks(const struct tide_writer *writer);
+/* errno of the write that failed first, 0 when all is well. */
+int tide_writer_problem(const struct tide_writer *writer);
+
+#endif
