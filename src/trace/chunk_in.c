@@ -1,0 +1,129 @@
+/* trace/chunk_in.c - read one chunk of a trace, and believe it only when it is whole. */
+#include "trace/chunk_in.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef XXH_INLINE_ALL
+#    define XXH_INLINE_ALL
+#endif
+#include <xxhash.h>
+#include <zstd.h>
+
+enum {
+    TIDE_CHUNK_HEAD = sizeof(struct tide_format_chunk),
+    TIDE_CHECKED_HEAD = offsetof(struct tide_format_chunk, checksum),
+    TIDE_STORED_MAX = ZSTD_COMPRESSBOUND(TIDE_CHUNK_MAX),
+    TIDE_CHUNK_FLAGS = TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN,
+};
+
+_Static_assert(sizeof(struct tide_format_chunk) == 64, "as docs/format.md says");
+_Static_assert(sizeof(struct tide_format_header) == 64, "as docs/format.md says");
+
+enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd,
+                                        uint64_t file_bytes)
+{
+    *reader = (struct tide_chunk_reader){
+        .fd = fd,
+        .file_bytes = file_bytes,
+        .stored = malloc(TIDE_CHUNK_HEAD + TIDE_STORED_MAX),
+        .zstd = ZSTD_createDCtx(),
+    };
+    if (reader->stored && reader->zstd)
+        return TIDE_OK;
+    tide_chunk_reader_release(reader);
+    return TIDE_ENOMEM;
+}
+
+void tide_chunk_reader_release(struct tide_chunk_reader *reader)
+{
+    free(reader->stored);
+    ZSTD_freeDCtx(reader->zstd);
+    *reader = (struct tide_chunk_reader){.fd = -1};
+}
+
+enum tide_status tide_read_at(int fd, uint64_t offset, void *out, size_t length)
+{
+    uint8_t *to = out;
+    while (length) {
+        const ssize_t got = pread(fd, to, length, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return TIDE_EIO;
+        if (got == 0)
+            return TIDE_ETRUNCATED;
+        to += got;
+        offset += (uint64_t)got;
+        length -= (size_t)got;
+    }
+    return TIDE_OK;
+}
+
+static bool plausible(const struct tide_format_chunk *head)
+{
+    const bool for_run = head->kind == TIDE_CHUNK_RUN || head->kind == TIDE_CHUNK_END;
+    return head->magic == TIDE_CHUNK_MAGIC && head->kind >= TIDE_CHUNK_EVENTS &&
+           head->kind <= TIDE_CHUNK_END && (head->flags & ~TIDE_CHUNK_FLAGS) == 0 &&
+           head->raw_bytes > 0 && head->raw_bytes <= TIDE_CHUNK_MAX &&
+           head->stored_bytes > 0 && head->stored_bytes <= TIDE_STORED_MAX &&
+           (!(head->flags & TIDE_CHUNK_PLAIN) ||
+            head->stored_bytes == head->raw_bytes) &&
+           (for_run || head->process != TIDE_NO_PROCESS);
+}
+
+enum tide_status tide_chunk_head(const struct tide_chunk_reader *reader,
+                                 uint64_t offset, struct tide_format_chunk *out)
+{
+    if (offset > reader->file_bytes || reader->file_bytes - offset < TIDE_CHUNK_HEAD)
+        return TIDE_ETRUNCATED;
+    const enum tide_status status = tide_read_at(reader->fd, offset, out, sizeof(*out));
+    if (status)
+        return status;
+    if (!plausible(out))
+        return TIDE_ECORRUPT;
+    const uint64_t left = reader->file_bytes - offset - TIDE_CHUNK_HEAD;
+    return out->stored_bytes > left ? TIDE_ETRUNCATED : TIDE_OK;
+}
+
+enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t offset,
+                                  struct tide_format_chunk *out)
+{
+    enum tide_status status = tide_chunk_head(reader, offset, out);
+    if (status)
+        return status;
+    uint8_t *payload = reader->stored + TIDE_CHUNK_HEAD;
+    status =
+        tide_read_at(reader->fd, offset + TIDE_CHUNK_HEAD, payload, out->stored_bytes);
+    if (status)
+        return status;
+    reader->bytes += TIDE_CHUNK_HEAD + out->stored_bytes;
+
+    /* The checked part of the header, moved up against the payload: one run to hash. */
+    uint8_t *checked = payload - TIDE_CHECKED_HEAD;
+    memcpy(checked, out, TIDE_CHECKED_HEAD);
+    const XXH64_hash_t sum =
+        XXH3_64bits(checked, TIDE_CHECKED_HEAD + out->stored_bytes);
+    return sum == out->checksum ? TIDE_OK : TIDE_ECORRUPT;
+}
+
+enum tide_status tide_chunk_load(struct tide_chunk_reader *reader, uint64_t offset,
+                                 uint8_t *raw, size_t raw_bytes)
+{
+    struct tide_format_chunk head;
+    const enum tide_status status = tide_chunk_check(reader, offset, &head);
+    if (status)
+        return status;
+    if (head.raw_bytes != raw_bytes)
+        return TIDE_ECORRUPT; /* the file changed since it was opened */
+    const uint8_t *payload = reader->stored + TIDE_CHUNK_HEAD;
+    if (head.flags & TIDE_CHUNK_PLAIN) {
+        memcpy(raw, payload, raw_bytes);
+        return TIDE_OK;
+    }
+    const size_t size =
+        ZSTD_decompressDCtx(reader->zstd, raw, raw_bytes, payload, head.stored_bytes);
+    return !ZSTD_isError(size) && size == raw_bytes ? TIDE_OK : TIDE_ECORRUPT;
+}

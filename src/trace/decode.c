@@ -1,0 +1,326 @@
+/* trace/decode.c - the bytes of a lane -> events.
+ *
+ * One function per operation, each as format.h gives its fields.  A record that makes no
+ * sense (unknown operation, a frame that was never given, a pop below the bottom) ends
+ * the decoding; the lane goes on at its next reset.  Stacks are read in decode_stack.c.
+ */
+#include "trace/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/raw/varint.h"
+#include "trace/format.h"
+
+void tide_decoder_init(struct tide_decoder *decoder, struct tide_resolver *resolver,
+                       uint32_t process, uint32_t lane)
+{
+    *decoder = (struct tide_decoder){
+        .resolver = resolver,
+        .process = process,
+        .lane = lane,
+        .stack.item_bytes = sizeof(struct tide_stacked),
+        .mark = 1,
+        .reset_mark = 1,
+        .epoch_mark = 1,
+    };
+}
+
+void tide_decoder_release(struct tide_decoder *decoder)
+{
+    free(decoder->stack.items);
+    free(decoder->dictionary);
+    decoder->stack = (struct tide_list){.item_bytes = sizeof(struct tide_stacked)};
+    decoder->dictionary = NULL;
+}
+
+/* --- Records --- */
+
+static uint64_t read_near(const struct tide_decoder *decoder,
+                          struct tide_cursor *cursor)
+{
+    const int64_t delta = tide_unzigzag(tide_cursor_varint(cursor));
+    return decoder->last_address + (uint64_t)delta * 8;
+}
+
+static void read_number(struct tide_cursor *cursor, unsigned tag,
+                        struct tide_event *event)
+{
+    if (!(tag & TIDE_TAG_NUMBERED))
+        return;
+    event->number = tide_cursor_u16(cursor);
+    event->numbered |= TIDE_HAS_NUMBER;
+}
+
+static void read_order(const struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       unsigned tag, struct tide_event *event)
+{
+    read_number(cursor, tag, event);
+    event->numbered = decoder->numbers ? event->numbered | TIDE_ON_SLOT : 0;
+}
+
+static bool read_shape(struct tide_decoder *decoder, uint8_t shape)
+{
+    const uint8_t kind = TIDE_SHAPE_KIND(shape);
+    if (kind >= TIDE_KINDS)
+        return false;
+    decoder->last_kind = kind;
+    return true;
+}
+
+/* ALLOC, MOVE_END. */
+static bool read_birth(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       unsigned tag, struct tide_event *event)
+{
+    read_order(decoder, cursor, tag, event);
+    unsigned shape = 0;
+    if (tag & TIDE_TAG_SHAPED) {
+        shape = tide_cursor_u8(cursor);
+        if (!read_shape(decoder, (uint8_t)shape))
+            return false;
+    }
+    event->alloc_kind = decoder->last_kind;
+    event->size = tide_cursor_varint(cursor);
+    event->usable = shape & TIDE_SHAPE_SLACK
+                        ? tide_add_saturating(event->size, tide_cursor_varint(cursor))
+                        : TIDE_USABLE_GLIBC(event->size);
+    if (shape & TIDE_SHAPE_ALIGN)
+        event->align_log2 = tide_cursor_u8(cursor);
+    event->address = shape & TIDE_SHAPE_FAR ? tide_cursor_varint(cursor)
+                                            : read_near(decoder, cursor);
+    decoder->last_address = event->address;
+    if (event->align_log2 > 63)
+        return false;
+    return tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event);
+}
+
+/* FREE, MOVE_BEGIN. */
+static bool read_death(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       unsigned tag, struct tide_event *event)
+{
+    if (tag & TIDE_TAG_SHAPED)
+        return false;
+    read_order(decoder, cursor, tag, event);
+    event->address =
+        tag & TIDE_TAG_FAR ? tide_cursor_varint(cursor) : read_near(decoder, cursor);
+    decoder->last_address = event->address;
+    if (!(tag & TIDE_TAG_STACKED))
+        return true;
+    return tide_decode_stack(decoder, cursor, tide_cursor_u8(cursor), event);
+}
+
+static bool read_alloc(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       unsigned tag, struct tide_event *event)
+{
+    event->kind = TIDE_EVENT_ALLOC;
+    return read_birth(decoder, cursor, tag, event);
+}
+
+static bool read_free(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                      unsigned tag, struct tide_event *event)
+{
+    event->kind = TIDE_EVENT_FREE;
+    return read_death(decoder, cursor, tag, event);
+}
+
+static bool read_move_begin(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                            unsigned tag, struct tide_event *event)
+{
+    event->kind = TIDE_EVENT_MOVE_BEGIN;
+    if (!read_death(decoder, cursor, tag, event))
+        return false;
+    if (decoder->move_count == TIDE_MOVES_KEPT) { /* the oldest will not end any more */
+        memmove(decoder->moves, decoder->moves + 1,
+                sizeof(decoder->moves) - sizeof(decoder->moves[0]));
+        decoder->move_count--;
+    }
+    decoder->moves[decoder->move_count++] = event->address;
+    return true;
+}
+
+/* The old address of the innermost move under way, which ends; 0 when there is none. */
+static uint64_t end_move(struct tide_decoder *decoder)
+{
+    return decoder->move_count ? decoder->moves[--decoder->move_count] : 0;
+}
+
+static bool read_move_end(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                          unsigned tag, struct tide_event *event)
+{
+    event->kind = TIDE_EVENT_MOVE_END;
+    if (!read_birth(decoder, cursor, tag, event))
+        return false;
+    event->value = end_move(decoder);
+    return true;
+}
+
+static bool read_move_back(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                           unsigned tag, struct tide_event *event)
+{
+    const bool gone = tag & TIDE_TAG_GONE;
+    if (tag & ~(15u | TIDE_TAG_NUMBERED | TIDE_TAG_GONE))
+        return false;
+    const bool known = decoder->move_count > 0;
+    event->kind = gone ? TIDE_EVENT_MOVE_GONE : TIDE_EVENT_MOVE_BACK;
+    event->address = end_move(decoder);
+    read_order(decoder, cursor, tag, event);
+    if (gone || !known)
+        event->numbered = 0;
+    return true;
+}
+
+static bool read_map(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                     unsigned tag, struct tide_event *event)
+{
+    if (tag & TIDE_TAG_SHAPED)
+        return false;
+    read_order(decoder, cursor, tag, event);
+    const uint64_t call = tide_cursor_varint(cursor);
+    if (call >= TIDE_MAP_CALLS)
+        return false;
+    event->kind = TIDE_EVENT_MAP;
+    event->map_call = (uint8_t)call;
+    event->address = tide_cursor_varint(cursor);
+    event->size = tide_cursor_varint(cursor);
+    event->value = tide_cursor_varint(cursor);
+    event->value2 = tide_cursor_varint(cursor);
+    return tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event);
+}
+
+/* How many varints each kind carries. */
+static const uint8_t EXTRA_VALUES[] = {
+    [TIDE_EXTRA_THREAD_BEGIN] = 1, [TIDE_EXTRA_THREAD_END] = 0,
+    [TIDE_EXTRA_NUMBERS] = 0,      [TIDE_EXTRA_DROPPED] = 2,
+    [TIDE_EXTRA_FAILED] = 2,       [TIDE_EXTRA_CUT] = 1,
+    [TIDE_EXTRA_REGION_BEGIN] = 1, [TIDE_EXTRA_REGION_END] = 1,
+    [TIDE_EXTRA_LABEL] = 3,        [TIDE_EXTRA_EVENT] = 1,
+    [TIDE_EXTRA_SNAPSHOT] = 1,     [TIDE_EXTRA_EPOCH] = 1,
+};
+enum { TIDE_EXTRA_KINDS = sizeof(EXTRA_VALUES) };
+
+static void read_values(struct tide_cursor *fields, struct tide_event *event)
+{
+    const uint8_t count = EXTRA_VALUES[event->extra];
+    if (count > 0)
+        event->value = tide_cursor_varint(fields);
+    if (count > 1)
+        event->value2 = tide_cursor_varint(fields);
+    if (count > 2)
+        event->value3 = tide_cursor_varint(fields);
+}
+
+/* What an EXTRA means for the coder itself. */
+static void obey_extra(struct tide_decoder *decoder, struct tide_event *event)
+{
+    if (event->extra == TIDE_EXTRA_THREAD_BEGIN)
+        decoder->move_count = 0;
+    else if (event->extra == TIDE_EXTRA_NUMBERS)
+        decoder->numbers = true;
+    else if (event->extra == TIDE_EXTRA_EPOCH)
+        tide_decoder_enter_epoch(decoder, event->value);
+    else if (event->extra == TIDE_EXTRA_FAILED && event->value < TIDE_KINDS)
+        event->alloc_kind = (uint8_t)event->value;
+}
+
+static bool read_extra(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       struct tide_event *event, bool *known)
+{
+    const uint64_t kind = tide_cursor_varint(cursor);
+    struct tide_cursor fields = tide_cursor_part(cursor, tide_cursor_varint(cursor));
+    *known = kind > 0 && kind < TIDE_EXTRA_KINDS;
+    if (!*known || cursor->failed)
+        return !cursor->failed;
+    event->kind = TIDE_EVENT_EXTRA;
+    event->extra = (uint8_t)kind;
+    read_values(&fields, event);
+    if (fields.failed)
+        return false;
+    obey_extra(decoder, event);
+    return true;
+}
+
+/* --- Time --- */
+
+static bool read_time(struct tide_decoder *decoder, struct tide_cursor *cursor)
+{
+    const uint64_t past = tide_cursor_varint(cursor);
+    decoder->ticks = tide_add_saturating(decoder->ticks, past);
+    return !cursor->failed;
+}
+
+/* A lane's time never goes back, whatever its stamps say. */
+static bool read_sync(struct tide_decoder *decoder, struct tide_cursor *cursor)
+{
+    const uint64_t ticks = tide_cursor_varint(cursor);
+    const uint64_t epoch = tide_cursor_varint(cursor);
+    (void)tide_cursor_varint(cursor); /* tid: THREAD_BEGIN says it too */
+    const uint64_t flags = tide_cursor_varint(cursor);
+    if (cursor->failed)
+        return false;
+    if (ticks > decoder->ticks)
+        decoder->ticks = ticks;
+    decoder->numbers = flags & 1;
+    tide_decoder_reset(decoder);
+    tide_decoder_enter_epoch(decoder, epoch);
+    return true;
+}
+
+static bool read_stamp(struct tide_decoder *decoder, struct tide_cursor *cursor)
+{
+    return *cursor->at++ == TIDE_OP_TIME ? read_time(decoder, cursor)
+                                         : read_sync(decoder, cursor);
+}
+
+/* --- The loop --- */
+
+static bool is_stamp(unsigned tag)
+{
+    return tag == TIDE_OP_TIME || tag == TIDE_OP_SYNC;
+}
+
+/* *KNOWN tells whether it is an event: EXTRA records of a later version are not. */
+static bool read_record(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                        struct tide_event *event, bool *known)
+{
+    const unsigned tag = *cursor->at++;
+    *known = true;
+    switch (TIDE_TAG_OP(tag)) {
+    case TIDE_OP_ALLOC:
+        return read_alloc(decoder, cursor, tag, event);
+    case TIDE_OP_FREE:
+        return read_free(decoder, cursor, tag, event);
+    case TIDE_OP_MOVE_BEGIN:
+        return read_move_begin(decoder, cursor, tag, event);
+    case TIDE_OP_MOVE_END:
+        return read_move_end(decoder, cursor, tag, event);
+    case TIDE_OP_MOVE_BACK:
+        return read_move_back(decoder, cursor, tag, event);
+    case TIDE_OP_MAP:
+        return read_map(decoder, cursor, tag, event);
+    case TIDE_OP_EXTRA:
+        return tag == TIDE_OP_EXTRA && read_extra(decoder, cursor, event, known);
+    default:
+        return false;
+    }
+}
+
+enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
+                                  struct tide_cursor *cursor, struct tide_event *events,
+                                  size_t max, size_t *count)
+{
+    for (*count = 0; *count < max;) {
+        if (cursor->at == cursor->end)
+            return TIDE_STOP_EMPTY;
+        if (is_stamp(*cursor->at))
+            return read_stamp(decoder, cursor) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
+        bool known;
+        struct tide_event *event = &events[*count];
+        *event = (struct tide_event){.process = decoder->process,
+                                     .lane = decoder->lane,
+                                     .ticks = decoder->ticks};
+        if (!read_record(decoder, cursor, event, &known) || cursor->failed)
+            return TIDE_STOP_BAD;
+        *count += known;
+    }
+    return TIDE_STOP_FULL;
+}

@@ -1,0 +1,101 @@
+/* trace/decode.h - the bytes of a lane -> events.
+ *
+ * For: trace/, tests/.  A decoder mirrors the state of the recorder's coder for one lane:
+ * dictionary of words, previous stack, last address and kind.  It sees bytes only; which
+ * chunk they come from is lane_in.c's business.
+ */
+#ifndef TIDE_TRACE_DECODE_H
+#define TIDE_TRACE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "trace/cursor.h"
+#include "trace/event.h"
+#include "trace/list.h"
+#include "trace/resolve.h"
+
+/* In struct tide_event, field numbered. */
+enum tide_event_order {
+    TIDE_HAS_NUMBER = 1, /* number says where it stands in its slot's history */
+    TIDE_ON_SLOT = 2,    /* it advances its slot's count */
+};
+
+enum {
+    TIDE_MOVES_KEPT = 8, /* reallocs that a lane may have begun and not ended */
+    TIDE_REFRESH_MAX = 64 * 1024, /* frames looked up again between two resets */
+};
+
+/* An entry of the dictionary.  Marks rise with every reset and epoch. */
+struct tide_dictionary_entry {
+    uint64_t word;
+    uint32_t frame;
+    uint32_t mark; /* when the frame was looked up */
+};
+
+/* A frame of the previous stack. */
+struct tide_stacked {
+    uint64_t word;
+    uint32_t node; /* of the stack tree: this frame and all that called it */
+};
+
+struct tide_decoder {
+    struct tide_resolver *resolver; /* borrowed */
+    uint32_t process, lane;         /* what events are labelled with */
+
+    /* The coder's state. */
+    uint64_t ticks, epoch, last_address;
+    uint8_t last_kind;      /* enum tide_alloc_kind */
+    bool numbers;           /* the lane takes numbers */
+    struct tide_list stack; /* of struct tide_stacked, outermost first */
+    bool stack_stale;       /* its nodes are of an earlier epoch */
+    uint32_t refreshed;     /* frames looked up again since the reset */
+    struct tide_dictionary_entry *dictionary; /* owned: NULL until the first word */
+    uint32_t mark, reset_mark, epoch_mark;
+
+    /* Not reset: reallocs under way, innermost last. */
+    uint64_t moves[TIDE_MOVES_KEPT];
+    uint32_t move_count;
+
+    uint64_t cut_stacks;     /* events whose stack begins with the CUT frame */
+    enum tide_status status; /* not OK: memory or a limit; nothing goes on */
+};
+
+/* Why tide_decode() stopped. */
+enum tide_decode_stop {
+    TIDE_STOP_EMPTY, /* all bytes are read */
+    TIDE_STOP_STAMP, /* a TIME or SYNC was read: decoder->ticks is new */
+    TIDE_STOP_FULL,  /* no room for another event */
+    TIDE_STOP_BAD,   /* these bytes are no record, or decoder->status says more */
+};
+
+void tide_decoder_init(struct tide_decoder *decoder, struct tide_resolver *resolver,
+                       uint32_t process, uint32_t lane);
+void tide_decoder_release(struct tide_decoder *decoder);
+
+/* Bytes were lost: the reallocs under way are not known any more. */
+static inline void tide_decoder_lost(struct tide_decoder *decoder)
+{
+    decoder->move_count = 0;
+}
+
+/* Decode records at CURSOR into EVENTS, at most MAX of them; *COUNT says how many.  SPAN
+ * events are not made here. */
+enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
+                                  struct tide_cursor *cursor, struct tide_event *events,
+                                  size_t max, size_t *count);
+
+/* --- For decode.c: see decode_stack.c --- */
+
+/* Forget what a reset forgets. */
+void tide_decoder_reset(struct tide_decoder *decoder);
+/* Addresses from here on are those of EPOCH. */
+void tide_decoder_enter_epoch(struct tide_decoder *decoder, uint64_t epoch);
+/* Read the stack of EVENT, given by MODE (enum tide_stack_mode); false when it is none. */
+bool tide_decode_stack(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       unsigned mode, struct tide_event *event);
+
+#endif

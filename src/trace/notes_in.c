@@ -1,0 +1,468 @@
+/* trace/notes_in.c - what the notes of a trace say, gathered into struct tide_trace.
+ *
+ * One function per kind of note, found in a table.  A note that is too short for its
+ * kind is left out; bytes after the known fields are ignored, as format.h promises.
+ * Memory is bounded by the budget: notes may be compressed well, but not so well that a
+ * small file fills the memory of its reader.
+ */
+#include "trace/notes_in.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/cursor.h"
+#include "trace/format.h"
+#include "trace/mappings.h"
+
+enum { TIDE_NOTE_COST = 32 }; /* bytes that even the shortest note may take */
+
+static const struct tide_process NEW_PROCESS = {.exe = ""};
+
+void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
+                     struct tide_arena *arena, uint32_t process_limit)
+{
+    *notes = (struct tide_notes){
+        .trace = trace,
+        .arena = arena,
+        .process_limit = process_limit,
+        .budget = tide_add_saturating(16u << 20u, trace->file_bytes * 8),
+        .processes.item_bytes = sizeof(struct tide_process),
+        .threads.item_bytes = sizeof(struct tide_thread),
+        .rss.item_bytes = sizeof(struct tide_rss_sample),
+        .names.item_bytes = sizeof(struct tide_name),
+        .troubles.item_bytes = sizeof(const char *),
+        .mappings.item_bytes = sizeof(struct tide_noted_mapping),
+        .ends.item_bytes = sizeof(struct tide_noted_end),
+        .modules.modules.item_bytes = sizeof(struct tide_module),
+    };
+}
+
+void tide_notes_release(struct tide_notes *notes)
+{
+    free(notes->processes.items);
+    free(notes->threads.items);
+    free(notes->rss.items);
+    free(notes->names.items);
+    free(notes->troubles.items);
+    free(notes->mappings.items);
+    free(notes->ends.items);
+    free(notes->modules.modules.items);
+    free(notes->modules.slots);
+    *notes = (struct tide_notes){0};
+}
+
+/* --- Helpers of the handlers --- */
+
+static void *add(struct tide_notes *notes, struct tide_list *list)
+{
+    void *item = tide_list_add(list);
+    if (!item)
+        notes->status = TIDE_ENOMEM;
+    return item;
+}
+
+static const char *copy(struct tide_notes *notes, struct tide_bytes text)
+{
+    const char *string = tide_arena_copy(notes->arena, text.start, text.length);
+    if (string)
+        return string;
+    notes->status = TIDE_ENOMEM;
+    return "";
+}
+
+static const char *copy_string(struct tide_notes *notes, struct tide_cursor *cursor)
+{
+    const struct tide_bytes text = tide_cursor_string(cursor);
+    return cursor->failed ? "" : copy(notes, text);
+}
+
+static void saw_ticks(struct tide_notes *notes, uint64_t ticks)
+{
+    if (ticks > notes->last_ticks)
+        notes->last_ticks = ticks;
+}
+
+/* argc, then argc strings; never NULL. */
+static const char **copy_arguments(struct tide_notes *notes, struct tide_cursor *cursor)
+{
+    const char **none = tide_arena_take(notes->arena, sizeof(*none));
+    const uint64_t count = tide_cursor_varint(cursor);
+    if (count > tide_cursor_left(cursor)) /* a string has at least one byte */
+        tide_cursor_fail(cursor);
+    if (cursor->failed || !count || !none)
+        return none;
+    const char **list =
+        tide_arena_take(notes->arena, ((size_t)count + 1) * sizeof(*list));
+    if (!list) {
+        notes->status = TIDE_ENOMEM;
+        return none;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i] = copy_string(notes, cursor);
+    return list;
+}
+
+enum tide_status tide_notes_need_process(struct tide_notes *notes, uint32_t index)
+{
+    if (index >= notes->process_limit)
+        return TIDE_ECORRUPT;
+    while (notes->processes.count <= index) {
+        struct tide_process *process = tide_list_add(&notes->processes);
+        if (!process)
+            return TIDE_ENOMEM;
+        *process = NEW_PROCESS;
+    }
+    return TIDE_OK;
+}
+
+/* Process number INDEX, or NULL when there can be no such process. */
+static struct tide_process *process_at(struct tide_notes *notes, uint64_t index)
+{
+    if (index >= notes->process_limit)
+        return NULL;
+    const enum tide_status status = tide_notes_need_process(notes, (uint32_t)index);
+    if (status) {
+        notes->status = status;
+        return NULL;
+    }
+    return &((struct tide_process *)notes->processes.items)[index];
+}
+
+/* --- One function per kind --- */
+
+static void note_process(struct tide_notes *notes, uint32_t index,
+                         struct tide_cursor *cursor)
+{
+    const uint32_t pid = tide_cursor_varint32(cursor);
+    const uint32_t ppid = tide_cursor_varint32(cursor);
+    const uint64_t birth = tide_cursor_varint(cursor);
+    const uint64_t parent_birth = tide_cursor_varint(cursor);
+    const uint64_t flags = tide_cursor_varint(cursor);
+    struct tide_process *process = cursor->failed ? NULL : process_at(notes, index);
+    if (!process)
+        return;
+    process->pid = pid;
+    process->ppid = ppid;
+    process->birth_ticks = birth;
+    process->parent_birth = parent_birth;
+    process->forked = flags & TIDE_PROCESS_FORKED;
+}
+
+static void note_module(struct tide_notes *notes, uint32_t index,
+                        struct tide_cursor *cursor)
+{
+    struct tide_noted_mapping noted = {.process = index};
+    struct tide_mapping *mapping = &noted.mapping;
+    noted.id = tide_cursor_varint(cursor);
+    mapping->first_epoch = tide_cursor_varint(cursor);
+    mapping->start = tide_cursor_varint(cursor);
+    mapping->end = tide_cursor_varint(cursor);
+    mapping->bias = tide_cursor_varint(cursor);
+    mapping->last_epoch = UINT64_MAX;
+    const struct tide_bytes build_id = tide_cursor_string(cursor);
+    const struct tide_bytes path = tide_cursor_string(cursor);
+    if (cursor->failed || mapping->end <= mapping->start || !process_at(notes, index))
+        return;
+    const enum tide_status status = tide_module_table_find(
+        &notes->modules, notes->arena, path, build_id, &mapping->module);
+    if (status) {
+        notes->status = status;
+        return;
+    }
+    struct tide_noted_mapping *added = add(notes, &notes->mappings);
+    if (added)
+        *added = noted;
+}
+
+static void note_module_gone(struct tide_notes *notes, uint32_t index,
+                             struct tide_cursor *cursor)
+{
+    const uint64_t id = tide_cursor_varint(cursor);
+    const uint64_t epoch = tide_cursor_varint(cursor);
+    struct tide_noted_end *end = cursor->failed ? NULL : add(notes, &notes->ends);
+    if (end)
+        *end = (struct tide_noted_end){.id = id, .last_epoch = epoch, .process = index};
+}
+
+static void note_name(struct tide_notes *notes, uint32_t index,
+                      struct tide_cursor *cursor)
+{
+    const uint64_t id = tide_cursor_varint(cursor);
+    const char *text = copy_string(notes, cursor);
+    struct tide_name *name = cursor->failed ? NULL : add(notes, &notes->names);
+    if (name)
+        *name = (struct tide_name){.process = index, .id = id, .text = text};
+}
+
+static void note_thread(struct tide_notes *notes, uint32_t index,
+                        struct tide_cursor *cursor)
+{
+    struct tide_thread thread = {.process = index};
+    thread.lane_number = tide_cursor_varint32(cursor);
+    thread.tid = tide_cursor_varint32(cursor);
+    thread.ticks = tide_cursor_varint(cursor);
+    thread.name = copy_string(notes, cursor);
+    if (cursor->failed || !process_at(notes, index))
+        return;
+    struct tide_thread *added = add(notes, &notes->threads);
+    if (added)
+        *added = thread;
+}
+
+static void note_recorder(struct tide_notes *notes, uint32_t index,
+                          struct tide_cursor *cursor)
+{
+    const uint64_t bytes = tide_cursor_varint(cursor);
+    struct tide_process *process = cursor->failed ? NULL : process_at(notes, index);
+    if (process && bytes > process->recorder_bytes)
+        process->recorder_bytes = bytes;
+}
+
+static void note_run(struct tide_notes *notes, uint32_t index,
+                     struct tide_cursor *cursor)
+{
+    (void)index;
+    struct tide_trace *trace = notes->trace;
+    if (trace->argv)
+        return; /* said once */
+    const char **argv = copy_arguments(notes, cursor);
+    const char *cwd = copy_string(notes, cursor);
+    const char *host = copy_string(notes, cursor);
+    const char *version = copy_string(notes, cursor);
+    const char *options = copy_string(notes, cursor);
+    if (cursor->failed)
+        return;
+    trace->argv = argv;
+    trace->cwd = cwd;
+    trace->host = host;
+    trace->version = version;
+    trace->options = options;
+}
+
+static void note_process_begin(struct tide_notes *notes, uint32_t index,
+                               struct tide_cursor *cursor)
+{
+    (void)index;
+    const uint64_t number = tide_cursor_varint(cursor);
+    const uint32_t pid = tide_cursor_varint32(cursor);
+    const uint64_t birth = tide_cursor_varint(cursor);
+    const uint64_t seen = tide_cursor_varint(cursor);
+    const char *exe = copy_string(notes, cursor);
+    const char **argv = copy_arguments(notes, cursor);
+    struct tide_process *process = cursor->failed ? NULL : process_at(notes, number);
+    if (!process)
+        return;
+    process->pid = pid;
+    process->birth_ticks = birth;
+    process->begin_ticks = birth ? birth : seen;
+    process->exe = exe;
+    process->argv = argv;
+    saw_ticks(notes, seen);
+}
+
+static void note_process_end(struct tide_notes *notes, uint32_t index,
+                             struct tide_cursor *cursor)
+{
+    (void)index;
+    const uint64_t number = tide_cursor_varint(cursor);
+    const uint64_t ticks = tide_cursor_varint(cursor);
+    const uint64_t known = tide_cursor_varint(cursor);
+    const uint32_t wait_status = tide_cursor_varint32(cursor);
+    const uint64_t dropped = tide_cursor_varint(cursor);
+    const uint64_t reason = tide_cursor_varint(cursor);
+    struct tide_process *process = cursor->failed ? NULL : process_at(notes, number);
+    if (!process)
+        return;
+    process->ended = reason != TIDE_END_LOST;
+    process->end_ticks = ticks;
+    process->status_known = known != 0;
+    process->status = (int)(wait_status & INT32_MAX);
+    process->dropped = dropped;
+    saw_ticks(notes, ticks);
+}
+
+static void note_clock(struct tide_notes *notes, uint32_t index,
+                       struct tide_cursor *cursor)
+{
+    (void)index;
+    struct tide_clock_point point;
+    point.ticks = tide_cursor_varint(cursor);
+    point.unix_ns = tide_cursor_varint(cursor);
+    if (cursor->failed || !point.ticks)
+        return;
+    if (!notes->first_clock.ticks)
+        notes->first_clock = point;
+    notes->last_clock = point;
+    saw_ticks(notes, point.ticks);
+}
+
+static void note_rss(struct tide_notes *notes, uint32_t index,
+                     struct tide_cursor *cursor)
+{
+    (void)index;
+    struct tide_rss_sample sample;
+    const uint64_t number = tide_cursor_varint(cursor);
+    sample.ticks = tide_cursor_varint(cursor);
+    sample.bytes = tide_cursor_varint(cursor);
+    const uint64_t peak = tide_cursor_varint(cursor);
+    struct tide_process *process = cursor->failed ? NULL : process_at(notes, number);
+    if (!process)
+        return;
+    sample.process = (uint32_t)number;
+    const uint64_t highest = peak > sample.bytes ? peak : sample.bytes;
+    if (highest > process->rss_peak)
+        process->rss_peak = highest;
+    saw_ticks(notes, sample.ticks);
+    struct tide_rss_sample *added = add(notes, &notes->rss);
+    if (added)
+        *added = sample;
+}
+
+static void note_trouble(struct tide_notes *notes, uint32_t index,
+                         struct tide_cursor *cursor)
+{
+    (void)index;
+    const char *text = copy_string(notes, cursor);
+    const char **line = cursor->failed ? NULL : add(notes, &notes->troubles);
+    if (line)
+        *line = text;
+}
+
+static void note_end(struct tide_notes *notes, uint32_t index,
+                     struct tide_cursor *cursor)
+{
+    (void)index;
+    const uint64_t ticks = tide_cursor_varint(cursor);
+    (void)tide_cursor_varint(cursor); /* chunks before this one */
+    const uint64_t rss = tide_cursor_varint(cursor);
+    if (cursor->failed)
+        return;
+    notes->trace->end_ticks = ticks;
+    notes->trace->collector_rss_peak = rss;
+}
+
+/* Which note may stand in which chunk, and who reads it. */
+static const struct {
+    uint16_t note, chunk;
+    void (*read)(struct tide_notes *notes, uint32_t index, struct tide_cursor *cursor);
+} READERS[] = {
+    {TIDE_NOTE_PROCESS, TIDE_CHUNK_NOTES, note_process},
+    {TIDE_NOTE_MODULE, TIDE_CHUNK_NOTES, note_module},
+    {TIDE_NOTE_MODULE_GONE, TIDE_CHUNK_NOTES, note_module_gone},
+    {TIDE_NOTE_NAME, TIDE_CHUNK_NOTES, note_name},
+    {TIDE_NOTE_THREAD, TIDE_CHUNK_NOTES, note_thread},
+    {TIDE_NOTE_RECORDER, TIDE_CHUNK_NOTES, note_recorder},
+    {TIDE_NOTE_RUN, TIDE_CHUNK_RUN, note_run},
+    {TIDE_NOTE_PROCESS_BEGIN, TIDE_CHUNK_RUN, note_process_begin},
+    {TIDE_NOTE_PROCESS_END, TIDE_CHUNK_RUN, note_process_end},
+    {TIDE_NOTE_CLOCK, TIDE_CHUNK_RUN, note_clock},
+    {TIDE_NOTE_RSS, TIDE_CHUNK_RUN, note_rss},
+    {TIDE_NOTE_TROUBLE, TIDE_CHUNK_RUN, note_trouble},
+    {TIDE_NOTE_END, TIDE_CHUNK_END, note_end},
+};
+
+static void read_note(struct tide_notes *notes, uint16_t chunk, uint32_t process,
+                      uint64_t kind, struct tide_cursor *cursor)
+{
+    for (size_t i = 0; i < sizeof(READERS) / sizeof(READERS[0]); i++)
+        if (READERS[i].note == kind && READERS[i].chunk == chunk)
+            READERS[i].read(notes, process, cursor);
+}
+
+enum tide_status tide_notes_read(struct tide_notes *notes, uint16_t kind,
+                                 uint32_t process, struct tide_bytes payload)
+{
+    struct tide_cursor cursor =
+        tide_cursor_over((const uint8_t *)payload.start, payload.length);
+    while (tide_cursor_left(&cursor) && !notes->status) {
+        const uint64_t note = tide_cursor_varint(&cursor);
+        struct tide_cursor fields =
+            tide_cursor_part(&cursor, tide_cursor_varint(&cursor));
+        const uint64_t cost = tide_cursor_left(&fields) + TIDE_NOTE_COST;
+        if (cost > notes->budget)
+            return TIDE_ELIMIT;
+        notes->budget -= cost;
+        if (!cursor.failed)
+            read_note(notes, kind, process, note, &fields);
+    }
+    if (notes->status)
+        return notes->status;
+    return cursor.failed ? TIDE_ECORRUPT : TIDE_OK;
+}
+
+/* --- The end --- */
+
+int tide_name_compare(const void *a, const void *b)
+{
+    const struct tide_name *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Give the items of LIST away. */
+static void *given(struct tide_list *list, size_t *count)
+{
+    void *items = list->items;
+    *count = list->count;
+    list->items = NULL;
+    list->count = list->capacity = 0;
+    return items;
+}
+
+/* The rate of the clock by its first and last point, when they are worth more than the
+ * header's estimate: far enough apart, and not moved by somebody who set the clock. */
+static void settle_clock(const struct tide_notes *notes)
+{
+    const struct tide_clock_point *first = &notes->first_clock,
+                                  *last = &notes->last_clock;
+    if (last->ticks <= first->ticks || last->unix_ns <= first->unix_ns)
+        return;
+    const double seconds = (double)(last->unix_ns - first->unix_ns) / 1e9;
+    const double rate = (double)(last->ticks - first->ticks) / seconds;
+    const double estimate = notes->trace->ticks_per_second;
+    if (seconds >= 0.01 && rate > estimate / 2 && rate < estimate * 2)
+        notes->trace->ticks_per_second = rate;
+}
+
+static enum tide_status fill_gaps(struct tide_notes *notes)
+{
+    struct tide_trace *trace = notes->trace;
+    const char **none = tide_arena_take(notes->arena, sizeof(*none));
+    if (!none)
+        return TIDE_ENOMEM;
+    if (!trace->argv) {
+        trace->argv = none;
+        trace->cwd = trace->host = trace->version = trace->options = "";
+    }
+    for (size_t i = 0; i < trace->process_count; i++) {
+        struct tide_process *process = &trace->processes[i];
+        process->main = process->pid == trace->processes[0].pid; /* after exec, too */
+        if (!process->argv)
+            process->argv = none;
+        if (!process->begin_ticks)
+            process->begin_ticks = process->birth_ticks;
+    }
+    return TIDE_OK;
+}
+
+enum tide_status tide_notes_finish(struct tide_notes *notes)
+{
+    struct tide_trace *trace = notes->trace;
+    size_t lines;
+    if (!add(notes, &notes->troubles)) /* the NULL at the end of the lines */
+        return TIDE_ENOMEM;
+    enum tide_status status =
+        tide_mappings_settle(&notes->mappings, &notes->ends, notes->arena,
+                             notes->processes.items, notes->processes.count);
+    if (status)
+        return status;
+    tide_list_sort(&notes->names, tide_name_compare);
+    settle_clock(notes);
+    trace->processes = given(&notes->processes, &trace->process_count);
+    trace->threads = given(&notes->threads, &trace->thread_count);
+    trace->rss = given(&notes->rss, &trace->rss_count);
+    trace->modules = given(&notes->modules.modules, &trace->module_count);
+    trace->troubles = given(&notes->troubles, &lines);
+    return fill_gaps(notes);
+}

@@ -1,0 +1,189 @@
+/* trace/stacks.c - the distinct stacks of a trace, as one tree.
+ *
+ * Frames and nodes are only ever added, so both live in plain arrays, each with an
+ * open-addressing index of numbers beside it.  In an index, 0 means empty: node 0 is the
+ * root and never looked up, frames are entered by number + 1.  An index is at most half
+ * full.  Hashes are keyed by a random seed: a trace cannot be made that piles up in one
+ * place of an index.
+ */
+#include "trace/stacks.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum {
+    TIDE_STACKS_START = 1024,    /* capacity of both arrays at first */
+    TIDE_STACKS_MAX = 1u << 26u, /* nodes or frames: no honest trace comes near */
+};
+
+static uint32_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t hash = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+    hash *= 0xbf58476d1ce4e5b9u;
+    return (uint32_t)(hash >> 32);
+}
+
+static uint32_t hash_node(const struct tide_stacks *stacks,
+                          const struct tide_node *node)
+{
+    return mix((uint64_t)node->parent << 32 | node->frame, stacks->seed);
+}
+
+static uint32_t hash_frame(const struct tide_stacks *stacks,
+                           const struct tide_frame *frame)
+{
+    const uint64_t where = (uint64_t)frame->module << 8 | frame->kind;
+    return mix(frame->value, where + stacks->seed);
+}
+
+static uint64_t new_seed(const void *fallback)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+        seed = (uint64_t)(uintptr_t)fallback;
+    return seed;
+}
+
+/* ITEMS with twice the *CAPACITY, or NULL. */
+static void *doubled(void *items, uint32_t capacity, size_t item_bytes)
+{
+    return realloc(items, (size_t)capacity * 2 * item_bytes);
+}
+
+static void enter(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t number)
+{
+    uint32_t slot = hash & mask;
+    while (slots[slot])
+        slot = (slot + 1) & mask;
+    slots[slot] = number;
+}
+
+/* Twice the room for nodes: array and index. */
+static enum tide_status widen_nodes(struct tide_stacks *stacks)
+{
+    const uint32_t capacity = stacks->node_capacity;
+    if (capacity >= TIDE_STACKS_MAX)
+        return TIDE_ELIMIT;
+    struct tide_node *nodes = doubled(stacks->nodes, capacity, sizeof(*nodes));
+    if (!nodes)
+        return TIDE_ENOMEM;
+    stacks->nodes = nodes;
+    uint32_t *slots = calloc((size_t)capacity * 4, sizeof(*slots));
+    if (!slots)
+        return TIDE_ENOMEM;
+    free(stacks->node_slots);
+    stacks->node_slots = slots;
+    stacks->node_mask = capacity * 4 - 1;
+    stacks->node_capacity = capacity * 2;
+    for (uint32_t i = 1; i < stacks->node_count; i++)
+        enter(slots, stacks->node_mask, hash_node(stacks, &nodes[i]), i);
+    return TIDE_OK;
+}
+
+static enum tide_status widen_frames(struct tide_stacks *stacks)
+{
+    const uint32_t capacity = stacks->frame_capacity;
+    if (capacity >= TIDE_STACKS_MAX)
+        return TIDE_ELIMIT;
+    struct tide_frame *frames = doubled(stacks->frames, capacity, sizeof(*frames));
+    if (!frames)
+        return TIDE_ENOMEM;
+    stacks->frames = frames;
+    uint32_t *slots = calloc((size_t)capacity * 4, sizeof(*slots));
+    if (!slots)
+        return TIDE_ENOMEM;
+    free(stacks->frame_slots);
+    stacks->frame_slots = slots;
+    stacks->frame_mask = capacity * 4 - 1;
+    stacks->frame_capacity = capacity * 2;
+    for (uint32_t i = 0; i < stacks->frame_count; i++)
+        enter(slots, stacks->frame_mask, hash_frame(stacks, &frames[i]), i + 1);
+    return TIDE_OK;
+}
+
+enum tide_status tide_stacks_init(struct tide_stacks *stacks)
+{
+    *stacks = (struct tide_stacks){
+        .nodes = calloc(TIDE_STACKS_START, sizeof(struct tide_node)),
+        .frames = calloc(TIDE_STACKS_START, sizeof(struct tide_frame)),
+        .node_slots = calloc((size_t)TIDE_STACKS_START * 2, sizeof(uint32_t)),
+        .frame_slots = calloc((size_t)TIDE_STACKS_START * 2, sizeof(uint32_t)),
+        .node_count = 1,
+        .node_capacity = TIDE_STACKS_START,
+        .frame_capacity = TIDE_STACKS_START,
+        .node_mask = TIDE_STACKS_START * 2 - 1,
+        .frame_mask = TIDE_STACKS_START * 2 - 1,
+    };
+    stacks->seed = new_seed(stacks->nodes);
+    if (stacks->nodes && stacks->frames && stacks->node_slots && stacks->frame_slots)
+        return TIDE_OK;
+    tide_stacks_release(stacks);
+    return TIDE_ENOMEM;
+}
+
+void tide_stacks_release(struct tide_stacks *stacks)
+{
+    free(stacks->nodes);
+    free(stacks->frames);
+    free(stacks->node_slots);
+    free(stacks->frame_slots);
+    *stacks = (struct tide_stacks){0};
+}
+
+static bool same_frame(const struct tide_frame *a, const struct tide_frame *b)
+{
+    return a->value == b->value && a->module == b->module && a->kind == b->kind;
+}
+
+enum tide_status tide_stacks_frame(struct tide_stacks *stacks, struct tide_frame frame,
+                                   uint32_t *out)
+{
+    const uint32_t hash = hash_frame(stacks, &frame);
+    uint32_t slot = hash & stacks->frame_mask;
+    while (stacks->frame_slots[slot]) {
+        const uint32_t number = stacks->frame_slots[slot] - 1;
+        if (same_frame(&stacks->frames[number], &frame)) {
+            *out = number;
+            return TIDE_OK;
+        }
+        slot = (slot + 1) & stacks->frame_mask;
+    }
+    if (stacks->frame_count == stacks->frame_capacity) {
+        const enum tide_status status = widen_frames(stacks);
+        if (status)
+            return status;
+    }
+    *out = stacks->frame_count++;
+    stacks->frames[*out] = frame;
+    enter(stacks->frame_slots, stacks->frame_mask, hash, *out + 1);
+    return TIDE_OK;
+}
+
+enum tide_status tide_stacks_child(struct tide_stacks *stacks, uint32_t parent,
+                                   uint32_t frame, uint32_t *out)
+{
+    const struct tide_node node = {
+        .parent = parent, .frame = frame, .depth = stacks->nodes[parent].depth + 1};
+    const uint32_t hash = hash_node(stacks, &node);
+    uint32_t slot = hash & stacks->node_mask;
+    while (stacks->node_slots[slot]) {
+        const uint32_t number = stacks->node_slots[slot];
+        const struct tide_node *known = &stacks->nodes[number];
+        if (known->parent == parent && known->frame == frame) {
+            *out = number;
+            return TIDE_OK;
+        }
+        slot = (slot + 1) & stacks->node_mask;
+    }
+    if (stacks->node_count == stacks->node_capacity) {
+        const enum tide_status status = widen_nodes(stacks);
+        if (status)
+            return status;
+    }
+    *out = stacks->node_count++;
+    stacks->nodes[*out] = node;
+    enter(stacks->node_slots, stacks->node_mask, hash, *out);
+    return TIDE_OK;
+}

@@ -1,0 +1,170 @@
+/* trace/trace.h - internal: an open trace, and the walk through its events.
+ *
+ * For: trace/, model/, cli/, tests/.  The recorder must not include it: it allocates.
+ *
+ * Opening scans the chunk headers (not the payloads, except of notes), so that it knows
+ * processes, modules, names, threads and where each lane's chunks are.  A replay then
+ * walks all events of all lanes in an order that could have happened (see "Order across
+ * lanes" in format.h), decompressing one chunk per lane at a time.
+ *
+ * Nothing in the file is believed before it is checked; memory is bounded by
+ * chunks + modules + lanes + distinct stacks, never by events.
+ */
+#ifndef TIDE_TRACE_TRACE_H
+#define TIDE_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "base/text.h"
+#include "trace/event.h"
+#include "trace/stacks.h"
+
+/* A loaded ELF file of one process or of several alike: same path and build-id. */
+struct tide_module {
+    const char *path;     /* owned by the trace */
+    const char *build_id; /* hex, "" when it has none; owned by the trace */
+};
+
+/* Where and when a process had a module. */
+struct tide_mapping {
+    uint32_t module;
+    uint64_t start, end, bias;
+    uint64_t first_epoch, last_epoch; /* inclusive; UINT64_MAX: never unloaded */
+    uint64_t reach; /* the highest end up to here, in their order: see mappings.c */
+};
+
+struct tide_process {
+    uint32_t pid, ppid;
+    bool forked;           /* began by fork: unknown frees are inherited */
+    bool main;             /* the program that was started */
+    bool ended;            /* an end was recorded */
+    bool status_known;     /* status holds what wait gave */
+    int status;            /* wait status */
+    uint64_t birth_ticks;  /* names the process together with pid */
+    uint64_t parent_birth; /* of the process that forked it, 0 when none */
+    uint64_t begin_ticks, end_ticks;
+    uint64_t dropped;  /* events that the process could not record */
+    uint64_t rss_peak; /* bytes, the highest seen from outside */
+    uint64_t recorder_bytes;
+    const char *exe;               /* "" when unknown */
+    const char **argv;             /* NULL-terminated */
+    struct tide_mapping *mappings; /* sorted by (start, first_epoch) */
+    size_t mapping_count;
+};
+
+struct tide_lane {
+    uint32_t process;
+    uint32_t number;                   /* in its process */
+    uint32_t first_chunk, chunk_count; /* in trace->lane_chunks */
+};
+
+/* A thread that ran in some lane. */
+struct tide_thread {
+    uint32_t process, lane_number, tid;
+    uint64_t ticks;
+    const char *name;
+};
+
+struct tide_rss_sample {
+    uint32_t process;
+    uint64_t ticks, bytes;
+};
+
+/* Where one EVENTS chunk is. */
+struct tide_chunk_place {
+    uint64_t offset; /* of its header in the file */
+    uint32_t stored_bytes, raw_bytes;
+    uint32_t sequence;
+    uint16_t flags;
+    uint64_t first_ticks, last_ticks;
+};
+
+struct tide_trace {
+    int fd; /* owned */
+    const char *path;
+    uint64_t file_bytes;
+    bool complete;       /* an END chunk closes it */
+    uint64_t good_bytes; /* what was understood; == file_bytes when all was */
+    uint64_t bad_chunks; /* passed over in the middle: damaged, or after a lost one */
+    char problem[160];   /* one line: why not complete or what was passed over; "" */
+
+    uint64_t start_unix_ns, start_ticks, end_ticks;
+    double ticks_per_second;
+    uint8_t id[16];
+
+    const char **argv; /* of the run, NULL-terminated */
+    const char *cwd, *host, *version, *options;
+    const char **troubles; /* NULL-terminated lines of the collector */
+    uint64_t collector_rss_peak;
+
+    struct tide_process *processes;
+    size_t process_count;
+    struct tide_module *modules;
+    size_t module_count;
+    struct tide_lane *lanes;
+    size_t lane_count;
+    struct tide_chunk_place *lane_chunks; /* grouped by lane, in sequence */
+    size_t chunk_count;
+    struct tide_thread *threads;
+    size_t thread_count;
+    struct tide_rss_sample *rss; /* in file order */
+    size_t rss_count;
+
+    void *private_state; /* arena, names: see reader.c */
+};
+
+/* Open the trace at PATH.  On success *OUT belongs to the caller, who gives it back
+ * with tide_trace_close().  On failure *OUT is NULL and WHY (of WHY_SIZE bytes) holds
+ * one line that names the place.  A trace that only ends early is not a failure. */
+enum tide_status tide_trace_open(const char *path, char *why, size_t why_size,
+                                 struct tide_trace **out);
+/* The same for the open file FD, which belongs to the trace from here on, also after a
+ * failure.  NAME is what messages call it. */
+enum tide_status tide_trace_open_fd(int fd, const char *name, char *why,
+                                    size_t why_size, struct tide_trace **out);
+void tide_trace_close(struct tide_trace *trace);
+
+/* Seconds since the start of the run. */
+double tide_trace_seconds(const struct tide_trace *trace, uint64_t ticks);
+
+/* The name that PROCESS gave to ID, or NULL. */
+const char *tide_trace_name(const struct tide_trace *trace, uint32_t process,
+                            uint64_t id);
+
+/* --- The walk --- */
+
+struct tide_replay_counts {
+    uint64_t events;       /* ALLOC, FREE, MOVE_*, MAP given out */
+    uint64_t reordered;    /* taken although their number had not come up */
+    uint64_t dropped;      /* said by DROPPED records */
+    uint64_t cut_stacks;   /* stacks that begin with the CUT frame, per event */
+    uint64_t lost_records; /* lanes that could not be decoded further, up to a reset */
+    uint64_t bytes_read;   /* of the file, for progress */
+};
+
+struct tide_replay; /* opaque: see replay.c */
+
+/* Walk TRACE (borrowed) from its start.  Stacks go to STACKS (borrowed, initialised). */
+enum tide_status tide_replay_open(struct tide_trace *trace, struct tide_stacks *stacks,
+                                  struct tide_replay **out);
+/* Fill up to MAX events; 0 at the end.  Damage is skipped and counted, not fatal. */
+enum tide_status tide_replay_next(struct tide_replay *replay, struct tide_event *events,
+                                  size_t max, size_t *count);
+const struct tide_replay_counts *tide_replay_counts(const struct tide_replay *replay);
+const struct tide_trace *tide_replay_trace(const struct tide_replay *replay);
+
+/* Where REPLAY stands, as bytes added to OUT: enough for a replay of the same trace, with
+ * the same stacks, to give exactly the events that this one would give next. */
+enum tide_status tide_replay_save(const struct tide_replay *replay,
+                                  struct tide_text *out);
+/* Bring REPLAY, which has given nothing yet, to where a saved one stood.  ECORRUPT when
+ * these bytes are not of this trace; then REPLAY is good for nothing but closing. */
+enum tide_status tide_replay_restore(struct tide_replay *replay, const void *bytes,
+                                     size_t length);
+void tide_replay_close(struct tide_replay *replay);
+
+#endif
