@@ -1,0 +1,284 @@
+/* symbol/dwarf_info.c - functions, inlined functions and lines, from debug information.
+ *
+ * The units say in their first entry which addresses they cover, so one pass over
+ * these entries finds the unit of an address; .debug_aranges, which says the same, is
+ * optional and often missing, and is not used.  A unit is read when the first address
+ * in it is asked for.  Units that do not say what they cover are all read once an
+ * address lies in none of the others.
+ */
+#include "symbol/dwarf_info.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/debug_file.h"
+#include "symbol/dwarf_names.h"
+#include "symbol/dwarf_unit.h"
+
+enum { TIDE_UNITS_MAX = 512 * 1024 };
+
+struct tide_dwarf_info {
+    Dwarf *dwarf;                    /* owned */
+    struct tide_elf_file *alternate; /* owned; NULL: none */
+    Dwarf *alternate_dwarf;          /* owned; NULL: none */
+    struct tide_name_pool *pool;     /* borrowed */
+    struct tide_dwarf_names names;
+    struct tide_dwarf_unit *units; /* owned */
+    uint32_t unit_count, unit_capacity;
+    struct tide_span_table covered; /* owners are units: by what the units say */
+    struct tide_span_table stray;   /* by the functions of units that say nothing */
+    bool stray_scanned;
+};
+
+/* --- Open and close --------------------------------------------------------------- */
+
+static void set_alternate(struct tide_dwarf_info *info)
+{
+    info->alternate_dwarf = dwarf_begin_elf(info->alternate->elf, DWARF_C_READ, NULL);
+    if (info->alternate_dwarf)
+        dwarf_setalt(info->dwarf, info->alternate_dwarf);
+}
+
+static enum tide_status add_unit(struct tide_dwarf_info *info, const Dwarf_Die *die)
+{
+    if (info->unit_count == info->unit_capacity) {
+        const uint32_t capacity = info->unit_capacity ? info->unit_capacity * 2 : 64;
+        struct tide_dwarf_unit *const units =
+            reallocarray(info->units, capacity, sizeof(*units));
+        if (!units)
+            return TIDE_ENOMEM;
+        info->units = units;
+        info->unit_capacity = capacity;
+    }
+    info->units[info->unit_count++] = (struct tide_dwarf_unit){.die = *die};
+    return TIDE_OK;
+}
+
+/* Units of other kinds hold types, or what several units share: no code. */
+static bool may_have_code(Dwarf_Die *die)
+{
+    const int tag = dwarf_tag(die);
+    return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
+}
+
+static enum tide_status list_units(struct tide_dwarf_info *info)
+{
+    struct tide_span_list spans = {0};
+    enum tide_status status = TIDE_OK;
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    while (!status && info->unit_count < TIDE_UNITS_MAX &&
+           dwarf_get_units(info->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+        if (!may_have_code(&die))
+            continue;
+        const size_t before = spans.count;
+        status = tide_dwarf_add_ranges(&spans, &die, 0, info->unit_count);
+        if (!status)
+            status = add_unit(info, &die);
+        if (!status)
+            info->units[info->unit_count - 1].stray = spans.count == before;
+    }
+    if (!status)
+        status = tide_span_table_build(&info->covered, &spans);
+    tide_span_list_release(&spans);
+    return status;
+}
+
+enum tide_status tide_dwarf_info_open(const struct tide_elf_file *file,
+                                      const char *root, struct tide_name_pool *pool,
+                                      struct tide_dwarf_info **out)
+{
+    *out = NULL;
+    struct tide_dwarf_info *const info = calloc(1, sizeof(*info));
+    if (!info)
+        return TIDE_ENOMEM;
+    info->pool = pool;
+    info->names.pool = pool;
+
+    enum tide_status status = TIDE_ECORRUPT;
+    info->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (!info->dwarf)
+        goto close_info;
+    bool safe;
+    info->alternate = tide_debug_file_alternate(root, file, info->dwarf, &safe);
+    if (!safe)
+        goto close_info;
+    if (info->alternate)
+        set_alternate(info);
+    status = list_units(info);
+    if (status)
+        goto close_info;
+    *out = info;
+    return TIDE_OK;
+
+close_info:
+    tide_dwarf_info_close(info);
+    return status;
+}
+
+void tide_dwarf_info_close(struct tide_dwarf_info *info)
+{
+    if (!info)
+        return;
+    for (uint32_t i = 0; i < info->unit_count; i++)
+        tide_dwarf_unit_release(&info->units[i]);
+    free(info->units);
+    tide_span_table_release(&info->covered);
+    tide_span_table_release(&info->stray);
+    tide_dwarf_names_release(&info->names);
+    if (info->dwarf)
+        dwarf_end(info->dwarf);
+    if (info->alternate_dwarf)
+        dwarf_end(info->alternate_dwarf);
+    tide_elf_file_close(info->alternate);
+    free(info);
+}
+
+/* --- Find ------------------------------------------------------------------------- */
+
+/* Let OWNER have what the functions of UNIT cover. */
+static enum tide_status add_functions(struct tide_span_list *spans,
+                                      const struct tide_dwarf_unit *unit,
+                                      uint32_t owner)
+{
+    const struct tide_span_table *const table = &unit->functions;
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i + 1 < table->count && !status; i++) {
+        if (table->pieces[i].owner == TIDE_NO_OWNER)
+            continue;
+        status = tide_span_list_add(spans, &(struct tide_span){
+                                               .low = table->pieces[i].low,
+                                               .high = table->pieces[i + 1].low,
+                                               .owner = owner,
+                                           });
+    }
+    return status;
+}
+
+static enum tide_status scan_stray_units(struct tide_dwarf_info *info)
+{
+    if (info->stray_scanned)
+        return TIDE_OK;
+    info->stray_scanned = true;
+
+    struct tide_span_list spans = {0};
+    enum tide_status status = TIDE_OK;
+    for (uint32_t i = 0; i < info->unit_count && !status; i++) {
+        if (!info->units[i].stray)
+            continue;
+        status = tide_dwarf_unit_scan(&info->units[i]);
+        if (!status)
+            status = add_functions(&spans, &info->units[i], i);
+    }
+    if (!status)
+        status = tide_span_table_build(&info->stray, &spans);
+    tide_span_list_release(&spans);
+    return status;
+}
+
+/* The unit of ADDRESS, with its functions; NULL when there is none. */
+static enum tide_status find_unit(struct tide_dwarf_info *info, uint64_t address,
+                                  struct tide_dwarf_unit **out)
+{
+    *out = NULL;
+    uint32_t unit = tide_span_table_find(&info->covered, address);
+    if (unit == TIDE_NO_OWNER) {
+        const enum tide_status status = scan_stray_units(info);
+        if (status)
+            return status;
+        unit = tide_span_table_find(&info->stray, address);
+    }
+    if (unit == TIDE_NO_OWNER)
+        return TIDE_OK;
+    *out = &info->units[unit];
+    return tide_dwarf_unit_scan(*out);
+}
+
+static const char *scope_name(struct tide_dwarf_info *info,
+                              struct tide_dwarf_unit *unit, struct tide_scope *scope)
+{
+    Dwarf_Die die;
+    if (!scope->named && dwarf_offdie(info->dwarf, scope->die, &die))
+        scope->name = tide_dwarf_names_of(&info->names, &die, &unit->die);
+    scope->named = true;
+    return scope->name;
+}
+
+/* Does a relative FILE belong into FOLDER?  Reproducible builds write "." for their
+ * root into both names, so that joining them would say the same twice; but what goes
+ * up must go up from somewhere. */
+static bool belongs_into(const char *file, const char *folder)
+{
+    return folder && (folder[0] == '/' || strncmp(file, "../", 3) == 0);
+}
+
+static const char *shown_path(struct tide_dwarf_info *info,
+                              struct tide_dwarf_unit *unit, const char *file)
+{
+    if (!file)
+        return NULL;
+    const char *const folder = file[0] == '/' ? NULL : tide_dwarf_unit_folder(unit);
+    if (!belongs_into(file, folder))
+        return tide_name_pool_add_path(info->pool, file);
+    struct tide_text path = {0};
+    tide_text_addf(&path, "%s/%s", folder, file);
+    const char *const shown =
+        path.failed ? NULL : tide_name_pool_add_path(info->pool, path.bytes);
+    tide_text_release(&path);
+    return shown;
+}
+
+/* From SCOPE outwards: each function with its name, and with the line where the one
+ * before it was called. */
+static void fill(struct tide_dwarf_info *info, struct tide_dwarf_unit *unit,
+                 uint32_t scope, struct tide_location *locations)
+{
+    for (size_t i = 0; scope != TIDE_NO_OWNER; i++) {
+        struct tide_scope *const at = &unit->scopes[scope];
+        locations[i].function = scope_name(info, unit, at);
+        if (at->parent != TIDE_NO_OWNER) {
+            const char *const file = tide_dwarf_unit_file(unit, at->call_file);
+            locations[i + 1].file = shown_path(info, unit, file);
+            locations[i + 1].line = at->call_line;
+        }
+        scope = at->parent;
+    }
+}
+
+enum tide_status tide_dwarf_info_find(struct tide_dwarf_info *info, uint64_t address,
+                                      struct tide_location **out, size_t *count)
+{
+    *out = NULL;
+    *count = 0;
+    struct tide_dwarf_unit *unit;
+    const enum tide_status status = find_unit(info, address, &unit);
+    if (status || !unit)
+        return status;
+
+    const uint32_t innermost = tide_span_table_find(&unit->functions, address);
+    size_t depth = 0;
+    for (uint32_t scope = innermost; scope != TIDE_NO_OWNER;
+         scope = unit->scopes[scope].parent)
+        depth++;
+    const char *file;
+    uint32_t line;
+    const bool lined = tide_dwarf_unit_line(unit, address, &file, &line);
+    if (depth == 0 && !lined)
+        return TIDE_OK;
+
+    *count = depth > 0 ? depth : 1;
+    *out = tide_arena_take(&info->pool->arena, *count * sizeof(**out));
+    if (!*out) {
+        *count = 0;
+        return TIDE_ENOMEM;
+    }
+    if (lined) {
+        (*out)[0].file = shown_path(info, unit, file);
+        (*out)[0].line = line;
+    }
+    fill(info, unit, innermost, *out);
+    return TIDE_OK;
+}

@@ -1,0 +1,145 @@
+/* symbol/elf_file.c - one ELF file: a module, or what holds its debug information. */
+#include "symbol/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool tide_build_id_equal(const struct tide_build_id *a, const struct tide_build_id *b)
+{
+    return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
+}
+
+static int hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    if (digit >= 'a' && digit <= 'f')
+        return digit - 'a' + 10;
+    return -1;
+}
+
+bool tide_build_id_parse(struct tide_build_id *id, const char *hex)
+{
+    *id = (struct tide_build_id){0};
+    const size_t digits = strlen(hex);
+    if (digits % 2 != 0 || digits / 2 > TIDE_BUILD_ID_MAX)
+        return false;
+    for (size_t i = 0; i < digits / 2; i++) {
+        const int high = hex_value(hex[2 * i]);
+        const int low = hex_value(hex[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        id->bytes[i] = (uint8_t)(high * 16 + low);
+    }
+    id->length = digits / 2;
+    return true;
+}
+
+static void read_build_id(struct tide_elf_file *file)
+{
+    const void *bytes;
+    const ssize_t length = dwelf_elf_gnu_build_id(file->elf, &bytes);
+    if (length <= 0 || length > TIDE_BUILD_ID_MAX)
+        return;
+    memcpy(file->id.bytes, bytes, (size_t)length);
+    file->id.length = (size_t)length;
+}
+
+/* Note which tables are there.  What strip took away is NOBITS or gone. */
+static void look_at_sections(struct tide_elf_file *file)
+{
+    size_t names;
+    if (elf_getshdrstrndx(file->elf, &names) != 0)
+        return;
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(file->elf, section)) != NULL) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+            header.sh_size == 0)
+            continue;
+        const char *const name = elf_strptr(file->elf, names, header.sh_name);
+        if (header.sh_type == SHT_SYMTAB)
+            file->has_symtab = true;
+        else if (name && (strcmp(name, ".debug_info") == 0 ||
+                          strcmp(name, ".zdebug_info") == 0))
+            file->has_dwarf = true;
+    }
+}
+
+static int open_regular(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    struct stat about;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
+        return fd;
+    close(fd);
+    errno = ENOENT;
+    return -1;
+}
+
+/* Relocatable files are refused: their sections all begin at 0. */
+static bool is_loadable(Elf *elf)
+{
+    GElf_Ehdr header;
+    return elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
+           (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+static enum tide_status load(struct tide_elf_file *file, int fd)
+{
+    if (elf_version(EV_CURRENT) == EV_NONE)
+        return TIDE_ESYSTEM;
+    file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    if (!file->elf)
+        return TIDE_ECORRUPT;
+    if (!is_loadable(file->elf) || elf_cntl(file->elf, ELF_C_FDREAD) != 0)
+        return TIDE_ECORRUPT;
+    read_build_id(file);
+    look_at_sections(file);
+    return TIDE_OK;
+}
+
+enum tide_status tide_elf_file_open(const char *path, struct tide_elf_file **out)
+{
+    *out = NULL;
+    const int fd = open_regular(path);
+    if (fd < 0)
+        return errno == ENOENT ? TIDE_ENOENT : TIDE_EIO;
+
+    enum tide_status status = TIDE_ENOMEM;
+    struct tide_elf_file *const file = calloc(1, sizeof(*file));
+    if (!file)
+        goto close_fd;
+    file->path = strdup(path);
+    if (!file->path)
+        goto close_file;
+    status = load(file, fd);
+    if (status)
+        goto close_file;
+    close(fd);
+    *out = file;
+    return TIDE_OK;
+
+close_file:
+    tide_elf_file_close(file);
+close_fd:
+    close(fd);
+    return status;
+}
+
+void tide_elf_file_close(struct tide_elf_file *file)
+{
+    if (!file)
+        return;
+    (void)elf_end(file->elf); /* NULL is fine */
+    free(file->path);
+    free(file);
+}

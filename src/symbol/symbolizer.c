@@ -1,0 +1,242 @@
+/* symbol/symbolizer.c - address in an ELF file -> functions, files, lines.
+ *
+ * What is known is put together from two tables: debug information, of the module or of
+ * its separate debug file, gives inlined functions, files and lines; the symbol table
+ * gives the function where debug information is silent.  Whatever is missing or damaged
+ * only makes answers poorer.
+ */
+#include "symbol/symbolizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/debug_file.h"
+#include "symbol/dwarf_info.h"
+#include "symbol/elf_file.h"
+#include "symbol/name_pool.h"
+#include "symbol/symtab.h"
+
+enum { TIDE_ANSWERS_FIRST = 256 };
+
+struct answer {
+    uint64_t address;
+    const struct tide_location *locations; /* in the pool's arena */
+    uint32_t count;
+    bool given; /* the slot is in use */
+};
+
+struct tide_symbolizer {
+    char *debug_root; /* owned */
+    struct tide_build_id id;
+    struct tide_elf_file *module; /* owned; NULL: gone, or another one stands there */
+    struct tide_elf_file *debug;  /* owned; NULL: none, or the module has it all */
+    bool prepared;                /* all below is filled, as far as it can be */
+    struct tide_symtab symtab;
+    struct tide_dwarf_info *dwarf; /* owned; NULL: no debug information */
+    struct tide_name_pool pool;
+    struct answer *answers; /* owned: open addressing */
+    size_t answer_capacity; /* a power of two, or 0 */
+    size_t answer_count;
+};
+
+/* --- Open and close --------------------------------------------------------------- */
+
+/* Open PATH, unless it is not the file that the trace speaks of. */
+static enum tide_status open_module(struct tide_symbolizer *symbolizer,
+                                    const char *path, const char *build_id)
+{
+    struct tide_elf_file *module;
+    if (!tide_build_id_parse(&symbolizer->id, build_id))
+        return TIDE_OK;
+    const enum tide_status status = tide_elf_file_open(path, &module);
+    if (status)
+        return status == TIDE_ENOMEM ? status : TIDE_OK;
+
+    if (symbolizer->id.length > 0 &&
+        !tide_build_id_equal(&symbolizer->id, &module->id)) {
+        tide_elf_file_close(module);
+        return TIDE_OK;
+    }
+    symbolizer->id = module->id;
+    symbolizer->module = module;
+    return TIDE_OK;
+}
+
+enum tide_status tide_symbolizer_open(const char *path, const char *build_id,
+                                      const struct tide_symbolizer_options *options,
+                                      struct tide_symbolizer **out)
+{
+    *out = NULL;
+    struct tide_symbolizer *const symbolizer = calloc(1, sizeof(*symbolizer));
+    if (!symbolizer)
+        return TIDE_ENOMEM;
+    const char *const root = options ? options->debug_root : NULL;
+    symbolizer->debug_root = strdup(root ? root : TIDE_DEBUG_ROOT);
+    const enum tide_status status =
+        symbolizer->debug_root ? open_module(symbolizer, path, build_id) : TIDE_ENOMEM;
+    if (status) {
+        tide_symbolizer_close(symbolizer);
+        return status;
+    }
+    *out = symbolizer;
+    return TIDE_OK;
+}
+
+void tide_symbolizer_close(struct tide_symbolizer *symbolizer)
+{
+    if (!symbolizer)
+        return;
+    tide_dwarf_info_close(symbolizer->dwarf);
+    tide_symtab_release(&symbolizer->symtab);
+    tide_elf_file_close(symbolizer->debug);
+    tide_elf_file_close(symbolizer->module);
+    tide_name_pool_release(&symbolizer->pool);
+    free(symbolizer->answers);
+    free(symbolizer->debug_root);
+    free(symbolizer);
+}
+
+/* --- Tables ----------------------------------------------------------------------- */
+
+static void find_debug_file(struct tide_symbolizer *symbolizer)
+{
+    if (symbolizer->module && symbolizer->module->has_dwarf)
+        return;
+    symbolizer->debug = tide_debug_file_by_id(symbolizer->debug_root, &symbolizer->id);
+    if (!symbolizer->debug && symbolizer->module)
+        symbolizer->debug =
+            tide_debug_file_by_link(symbolizer->debug_root, symbolizer->module);
+}
+
+static enum tide_status load_symtab(struct tide_symbolizer *symbolizer)
+{
+    const struct tide_elf_file *const module = symbolizer->module;
+    const struct tide_elf_file *const debug = symbolizer->debug;
+    if (debug && debug->has_symtab && !(module && module->has_symtab))
+        return tide_symtab_load(&symbolizer->symtab, debug);
+    return module ? tide_symtab_load(&symbolizer->symtab, module) : TIDE_OK;
+}
+
+static enum tide_status load_dwarf(struct tide_symbolizer *symbolizer)
+{
+    const struct tide_elf_file *file = symbolizer->module;
+    if (!file || !file->has_dwarf)
+        file = symbolizer->debug;
+    if (!file || !file->has_dwarf)
+        return TIDE_OK;
+    const enum tide_status status = tide_dwarf_info_open(
+        file, symbolizer->debug_root, &symbolizer->pool, &symbolizer->dwarf);
+    return status == TIDE_ENOMEM ? status : TIDE_OK;
+}
+
+static enum tide_status prepare(struct tide_symbolizer *symbolizer)
+{
+    if (symbolizer->prepared)
+        return TIDE_OK;
+    symbolizer->prepared = true;
+    find_debug_file(symbolizer);
+    const enum tide_status status = load_symtab(symbolizer);
+    return status ? status : load_dwarf(symbolizer);
+}
+
+/* --- Answers ---------------------------------------------------------------------- */
+
+/* Where the answer for ADDRESS is, or the free slot where it belongs. */
+static struct answer *slot_of(struct answer *answers, size_t capacity, uint64_t address)
+{
+    size_t at = (size_t)((address * 0x9e3779b97f4a7c15u) >> 32) & (capacity - 1);
+    while (answers[at].given && answers[at].address != address)
+        at = (at + 1) & (capacity - 1);
+    return &answers[at];
+}
+
+static enum tide_status grow_answers(struct tide_symbolizer *symbolizer)
+{
+    const size_t capacity = symbolizer->answer_capacity
+                                ? symbolizer->answer_capacity * 2
+                                : TIDE_ANSWERS_FIRST;
+    struct answer *const answers = calloc(capacity, sizeof(*answers));
+    if (!answers)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < symbolizer->answer_capacity; i++) {
+        const struct answer *const old = &symbolizer->answers[i];
+        if (old->given)
+            *slot_of(answers, capacity, old->address) = *old;
+    }
+    free(symbolizer->answers);
+    symbolizer->answers = answers;
+    symbolizer->answer_capacity = capacity;
+    return TIDE_OK;
+}
+
+static size_t underscores(const char *name)
+{
+    return strspn(name, "_");
+}
+
+/* Debug information knows a C function by the name it is defined with; the symbol
+ * table also has the one that programs use (malloc is defined as __libc_malloc).  On
+ * the other hand only debug information leaves the clone marks of the compiler out
+ * (f.part.0). */
+static const char *better_name(const char *described, const char *linked)
+{
+    if (!described || !linked)
+        return described ? described : linked;
+    const bool plainer =
+        underscores(linked) < underscores(described) && !strpbrk(linked, ".:(");
+    return plainer ? linked : described;
+}
+
+static enum tide_status answer(struct tide_symbolizer *symbolizer,
+                               struct answer *answer)
+{
+    struct tide_location *locations = NULL;
+    size_t count = 0;
+    if (symbolizer->dwarf) {
+        const enum tide_status status = tide_dwarf_info_find(
+            symbolizer->dwarf, answer->address, &locations, &count);
+        if (status)
+            return status;
+    }
+    const char *const linked =
+        tide_symtab_find(&symbolizer->symtab, answer->address, &symbolizer->pool);
+    if (count == 0 && linked) {
+        locations = tide_arena_take(&symbolizer->pool.arena, sizeof(*locations));
+        if (!locations)
+            return TIDE_ENOMEM;
+        count = 1;
+    }
+    if (count > 0)
+        locations[count - 1].function =
+            better_name(locations[count - 1].function, linked);
+    answer->locations = locations;
+    answer->count = (uint32_t)count;
+    return TIDE_OK;
+}
+
+enum tide_status tide_symbolizer_find(struct tide_symbolizer *symbolizer,
+                                      uint64_t address,
+                                      const struct tide_location **out, size_t *count)
+{
+    *out = NULL;
+    *count = 0;
+    enum tide_status status = prepare(symbolizer);
+    if (!status && symbolizer->answer_count >= symbolizer->answer_capacity / 2)
+        status = grow_answers(symbolizer);
+    if (status)
+        return status;
+
+    struct answer *const slot =
+        slot_of(symbolizer->answers, symbolizer->answer_capacity, address);
+    if (!slot->given) {
+        struct answer fresh = {.address = address, .given = true};
+        status = answer(symbolizer, &fresh);
+        if (status)
+            return status;
+        *slot = fresh;
+        symbolizer->answer_count++;
+    }
+    *out = slot->locations;
+    *count = slot->count;
+    return TIDE_OK;
+}

@@ -1,0 +1,49 @@
+/* symbol/symbolizer.h - address in an ELF file -> functions, files, lines.
+ *
+ * For: model/, tests/.  Knows nothing of traces.  One symbolizer serves one module; its
+ * tables (symbols, compilation units, inlined ranges, lines) are built once, on the
+ * first question that needs them, and then searched, since asking libdw per address is
+ * a hundred times slower.  A symbolizer belongs to one thread at a time.
+ */
+#ifndef TIDE_SYMBOL_SYMBOLIZER_H
+#define TIDE_SYMBOL_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+/* One answer: innermost inlined function first, the real one last. */
+struct tide_location {
+    const char *function; /* demangled; NULL when unknown; dies with the symbolizer */
+    const char *file;     /* NULL when unknown */
+    uint32_t line;        /* 0 when unknown */
+};
+
+struct tide_symbolizer; /* opaque */
+
+struct tide_symbolizer_options {
+    const char *debug_root; /* where .build-id folders live; NULL: /usr/lib/debug */
+};
+
+/* Open the module at PATH; BUILD_ID is lower-case hex or "".  If the file is gone or
+ * has another build-id, its debug file is looked for by build-id all the same.  Never
+ * fetches anything from the network.  TIDE_OK also when no file is found: then nothing
+ * is known of any address. */
+enum tide_status tide_symbolizer_open(const char *path, const char *build_id,
+                                      const struct tide_symbolizer_options *options,
+                                      struct tide_symbolizer **out);
+void tide_symbolizer_close(struct tide_symbolizer *symbolizer);
+
+/* What stands at ADDRESS (as in the ELF file: without load bias).  *OUT points at COUNT
+ * locations that live as long as the symbolizer.  COUNT is 0 when nothing is known. */
+enum tide_status tide_symbolizer_find(struct tide_symbolizer *symbolizer,
+                                      uint64_t address,
+                                      const struct tide_location **out, size_t *count);
+
+/* NAME demangled (C++ Itanium, Rust legacy and v0), or a copy; NULL without memory.
+ * The caller frees it. */
+char *tide_demangle(const char *name);
+
+#endif
