@@ -1,0 +1,456 @@
+/* model/account.c - the books: every event of a run is entered here, once.
+ *
+ * This is the loop that a report of fifty million events waits for.  Events are taken
+ * in groups: a first pass over the group fetches the slots of all its addresses into
+ * the cache, a second enters them.  Nothing is allocated per event; the tables double.
+ */
+#include "model/account.h"
+
+#include <stdlib.h>
+
+#include "model/grow.h"
+#include "trace/format.h"
+
+enum { TIDE_GROUP = 64 }; /* events between fetch and entry */
+
+/* One event with what its entry needs at hand. */
+struct entry {
+    struct tide_account *account;
+    const struct tide_event *event;
+    struct tide_lane_book *lane;
+    struct tide_process_book *process;
+    struct tide_watermark *water; /* of the heap */
+    uint64_t hash;                /* of event->address */
+};
+
+/* --- Blocks are born and die ---------------------------------------------------- */
+
+/* The site no longer holds BLOCK. */
+static struct tide_site *give_up(const struct entry *entry,
+                                 const struct tide_block *block)
+{
+    struct tide_site *const site = &entry->account->sites.list[block->site - 1];
+    tide_site_hold(site, entry->water, -1, -block->size);
+    site->freed_calls++;
+    site->freed_bytes += block->size;
+    entry->water->usable -= block->size + block->slack;
+    tide_stretch_touch(&entry->lane->stretch, entry->water);
+    tide_stretch_fall(&entry->lane->stretch, block->size);
+    return site;
+}
+
+static uint32_t slack_of(const struct tide_event *event)
+{
+    if (event->usable <= event->size)
+        return 0;
+    const uint64_t slack = event->usable - event->size;
+    return slack > UINT32_MAX ? UINT32_MAX : (uint32_t)slack;
+}
+
+static void end_replaced(const struct entry *entry, const struct tide_block *block)
+{
+    entry->account->replaced_blocks++;
+    give_up(entry, block);
+}
+
+/* The lane's blocks so far can no longer become temporary, not even those on the move. */
+static void forget_newest(struct tide_lane_book *lane)
+{
+    lane->has_newest = false;
+    for (size_t i = 0; i < lane->move_count; i++)
+        lane->moves[i].origin |= TIDE_NO_MAKER;
+}
+
+/* The block of an ALLOC or MOVE_END. */
+static enum tide_status give_birth(const struct entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_event *const event = entry->event;
+    uint32_t site_index;
+    enum tide_status status = tide_sites_find(&account->sites, event->stack,
+                                              TIDE_IN_HEAP, entry->water, &site_index);
+    if (status)
+        return status;
+    const struct tide_block block = {
+        .address = event->address,
+        .size = event->size,
+        .origin =
+            tide_block_origin(event->ticks - account->setup.start_ticks, event->lane),
+        .site = site_index + 1,
+        .slack = slack_of(event),
+    };
+    struct tide_block old;
+    status =
+        tide_live_put(&entry->process->live, account->seed, entry->hash, &block, &old);
+    if (status)
+        return status;
+    if (old.site)
+        end_replaced(entry, &old);
+
+    struct tide_site *const site = &account->sites.list[site_index];
+    if (!site->calls++)
+        site->first_ticks = event->ticks;
+    site->last_ticks = event->ticks;
+    site->bytes += block.size;
+    tide_site_hold(site, entry->water, 1, block.size);
+    entry->water->usable += block.size + block.slack;
+
+    struct tide_lane_book *const lane = entry->lane;
+    tide_stretch_touch(&lane->stretch, entry->water);
+    tide_stretch_rise(&lane->stretch, block.size);
+    forget_newest(lane);
+    lane->newest = block.address;
+    lane->has_newest = true;
+    if (tide_water_check(entry->water, event->ticks)) {
+        entry->water->peak_until = lane->stretch.until;
+        entry->water->peak_lane = event->lane;
+    }
+    return TIDE_OK;
+}
+
+/* BLOCK was freed by this lane, not moved. */
+static void bury(const struct entry *entry, const struct tide_block *block)
+{
+    struct tide_site *const site = give_up(entry, block);
+    struct tide_lane_book *const lane = entry->lane;
+    if (!lane->has_newest || lane->newest != block->address)
+        return;
+    lane->has_newest = false;
+    if (!tide_block_made_by(block, entry->event->lane))
+        return; /* somebody else's, at the same address */
+    site->temporary_calls++;
+    site->temporary_bytes += block->size;
+}
+
+static void count_unknown_free(const struct entry *entry)
+{
+    if (entry->process->forked)
+        entry->account->inherited_frees++;
+    else
+        entry->account->unmatched_frees++;
+}
+
+static void on_free(const struct entry *entry)
+{
+    struct tide_block block;
+    if (tide_live_take(&entry->process->live, entry->account->seed, entry->hash,
+                       entry->event->address, &block))
+        bury(entry, &block);
+    else
+        count_unknown_free(entry);
+}
+
+/* --- Moves: realloc ---------------------------------------------------------------- */
+
+/* Put a block that was moving back where it was. */
+static enum tide_status put_back(const struct entry *entry,
+                                 const struct tide_block *block)
+{
+    if (!block->site)
+        return TIDE_OK;
+    const struct tide_live_seed seed = entry->account->seed;
+    struct tide_block other;
+    const enum tide_status status =
+        tide_live_put(&entry->process->live, seed, tide_live_hash(seed, block->address),
+                      block, &other);
+    if (!status && other.site)
+        end_replaced(entry, &other);
+    return status;
+}
+
+static enum tide_status on_move_begin(const struct entry *entry)
+{
+    struct tide_lane_book *const lane = entry->lane;
+    if (lane->move_count == TIDE_MOVES_OPEN) {
+        const enum tide_status status = put_back(entry, &lane->moves[0]);
+        if (status)
+            return status;
+        lane->move_count--;
+        for (size_t i = 0; i < lane->move_count; i++)
+            lane->moves[i] = lane->moves[i + 1];
+    }
+    struct tide_block *const block = &lane->moves[lane->move_count++];
+    *block = (struct tide_block){.address = entry->event->address};
+    tide_live_take(&entry->process->live, entry->account->seed, entry->hash,
+                   block->address, block);
+    const bool newest = lane->has_newest && lane->newest == block->address &&
+                        tide_block_made_by(block, entry->event->lane);
+    if (!newest)
+        block->origin |= TIDE_NO_MAKER;
+    return TIDE_OK;
+}
+
+/* The lane's move of the block at OLD ends: *OUT is that block, with site 0 when nothing
+ * is known of it; false when no such move is under way.  Moves that began later are
+ * abandoned. */
+static bool end_move(const struct entry *entry, uint64_t old, struct tide_block *out,
+                     enum tide_status *status)
+{
+    struct tide_lane_book *const lane = entry->lane;
+    size_t at = lane->move_count;
+    while (at && lane->moves[at - 1].address != old)
+        at--;
+    if (!at)
+        return false;
+    while (lane->move_count > at && !*status)
+        *status = put_back(entry, &lane->moves[--lane->move_count]);
+    *out = lane->moves[--lane->move_count];
+    return true;
+}
+
+static enum tide_status on_move_end(const struct entry *entry)
+{
+    struct tide_watermark *const water = entry->water;
+    const struct tide_event *const event = entry->event;
+    struct tide_block old = {0};
+    enum tide_status status = TIDE_OK;
+    entry->account->realloc_calls++;
+    end_move(entry, event->value, &old, &status);
+    if (status)
+        return status;
+    if (old.site) {
+        const uint64_t both = water->bytes + event->size;
+        if (old.address != event->address && both > water->peak_with_realloc)
+            water->peak_with_realloc = both;
+        give_up(entry, &old);
+    } else {
+        count_unknown_free(entry);
+    }
+    return give_birth(entry);
+}
+
+static enum tide_status on_move_back(const struct entry *entry)
+{
+    struct tide_block old;
+    enum tide_status status = TIDE_OK;
+    if (end_move(entry, entry->event->address, &old, &status) && !status)
+        status = put_back(entry, &old);
+    return status;
+}
+
+static enum tide_status on_move_gone(const struct entry *entry)
+{
+    struct tide_block old;
+    enum tide_status status = TIDE_OK;
+    entry->account->realloc_calls++;
+    if (!end_move(entry, entry->event->address, &old, &status))
+        on_free(entry); /* its MOVE_BEGIN was lost */
+    else if (old.site)
+        bury(entry, &old);
+    else
+        count_unknown_free(entry);
+    return status;
+}
+
+/* --- All kinds of events --------------------------------------------------------------- */
+
+static void on_span(const struct entry *entry)
+{
+    const struct tide_event *const event = entry->event;
+    struct tide_envelope *const envelope = &entry->account->envelope;
+    const struct tide_stretches all = tide_account_stretches(entry->account);
+    struct tide_stretch *const stretch = &entry->lane->stretch;
+    if (event->ticks > entry->water->now)
+        entry->water->now = event->ticks;
+    tide_stretch_settle(stretch, entry->water, event->ticks);
+    tide_envelope_close(envelope, all, event->lane);
+    tide_stretch_next(stretch, (struct tide_span){.from = event->ticks,
+                                                  .until = event->usable,
+                                                  .promised = event->size});
+    tide_envelope_open(envelope, all, event->lane);
+}
+
+static void on_extra(const struct entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    const unsigned kind = entry->event->extra;
+    if (kind < sizeof(account->extra_records) / sizeof(account->extra_records[0]))
+        account->extra_records[kind]++;
+    if (kind == TIDE_EXTRA_FAILED)
+        account->failed_calls++;
+    if (kind == TIDE_EXTRA_DROPPED)
+        entry->process->dropped += entry->event->value;
+    if (kind == TIDE_EXTRA_THREAD_BEGIN || kind == TIDE_EXTRA_THREAD_END)
+        forget_newest(entry->lane);
+}
+
+static enum tide_status enter(const struct entry *entry)
+{
+    switch (entry->event->kind) {
+    case TIDE_EVENT_ALLOC:
+        entry->account->alloc_kinds[entry->event->alloc_kind & 15]++;
+        return give_birth(entry);
+    case TIDE_EVENT_FREE:
+        on_free(entry);
+        return TIDE_OK;
+    case TIDE_EVENT_MOVE_BEGIN:
+        return on_move_begin(entry);
+    case TIDE_EVENT_MOVE_END:
+        entry->account->alloc_kinds[entry->event->alloc_kind & 15]++;
+        return on_move_end(entry);
+    case TIDE_EVENT_MOVE_BACK:
+        return on_move_back(entry);
+    case TIDE_EVENT_MOVE_GONE:
+        return on_move_gone(entry);
+    case TIDE_EVENT_MAP:
+        entry->account->map_calls[entry->event->map_call & 7]++;
+        return tide_maps_event(&entry->account->maps, &entry->process->mapped,
+                               entry->event);
+    case TIDE_EVENT_SPAN:
+        on_span(entry);
+        return TIDE_OK;
+    case TIDE_EVENT_EXTRA:
+        on_extra(entry);
+        return TIDE_OK;
+    default:
+        return TIDE_OK;
+    }
+}
+
+/* --- Groups ----------------------------------------------------------------------------- */
+
+static enum tide_status admit_process(struct tide_account *account, uint32_t process)
+{
+    struct tide_process_book *const books =
+        tide_grown(account->processes, &account->process_capacity, (size_t)process + 1,
+                   sizeof(*books));
+    if (!books)
+        return TIDE_ENOMEM;
+    account->processes = books;
+    struct tide_process_book *const book = &books[process];
+    if (book->known)
+        return TIDE_OK;
+    book->known = true;
+    book->forked = process < account->setup.process_count &&
+                   account->setup.processes[process].forked;
+    book->mapped.ranges.random = (uint32_t)account->seed.first ^ process;
+    return TIDE_OK;
+}
+
+/* The first event of a lane. */
+static enum tide_status __attribute__((noinline, cold))
+admit(struct tide_account *account, const struct tide_event *event)
+{
+    const enum tide_status status = admit_process(account, event->process);
+    if (status)
+        return status;
+    struct tide_lane_book *const books =
+        tide_grown(account->lanes, &account->lane_capacity, (size_t)event->lane + 1,
+                   sizeof(*books));
+    if (!books)
+        return TIDE_ENOMEM;
+    account->lanes = books;
+    struct tide_lane_book *const book = &books[event->lane];
+    if (book->known)
+        return TIDE_OK;
+    struct tide_process_book *const process = &account->processes[event->process];
+    book->known = true;
+    book->process = event->process;
+    book->next_lane = process->first_lane;
+    process->first_lane = event->lane + 1;
+    tide_stretch_begin(&book->stretch, &account->water[TIDE_IN_HEAP]);
+    account->lanes_seen++;
+    return TIDE_OK;
+}
+
+/* Make sure that every lane of the group is known; fetch what its events will touch. */
+static enum tide_status fetch(struct tide_account *account,
+                              const struct tide_event *events, size_t count,
+                              uint64_t *hashes)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tide_event *const event = &events[i];
+        if (event->lane >= account->lane_capacity ||
+            event->process >= account->process_capacity ||
+            !account->lanes[event->lane].known) {
+            const enum tide_status status = admit(account, event);
+            if (status)
+                return status;
+        }
+        hashes[i] = tide_live_hash(account->seed, event->address);
+        tide_live_prefetch(&account->processes[event->process].live, hashes[i]);
+        if (event->stack < account->sites.by_stack_capacity[TIDE_IN_HEAP])
+            __builtin_prefetch(&account->sites.by_stack[TIDE_IN_HEAP][event->stack]);
+    }
+    return TIDE_OK;
+}
+
+/* Once the slots are there: fetch the sites that stand in them. */
+static void fetch_sites(const struct tide_account *account,
+                        const struct tide_event *events, size_t count,
+                        const uint64_t *hashes)
+{
+    const struct tide_sites *const sites = &account->sites;
+    for (size_t i = 0; i < count; i++) {
+        const struct tide_event *const event = &events[i];
+        uint32_t site = 0;
+        if (event->stack && event->stack < sites->by_stack_capacity[TIDE_IN_HEAP])
+            site = sites->by_stack[TIDE_IN_HEAP][event->stack];
+        else
+            site = tide_live_peek(&account->processes[event->process].live, hashes[i]);
+        if (site == 0)
+            continue;
+        __builtin_prefetch(&sites->list[site - 1]);
+        __builtin_prefetch((const char *)&sites->list[site - 1] + 64);
+    }
+}
+
+/* Processes that ended before TICKS. */
+static enum tide_status __attribute__((noinline, cold))
+retire_ended(struct tide_account *account, uint64_t ticks)
+{
+    while (account->next_end_ticks < ticks) {
+        const struct tide_process_end *const end = &account->ends[account->next_end++];
+        account->next_end_ticks = account->next_end < account->end_count
+                                      ? account->ends[account->next_end].ticks
+                                      : UINT64_MAX;
+        const enum tide_status status =
+            tide_account_retire(account, end->process, end->ticks);
+        if (status)
+            return status;
+    }
+    return TIDE_OK;
+}
+
+static enum tide_status enter_group(struct tide_account *account,
+                                    const struct tide_event *events, size_t count)
+{
+    uint64_t hashes[TIDE_GROUP];
+    enum tide_status status = fetch(account, events, count, hashes);
+    if (status)
+        return status;
+    fetch_sites(account, events, count, hashes);
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct tide_event *const event = &events[i];
+        if (event->ticks > account->setup.stop_ticks) {
+            account->stopped = true;
+            break;
+        }
+        if (event->ticks > account->next_end_ticks)
+            status = retire_ended(account, event->ticks);
+        const struct entry entry = {
+            .account = account,
+            .event = event,
+            .lane = &account->lanes[event->lane],
+            .process = &account->processes[event->process],
+            .water = &account->water[TIDE_IN_HEAP],
+            .hash = hashes[i],
+        };
+        if (!status)
+            status = enter(&entry);
+    }
+    return status;
+}
+
+enum tide_status tide_account_events(struct tide_account *account,
+                                     const struct tide_event *events, size_t count)
+{
+    enum tide_status status = TIDE_OK;
+    size_t done = 0;
+    while (done < count && !status && !account->stopped) {
+        const size_t group = count - done < TIDE_GROUP ? count - done : TIDE_GROUP;
+        status = enter_group(account, events + done, group);
+        done += group;
+    }
+    return status;
+}

@@ -1,0 +1,303 @@
+/* model/account_end.c - how an account begins and ends, and a process in it.
+ */
+#include "model/account.h"
+
+#include <stdlib.h>
+
+static int by_ticks(const void *one, const void *other)
+{
+    const struct tide_process_end *const a = one;
+    const struct tide_process_end *const b = other;
+    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
+}
+
+static enum tide_status list_ends(struct tide_account *account)
+{
+    const struct tide_account_setup *const setup = &account->setup;
+    if (setup->process_count == 0)
+        return TIDE_OK;
+    account->ends = calloc(setup->process_count, sizeof(*account->ends));
+    if (!account->ends)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < setup->process_count; i++) {
+        const struct tide_process *const process = &setup->processes[i];
+        if (!process->ended || process->end_ticks == 0)
+            continue;
+        account->ends[account->end_count++] = (struct tide_process_end){
+            .ticks = process->end_ticks,
+            .process = (uint32_t)i,
+        };
+    }
+    qsort(account->ends, account->end_count, sizeof(*account->ends), by_ticks);
+    if (account->end_count)
+        account->next_end_ticks = account->ends[0].ticks;
+    return TIDE_OK;
+}
+
+enum tide_status tide_account_init(struct tide_account *account,
+                                   const struct tide_account_setup *setup)
+{
+    *account = (struct tide_account){
+        .setup = *setup,
+        .seed = tide_live_seed_new(),
+        .next_end_ticks = UINT64_MAX,
+    };
+    if (account->setup.stop_ticks == 0)
+        account->setup.stop_ticks = UINT64_MAX;
+    const enum tide_status status = tide_envelope_init(&account->envelope);
+    if (status)
+        return status;
+    account->maps.sites = &account->sites;
+    account->maps.water = &account->water[TIDE_IN_MMAP];
+    account->maps.stacks = setup->stacks;
+    account->maps.quiet_modules = setup->quiet_modules;
+    account->maps.quiet_module_count = setup->quiet_module_count;
+    return list_ends(account);
+}
+
+void tide_account_release(struct tide_account *account)
+{
+    for (size_t i = 0; i < account->process_capacity; i++) {
+        tide_live_release(&account->processes[i].live);
+        tide_ranges_release(&account->processes[i].mapped.ranges);
+    }
+    free(account->processes);
+    free(account->lanes);
+    free(account->ends);
+    tide_maps_release(&account->maps);
+    tide_envelope_release(&account->envelope);
+    tide_sites_release(&account->sites);
+    *account = (struct tide_account){0};
+}
+
+/* --- The end of a process --------------------------------------------------------- */
+
+static enum tide_status leave_block(struct tide_account *account,
+                                    const struct tide_block *block)
+{
+    struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
+    if (!block->site)
+        return TIDE_OK;
+    water->usable -= block->size + block->slack;
+    return tide_sites_leave(&account->sites, block->site - 1, water,
+                            (struct tide_left){1, (int64_t)block->size});
+}
+
+static enum tide_status leave_blocks(struct tide_account *account,
+                                     const struct tide_live *live)
+{
+    const size_t slots = live->slots ? live->mask + 1 : 0;
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < slots && !status; i++) {
+        if (live->slots[i].site)
+            status = leave_block(account, &live->slots[i]);
+    }
+    return status;
+}
+
+static enum tide_status leave_moves(struct tide_account *account, uint32_t first)
+{
+    enum tide_status status = TIDE_OK;
+    for (uint32_t at = first; at && !status; at = account->lanes[at - 1].next_lane) {
+        struct tide_lane_book *const lane = &account->lanes[at - 1];
+        while (lane->move_count && !status)
+            status = leave_block(account, &lane->moves[--lane->move_count]);
+        lane->has_newest = false;
+    }
+    return status;
+}
+
+/* PROCESS ended at TICKS: what its lanes hold is in doubt until then, not longer. */
+static void end_stretches(struct tide_account *account, uint32_t process,
+                          uint64_t ticks)
+{
+    const struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
+    const struct tide_stretches all = tide_account_stretches(account);
+    const bool own =
+        water->peaks && account->lanes[water->peak_lane].process == process;
+    uint32_t at = account->processes[process].first_lane;
+    for (; at; at = account->lanes[at - 1].next_lane) {
+        struct tide_stretch *const stretch = &account->lanes[at - 1].stretch;
+        tide_stretch_settle(stretch, water, ticks);
+        tide_envelope_close(&account->envelope, all, at - 1);
+        tide_stretch_empty(stretch, ticks, !own);
+        tide_envelope_drop(&account->envelope, all, at - 1, ticks);
+    }
+}
+
+static bool is_known(const struct tide_account *account, uint32_t process)
+{
+    return process < account->process_capacity && account->processes[process].known;
+}
+
+enum tide_status tide_account_retire(struct tide_account *account, uint32_t process,
+                                     uint64_t ticks)
+{
+    if (!is_known(account, process))
+        return TIDE_OK;
+    struct tide_process_book *const book = &account->processes[process];
+    end_stretches(account, process, ticks);
+    enum tide_status status = leave_moves(account, book->first_lane);
+    if (!status)
+        status = leave_blocks(account, &book->live);
+    if (!status)
+        status = tide_maps_retire(&account->maps, &book->mapped);
+    tide_live_release(&book->live);
+    return status;
+}
+
+/* --- The end of the account ---------------------------------------------------------- */
+
+static void sum_sites(const struct tide_sites *sites, struct tide_summary *summary)
+{
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct tide_site *const site = &sites->list[i];
+        struct tide_summary *const space = &summary[site->space];
+        space->alloc_calls += site->calls;
+        space->allocated_bytes += site->bytes;
+        space->free_calls += site->freed_calls;
+        space->live_blocks += (uint64_t)site->live_blocks;
+        space->live_bytes += (uint64_t)site->live_bytes;
+        space->temporary_calls += site->temporary_calls;
+        space->temporary_bytes += site->temporary_bytes;
+    }
+}
+
+static void copy_water(const struct tide_watermark *water, struct tide_summary *summary)
+{
+    summary->peak_bytes = water->peak_bytes;
+    summary->peak_blocks = water->peak_blocks;
+    summary->peak_usable_bytes = water->peak_usable;
+    summary->peak_with_realloc_bytes = water->peak_with_realloc > water->peak_bytes
+                                           ? water->peak_with_realloc
+                                           : water->peak_bytes;
+}
+
+/* See docs/internals/peak.md. */
+static uint64_t heap_uncertainty(struct tide_account *account)
+{
+    if (account->lanes_seen <= 1)
+        return 0;
+    /* The last events may truly have come after processes ended. */
+    for (size_t i = account->next_end; i < account->end_count; i++) {
+        if (is_known(account, account->ends[i].process))
+            end_stretches(account, account->ends[i].process, account->ends[i].ticks);
+    }
+    const struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
+    uint64_t near = 0;
+    uint64_t far = 0;
+    for (uint32_t i = 0; i < account->lane_capacity; i++) {
+        if (!account->lanes[i].known)
+            continue;
+        near += tide_stretch_near(&account->lanes[i].stretch, water);
+        if (i != water->peak_lane)
+            far += tide_stretch_far(&account->lanes[i].stretch, water);
+    }
+    const uint64_t below = near < far ? near : far;
+    const uint64_t most =
+        tide_envelope_finish(&account->envelope, tide_account_stretches(account));
+    const uint64_t above = most > water->peak_bytes ? most - water->peak_bytes : 0;
+    return above > below ? above : below;
+}
+
+/* When a process could have held its most. */
+struct stay {
+    uint64_t ticks;
+    uint64_t bytes; /* its own peak; taken off again when it leaves */
+    bool leaves;
+};
+
+static int by_moment(const void *one, const void *other)
+{
+    const struct stay *const a = one;
+    const struct stay *const b = other;
+    if (a->ticks != b->ticks)
+        return a->ticks > b->ticks ? 1 : -1;
+    return (int)a->leaves - (int)b->leaves;
+}
+
+/* The processes that mapped anything, coming and going. */
+static size_t list_stays(const struct tide_account *account, struct stay *stays)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < account->process_capacity; i++) {
+        const uint64_t bytes = account->processes[i].mapped.peak_bytes;
+        if (!bytes)
+            continue;
+        uint64_t from = 0;
+        uint64_t until = UINT64_MAX;
+        if (i < account->setup.process_count) {
+            const struct tide_process *const process = &account->setup.processes[i];
+            from = process->birth_ticks;
+            until = process->ended && process->end_ticks ? process->end_ticks : until;
+        }
+        stays[count++] = (struct stay){from, bytes, false};
+        stays[count++] = (struct stay){until, bytes, true};
+    }
+    return count;
+}
+
+/* One process's MAP events are in true order, so its own peak is exact; only how the
+ * processes add up is not.  The true peak is at least the largest of their own, and at
+ * most the sum of those that were there together. */
+static uint64_t mapped_uncertainty(const struct tide_account *account)
+{
+    struct stay *const stays =
+        calloc(account->process_capacity * 2 + 1, sizeof(*stays));
+    if (!stays)
+        return account->water[TIDE_IN_MMAP].peak_bytes;
+    const size_t count = list_stays(account, stays);
+    qsort(stays, count, sizeof(*stays), by_moment);
+    uint64_t least = 0;
+    uint64_t most = 0;
+    uint64_t now = 0;
+    for (size_t i = 0; i < count; i++) {
+        now += stays[i].leaves ? -stays[i].bytes : stays[i].bytes;
+        most = now > most ? now : most;
+        least = stays[i].bytes > least ? stays[i].bytes : least;
+    }
+    free(stays);
+    const uint64_t peak = account->water[TIDE_IN_MMAP].peak_bytes;
+    const uint64_t above = most > peak ? most - peak : 0;
+    const uint64_t below = peak > least ? peak - least : 0;
+    return above > below ? above : below;
+}
+
+uint64_t tide_account_dropped(const struct tide_account *account)
+{
+    const size_t told = account->setup.process_count;
+    const size_t seen = account->process_capacity;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < told || i < seen; i++) {
+        const uint64_t noted = i < told ? account->setup.processes[i].dropped : 0;
+        const uint64_t recorded = i < seen ? account->processes[i].dropped : 0;
+        sum += noted > recorded ? noted : recorded;
+    }
+    return sum;
+}
+
+void tide_account_finish(struct tide_account *account, struct tide_summary *summary)
+{
+    for (size_t space = 0; space < TIDE_SPACES; space++)
+        summary[space] = (struct tide_summary){0};
+    tide_sites_finish(&account->sites, account->water, !account->stopped);
+    sum_sites(&account->sites, summary);
+
+    struct tide_summary *const heap = &summary[TIDE_IN_HEAP];
+    copy_water(&account->water[TIDE_IN_HEAP], heap);
+    heap->free_calls += account->unmatched_frees + account->inherited_frees;
+    heap->free_calls -= account->replaced_blocks;
+    heap->realloc_calls = account->realloc_calls;
+    heap->failed_calls = account->failed_calls;
+    heap->peak_uncertainty_bytes = heap_uncertainty(account);
+
+    struct tide_summary *const mapped = &summary[TIDE_IN_MMAP];
+    copy_water(&account->water[TIDE_IN_MMAP], mapped);
+    mapped->peak_usable_bytes = mapped->peak_bytes;
+    mapped->free_calls = account->maps.free_calls;
+    mapped->realloc_calls = account->maps.realloc_calls;
+    mapped->peak_uncertainty_bytes = mapped_uncertainty(account);
+    mapped->reserved_peak_bytes = account->maps.highest[TIDE_MAPPED_RESERVED];
+    mapped->file_peak_bytes = account->maps.highest[TIDE_MAPPED_FILE];
+    mapped->shared_peak_bytes = account->maps.highest[TIDE_MAPPED_SHARED];
+}

@@ -1,0 +1,241 @@
+/* model/load.c - from an open trace to a model, in one pass.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/account.h"
+#include "model/checkpoint.h"
+#include "model/model.h"
+#include "model/model_state.h"
+#include "model/timeline.h"
+
+enum {
+    TIDE_BATCH = 512,         /* events asked of the replay at once */
+    TIDE_PROGRESS_EVERY = 64, /* batches */
+};
+
+/* The last tick of the clock that is not after SECONDS; 0 when the run ends before. */
+static uint64_t last_tick_at(const struct tide_trace *trace, double seconds)
+{
+    if (seconds < 0 || !(tide_trace_seconds(trace, trace->end_ticks) > seconds))
+        return 0;
+    uint64_t before = trace->start_ticks;
+    uint64_t after = trace->end_ticks;
+    while (after > before && after - before > 1) {
+        const uint64_t middle = before + (after - before) / 2;
+        if (tide_trace_seconds(trace, middle) > seconds)
+            after = middle;
+        else
+            before = middle;
+    }
+    return before ? before : 1;
+}
+
+/* For each module: are the mappings it makes not counted?  NULL without memory. */
+static bool *list_quiet_modules(const struct tide_trace *trace)
+{
+    bool *const quiet = calloc(trace->module_count + 1, sizeof(*quiet));
+    for (size_t i = 0; quiet && i < trace->module_count; i++)
+        quiet[i] = tide_maps_quiet_module(trace->modules[i].path);
+    return quiet;
+}
+
+/* What looks at the events as they pass by. */
+struct tide_passing {
+    struct tide_checkpoints checkpoints;
+    struct tide_timeline timeline;
+};
+
+static void tell(const struct tide_progress *progress, const struct tide_trace *trace,
+                 const struct tide_replay *replay)
+{
+    if (progress->step)
+        progress->step(progress->user, tide_replay_counts(replay)->bytes_read,
+                       trace->file_bytes);
+}
+
+/* Enter COUNT events, stretch by stretch of the timeline. */
+static enum tide_status enter_batch(struct tide_account *account,
+                                    struct tide_timeline *timeline,
+                                    const struct tide_event *events, size_t count)
+{
+    enum tide_status status = TIDE_OK;
+    for (size_t done = 0; done < count && !status && !account->stopped;) {
+        const size_t some = tide_timeline_next(timeline, &account->water[TIDE_IN_HEAP],
+                                               events + done, count - done);
+        status = tide_account_events(account, events + done, some);
+        tide_timeline_note(timeline, &account->water[TIDE_IN_HEAP]);
+        done += some;
+    }
+    return status;
+}
+
+/* Enter all events of REPLAY, or all up to the stop. */
+static enum tide_status pour(struct tide_account *account, struct tide_replay *replay,
+                             struct tide_passing *passing,
+                             const struct tide_progress *progress)
+{
+    const struct tide_trace *const trace = tide_replay_trace(replay);
+    struct tide_event *const events = calloc(TIDE_BATCH, sizeof(*events));
+    if (!events)
+        return TIDE_ENOMEM;
+    enum tide_status status = TIDE_OK;
+    size_t count = 1;
+    for (size_t batches = 0; !account->stopped; batches++) {
+        status = tide_replay_next(replay, events, TIDE_BATCH, &count);
+        if (!status && count)
+            status = enter_batch(account, &passing->timeline, events, count);
+        if (status || !count)
+            break;
+        tide_checkpoints_pass(&passing->checkpoints, account, replay, events, count);
+        if (batches % TIDE_PROGRESS_EVERY == 0)
+            tell(progress, trace, replay);
+    }
+    free(events);
+    if (!status)
+        tell(progress, trace, replay);
+    return status;
+}
+
+/* What the account came to know becomes the model's. */
+static void hand_over(struct tide_account *account, struct tide_model *model)
+{
+    tide_account_finish(account, model->summary);
+    for (size_t space = 0; space < TIDE_SPACES; space++) {
+        const struct tide_watermark *const water = &account->water[space];
+        if (water->peak_bytes)
+            model->summary[space].peak_time_s =
+                tide_trace_seconds(model->trace, water->peak_ticks);
+    }
+    model->sites = account->sites.list;
+    model->site_count = account->sites.count;
+    account->sites.list = NULL;
+    model->honesty.unmatched_frees = account->unmatched_frees;
+    model->honesty.inherited_frees = account->inherited_frees;
+    model->honesty.dropped = tide_account_dropped(account);
+    model->honesty.replaced_blocks = account->replaced_blocks;
+    for (size_t i = 0; i < sizeof(model->extra_records) / sizeof(uint64_t); i++)
+        model->extra_records[i] = account->extra_records[i];
+    memcpy(model->alloc_kinds, account->alloc_kinds, sizeof(model->alloc_kinds));
+    memcpy(model->map_calls, account->map_calls, sizeof(model->map_calls));
+    tide_model_state(model)->stopped = account->stopped;
+}
+
+/* Enter what is asked for, from the nearest checkpoint if RESUME; leave checkpoints on
+ * the way through a large trace. */
+static enum tide_status enter_all(struct tide_account *account,
+                                  struct tide_model *model,
+                                  const struct tide_model_options *options,
+                                  struct tide_replay *replay, bool resume)
+{
+    const uint64_t wanted = options->index_threshold;
+    const uint64_t threshold = wanted ? wanted : TIDE_INDEX_THRESHOLD;
+    const bool large = model->trace->file_bytes >= threshold;
+    const bool whole = account->setup.stop_ticks == UINT64_MAX;
+    struct tide_passing passing = {0};
+    enum tide_status status = TIDE_OK;
+    bool resumed = false;
+    tide_timeline_begin(&passing.timeline, model->trace->start_ticks,
+                        model->trace->end_ticks);
+    if (large && whole)
+        tide_checkpoints_begin(&passing.checkpoints, model->trace);
+    else if (large && resume)
+        status = tide_checkpoint_resume(account, &model->stacks, replay,
+                                        account->setup.stop_ticks, &resumed);
+    if (!status)
+        status = pour(account, replay, &passing, &options->progress);
+    if (!status)
+        tide_checkpoints_finish(&passing.checkpoints, &model->stacks);
+    tide_checkpoints_discard(&passing.checkpoints);
+    if (!status && whole && !resumed)
+        model->timeline_count = tide_timeline_end(
+            &passing.timeline, &account->water[TIDE_IN_HEAP], model->timeline);
+    return status;
+}
+
+static enum tide_status fill(struct tide_model *model,
+                             const struct tide_model_options *options,
+                             struct tide_replay *replay, bool resume)
+{
+    const struct tide_trace *const trace = model->trace;
+    bool *const quiet = list_quiet_modules(trace);
+    if (!quiet)
+        return TIDE_ENOMEM;
+    const struct tide_account_setup setup = {
+        .stacks = &model->stacks,
+        .quiet_modules = quiet,
+        .quiet_module_count = trace->module_count,
+        .processes = trace->processes,
+        .process_count = trace->process_count,
+        .start_ticks = trace->start_ticks,
+        .stop_ticks = last_tick_at(trace, options->until_s),
+    };
+    struct tide_account account;
+    enum tide_status status = tide_account_init(&account, &setup);
+    if (!status)
+        status = enter_all(&account, model, options, replay, resume);
+    if (!status) {
+        hand_over(&account, model);
+        status = tide_model_facts(model, tide_replay_counts(replay));
+    }
+    tide_account_release(&account);
+    free(quiet);
+    return status;
+}
+
+static enum tide_status load(struct tide_trace *trace,
+                             const struct tide_model_options *options, bool resume,
+                             struct tide_model **out)
+{
+    *out = NULL;
+    enum tide_status status = TIDE_ENOMEM;
+    struct tide_model *const model = calloc(1, sizeof(*model));
+    if (!model)
+        return status;
+    model->trace = trace;
+    model->private_state = calloc(1, sizeof(struct tide_model_state));
+    if (!model->private_state)
+        goto free_model;
+    status = tide_stacks_init(&model->stacks);
+    if (status)
+        goto free_model;
+
+    struct tide_replay *replay;
+    status = tide_replay_open(trace, &model->stacks, &replay);
+    if (status)
+        goto free_model;
+    status = fill(model, options, replay, resume);
+    tide_replay_close(replay);
+    if (status)
+        goto free_model;
+    *out = model;
+    return TIDE_OK;
+
+free_model:
+    tide_model_free(model);
+    return status;
+}
+
+enum tide_status tide_model_load(struct tide_trace *trace,
+                                 const struct tide_model_options *options,
+                                 struct tide_model **out)
+{
+    const enum tide_status status = load(trace, options, true, out);
+    /* Nothing but an index says this: do without it. */
+    return status == TIDE_ECORRUPT ? load(trace, options, false, out) : status;
+}
+
+void tide_model_free(struct tide_model *model)
+{
+    if (!model)
+        return;
+    struct tide_model_state *const state = tide_model_state(model);
+    if (state) {
+        tide_intern_release(&state->strings);
+        tide_arena_release(&state->arena);
+    }
+    free(state);
+    tide_stacks_release(&model->stacks);
+    free(model->sites);
+    free(model);
+}

@@ -1,0 +1,81 @@
+/* model/mapped.h - what mmap and its family did to the memory of a process.
+ *
+ * For: model/, tests/.  The space mmap counts committed private anonymous memory.  What
+ * is only reserved (PROT_NONE), backed by a file or shared is summed apart.  Memory that
+ * an allocator, the loader or a driver maps for itself is followed but not counted: the
+ * heap counts what is handed out of it.
+ *
+ *   block        what one call committed; it lives until its last byte is gone
+ *   alloc call   one that committed some (mmap, mremap, mprotect from PROT_NONE)
+ *   free call    one that gave some up (munmap, mremap's old half, mprotect to
+ *                PROT_NONE, a mapping laid over it)
+ *
+ * mremap counts as realloc does: the old half dies, the new one is born at the caller's
+ * stack.  Whether a range is counted is decided where it was first mapped.  Unmapping
+ * what is not known is no error: it may be older than the recorder.
+ */
+#ifndef TIDE_MODEL_MAPPED_H
+#define TIDE_MODEL_MAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "model/ranges.h"
+#include "model/site.h"
+#include "trace/event.h"
+#include "trace/stacks.h"
+
+enum tide_map_kind {
+    TIDE_MAPPED_COMMITTED = 0, /* private, anonymous, may be touched */
+    TIDE_MAPPED_RESERVED = 1,  /* the same, PROT_NONE */
+    TIDE_MAPPED_FILE = 2,
+    TIDE_MAPPED_SHARED = 3,
+    TIDE_MAPPED_KINDS = 4,
+};
+
+/* What one call committed. */
+struct tide_commit {
+    uint64_t bytes; /* still there */
+    uint32_t site;
+    uint32_t next; /* unused entries: the next one + 1 */
+};
+
+/* Of the whole run. */
+struct tide_maps {
+    struct tide_sites *sites;         /* borrowed */
+    struct tide_watermark *water;     /* borrowed: of the space mmap */
+    const struct tide_stacks *stacks; /* borrowed; NULL: count all callers */
+    const bool *quiet_modules;        /* borrowed, per module: callers not counted */
+    size_t quiet_module_count;
+
+    struct tide_commit *commits; /* owned */
+    size_t commit_count, commit_capacity;
+    uint32_t spare_commit; /* index + 1 */
+
+    uint64_t standing[TIDE_MAPPED_KINDS]; /* not COMMITTED: see water */
+    uint64_t highest[TIDE_MAPPED_KINDS];
+    uint64_t free_calls, realloc_calls;
+};
+
+/* Of one process.  All zeros is ready for use. */
+struct tide_mapped {
+    struct tide_ranges ranges;
+    uint64_t bytes, peak_bytes; /* committed and counted */
+};
+
+void tide_maps_release(struct tide_maps *maps);
+
+/* Is the module at PATH one whose mappings are not counted? */
+bool tide_maps_quiet_module(const char *path);
+
+/* Take a MAP event of the process that MAPPED belongs to. */
+enum tide_status tide_maps_event(struct tide_maps *maps, struct tide_mapped *mapped,
+                                 const struct tide_event *event);
+
+/* The process ended: what it had mapped stands no more.  Releases MAPPED. */
+enum tide_status tide_maps_retire(struct tide_maps *maps, struct tide_mapped *mapped);
+
+#endif

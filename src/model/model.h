@@ -1,0 +1,213 @@
+/* model/model.h - what a trace means: totals, peaks, leaks, by stack.
+ *
+ * For: model/, view/, cli/, tests/.  The model never prints; the views never compute.
+ *
+ * Glossary
+ *   site      one stack in one space, with all it ever did.
+ *   watermark the highest live bytes of a space; every site knows what it held then.
+ *   temporary a block that its own thread frees before its own next allocation.
+ *   row       what a view shows: a function, a stack or a branch of the call tree.
+ *
+ * Memory is proportional to live blocks + distinct stacks, never to events.  Peak
+ * bookkeeping is O(1) per event: a site saves its value when it first changes after a
+ * peak (see site.c).
+ */
+#ifndef TIDE_MODEL_MODEL_H
+#define TIDE_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "trace/stacks.h"
+#include "trace/trace.h"
+
+enum tide_space {
+    TIDE_IN_HEAP = 0,
+    TIDE_IN_MMAP = 1,
+    TIDE_SPACES = 2,
+};
+const char *tide_space_name(enum tide_space space); /* "heap", "mmap" */
+
+/* One stack in one space. */
+struct tide_site {
+    uint32_t stack;                            /* node */
+    uint32_t space;                            /* enum tide_space */
+    uint64_t calls, bytes;                     /* allocated, ever */
+    uint64_t freed_calls, freed_bytes;         /* died (also by realloc) */
+    uint64_t temporary_calls, temporary_bytes; /* see the glossary */
+    int64_t live_blocks, live_bytes;           /* at the end, or at --live-at */
+    int64_t peak_blocks, peak_bytes;           /* when its space stood highest */
+    uint64_t first_ticks, last_ticks;          /* births */
+    /* Bookkeeping of the watermark: see site.c. */
+    uint64_t saved_at;
+    int64_t saved_blocks, saved_bytes;
+};
+
+/* Of one space.  Field names are those of the JSON contract (DESIGN: summary). */
+struct tide_summary {
+    uint64_t alloc_calls, free_calls, realloc_calls, failed_calls;
+    uint64_t allocated_bytes;
+    uint64_t peak_bytes, peak_with_realloc_bytes, peak_usable_bytes;
+    uint64_t peak_uncertainty_bytes;
+    double peak_time_s;
+    uint64_t peak_blocks;
+    uint64_t live_bytes, live_blocks;
+    uint64_t temporary_calls, temporary_bytes;
+    /* mmap only: not counted above. */
+    uint64_t reserved_peak_bytes, file_peak_bytes, shared_peak_bytes;
+};
+
+struct tide_honesty {
+    uint64_t events, dropped, unmatched_frees, inherited_frees, replaced_blocks;
+    uint64_t reordered, lost_records, truncated_stacks;
+    uint64_t unresolved_frames; /* filled by symbolization */
+    bool complete;
+    double rss_explained; /* (heap usable peak + mmap peak) / RSS peak, 0 if unknown */
+    uint64_t recorder_bytes, collector_bytes;
+};
+
+/* One line of source as a frame shows it: an inlined function or the real one. */
+struct tide_symbol {
+    const char *function; /* demangled; NULL when unknown */
+    const char *file;     /* NULL when unknown */
+    uint32_t line;        /* 0 when unknown */
+    bool inlined;         /* into the next symbol of the same frame */
+};
+
+/* All symbols of one frame, innermost first; count >= 1 once symbolized. */
+struct tide_symbols {
+    const struct tide_symbol *list;
+    uint32_t count;
+};
+
+enum { TIDE_TIMELINE_POINTS = 240 };
+
+struct tide_model {
+    struct tide_trace *trace; /* borrowed */
+    struct tide_stacks stacks;
+    struct tide_site *sites; /* owned */
+    size_t site_count;
+    struct tide_summary summary[TIDE_SPACES];
+    struct tide_honesty honesty;
+    double duration_s;
+    uint64_t rss_peak_bytes;
+    uint64_t threads, processes;
+    uint64_t extra_records[16]; /* how many of each enum tide_extra were seen */
+    uint64_t alloc_kinds[16];   /* blocks made, by enum tide_alloc_kind */
+    uint64_t map_calls[8];      /* by enum tide_map_call */
+    /* The heap over time: the highest live bytes in each of timeline_count stretches of
+     * equal length that together make duration_s.  Count 0: not known, not shown. */
+    uint64_t timeline[TIDE_TIMELINE_POINTS];
+    uint32_t timeline_count;
+    struct tide_symbols
+        *symbols; /* per frame, after tide_model_symbolize(); else NULL */
+    void *private_state;
+};
+
+struct tide_progress {
+    /* Called now and then with what is done of what there is; may be NULL. */
+    void (*step)(void *user, uint64_t done, uint64_t total);
+    void *user;
+};
+
+struct tide_model_options {
+    double until_s; /* stop after this time: the live set is then that of the moment;
+                       negative: read all */
+    struct tide_progress progress;
+    uint64_t index_threshold; /* traces of so many bytes get an index beside them; 0: as
+                                 usual, UINT64_MAX: none is read or written */
+};
+
+/* Read all of TRACE (borrowed: it must outlive the model). */
+enum tide_status tide_model_load(struct tide_trace *trace,
+                                 const struct tide_model_options *options,
+                                 struct tide_model **out);
+void tide_model_free(struct tide_model *model);
+
+/* Find names for all frames that the sites use.  Never fails for want of symbols. */
+enum tide_status tide_model_symbolize(struct tide_model *model);
+
+/* --- Rows: what the views print ------------------------------------------------- */
+
+enum tide_metric {
+    TIDE_METRIC_PEAK,  /* bytes, blocks at the watermark */
+    TIDE_METRIC_LEAKS, /* bytes, blocks live at the end */
+    TIDE_METRIC_TOTAL, /* bytes, calls ever */
+    TIDE_METRIC_CHURN, /* bytes, calls of temporary blocks */
+};
+
+/* A function as rows name it.  Equal functions share one entry. */
+struct tide_function {
+    const char *name;   /* demangled, or "module+0xoffset", or "[synthetic]" */
+    const char *module; /* path, "" when none */
+    const char *file;   /* of its first seen line, NULL when unknown */
+    uint32_t line;
+    bool resolved;
+};
+
+/* Flat: one function.  self = it is the innermost; inclusive = anywhere on the stack,
+ * counted once per stack. */
+struct tide_flat_row {
+    uint32_t function;
+    uint64_t self_bytes, self_calls;
+    uint64_t inclusive_bytes, inclusive_calls;
+};
+
+/* Stack: one site. */
+struct tide_stack_row {
+    uint32_t site;
+    uint64_t bytes, calls;
+};
+
+/* Tree: top-down.  Children are sorted by bytes, largest first. */
+struct tide_tree_row {
+    uint32_t function; /* of the root: UINT32_MAX */
+    const char *file;  /* of the call inside this function, NULL when unknown */
+    uint32_t line;
+    uint64_t bytes, calls;           /* with everything below */
+    uint64_t self_bytes, self_calls; /* of stacks that end here */
+    uint32_t first_child, next;      /* 0: none; row 0 is the root */
+};
+
+struct tide_rows {
+    enum tide_metric metric;
+    enum tide_space space;
+    uint64_t total_bytes, total_calls; /* 100 % */
+    const struct tide_function *functions;
+    size_t function_count;
+    struct tide_flat_row *flat; /* sorted by inclusive bytes, largest first */
+    size_t flat_count;
+    struct tide_stack_row *stacks; /* sorted by bytes, largest first */
+    size_t stack_count;
+    struct tide_tree_row *tree;
+    size_t tree_count;
+    void *private_state;
+};
+
+/* Build all shapes of METRIC for SPACE.  The model must be symbolized and outlive the
+ * rows; the caller gives them back with tide_rows_free(). */
+enum tide_status tide_rows_build(const struct tide_model *model,
+                                 enum tide_metric metric, enum tide_space space,
+                                 struct tide_rows **out);
+void tide_rows_free(struct tide_rows *rows);
+
+/* --- Findings -------------------------------------------------------------------- */
+
+struct tide_finding {
+    const char *kind; /* "peak_owner", "leak", "churn": a stable word */
+    char *text;       /* one sentence; owned by the list */
+    uint64_t bytes, calls;
+    uint32_t stack;
+};
+struct tide_findings {
+    struct tide_finding *list;
+    size_t count;
+};
+enum tide_status tide_findings_build(const struct tide_model *model,
+                                     struct tide_findings *out);
+void tide_findings_release(struct tide_findings *findings);
+
+#endif

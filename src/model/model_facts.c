@@ -1,0 +1,171 @@
+/* model/model_facts.c - what a trace says of the run beside its events.
+ *
+ * Threads: a lane serves one thread after the other, and each leaves a note; a process
+ * had at least as many threads as lanes.  Threads that never touched memory leave
+ * nothing, and are not counted.
+ *
+ * RSS: with one process, the highest that the kernel or a sample told.  With several it
+ * is the largest sum over processes of their samples in one second of the run, and no
+ * less than the highest of any one process.  Shared pages count in each of them.
+ */
+#include "model/model_state.h"
+
+#include <stdlib.h>
+
+static int by_thread(const void *one, const void *other)
+{
+    const struct tide_thread *const a = one;
+    const struct tide_thread *const b = other;
+    if (a->process != b->process)
+        return a->process > b->process ? 1 : -1;
+    if (a->tid != b->tid)
+        return a->tid > b->tid ? 1 : -1;
+    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
+}
+
+/* Add to PER_PROCESS how many different thread notes each process has. */
+static enum tide_status count_notes(const struct tide_trace *trace,
+                                    uint64_t *per_process)
+{
+    if (trace->thread_count == 0)
+        return TIDE_OK;
+    struct tide_thread *const threads = calloc(trace->thread_count, sizeof(*threads));
+    if (!threads)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < trace->thread_count; i++)
+        threads[i] = trace->threads[i];
+    qsort(threads, trace->thread_count, sizeof(*threads), by_thread);
+    for (size_t i = 0; i < trace->thread_count; i++) {
+        const bool again = i > 0 && by_thread(&threads[i - 1], &threads[i]) == 0;
+        if (!again && threads[i].process < trace->process_count)
+            per_process[threads[i].process]++;
+    }
+    free(threads);
+    return TIDE_OK;
+}
+
+static enum tide_status count_threads(struct tide_model *model)
+{
+    const struct tide_trace *const trace = model->trace;
+    const size_t processes = trace->process_count;
+    if (processes == 0)
+        return TIDE_OK;
+    uint64_t *const notes = calloc(processes * 2, sizeof(*notes));
+    if (!notes)
+        return TIDE_ENOMEM;
+    uint64_t *const lanes = notes + processes;
+    const enum tide_status status = count_notes(trace, notes);
+    for (size_t i = 0; i < trace->lane_count; i++) {
+        if (trace->lanes[i].process < processes)
+            lanes[trace->lanes[i].process]++;
+    }
+    for (size_t i = 0; i < processes; i++)
+        model->threads += notes[i] > lanes[i] ? notes[i] : lanes[i];
+    free(notes);
+    return status;
+}
+
+/* --- RSS ------------------------------------------------------------------------- */
+
+/* A sample, by the second it was taken in. */
+struct sighting {
+    uint64_t second;
+    uint32_t process;
+    uint64_t bytes;
+};
+
+static int by_second(const void *one, const void *other)
+{
+    const struct sighting *const a = one;
+    const struct sighting *const b = other;
+    if (a->second != b->second)
+        return a->second > b->second ? 1 : -1;
+    if (a->process != b->process)
+        return a->process > b->process ? 1 : -1;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+static uint64_t second_of(const struct tide_trace *trace, uint64_t ticks)
+{
+    const double seconds = tide_trace_seconds(trace, ticks);
+    return seconds > 0 && seconds < 1e15 ? (uint64_t)seconds : 0;
+}
+
+/* Of SIGHTINGS, sorted: each process counts once a second, with its highest. */
+static uint64_t highest_second(const struct sighting *sightings, size_t count)
+{
+    uint64_t highest = 0;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct sighting *const now = &sightings[i];
+        if (i > 0 && sightings[i - 1].second != now->second)
+            sum = 0;
+        const bool last_of_process = i + 1 == count ||
+                                     sightings[i + 1].second != now->second ||
+                                     sightings[i + 1].process != now->process;
+        if (last_of_process)
+            sum += now->bytes;
+        highest = sum > highest ? sum : highest;
+    }
+    return highest;
+}
+
+static enum tide_status find_rss_peak(struct tide_model *model)
+{
+    const struct tide_trace *const trace = model->trace;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        if (trace->processes[i].rss_peak > model->rss_peak_bytes)
+            model->rss_peak_bytes = trace->processes[i].rss_peak;
+    }
+    if (trace->rss_count == 0)
+        return TIDE_OK;
+    struct sighting *const sightings = calloc(trace->rss_count, sizeof(*sightings));
+    if (!sightings)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < trace->rss_count; i++) {
+        const struct tide_rss_sample *const sample = &trace->rss[i];
+        sightings[i] = (struct sighting){second_of(trace, sample->ticks),
+                                         sample->process, sample->bytes};
+    }
+    qsort(sightings, trace->rss_count, sizeof(*sightings), by_second);
+    const uint64_t highest = highest_second(sightings, trace->rss_count);
+    free(sightings);
+    if (highest > model->rss_peak_bytes)
+        model->rss_peak_bytes = highest;
+    return TIDE_OK;
+}
+
+/* --- Losses ----------------------------------------------------------------------- */
+
+static void fill_honesty(struct tide_model *model,
+                         const struct tide_replay_counts *counts)
+{
+    const struct tide_trace *const trace = model->trace;
+    struct tide_honesty *const honesty = &model->honesty;
+    honesty->events = counts->events;
+    honesty->reordered = counts->reordered;
+    honesty->lost_records = counts->lost_records;
+    honesty->truncated_stacks = counts->cut_stacks;
+    honesty->complete = trace->complete;
+    honesty->collector_bytes = trace->collector_rss_peak;
+    for (size_t i = 0; i < trace->process_count; i++)
+        honesty->recorder_bytes += trace->processes[i].recorder_bytes;
+    if (model->rss_peak_bytes) {
+        const uint64_t known = model->summary[TIDE_IN_HEAP].peak_usable_bytes +
+                               model->summary[TIDE_IN_MMAP].peak_bytes;
+        honesty->rss_explained = (double)known / (double)model->rss_peak_bytes;
+    }
+}
+
+enum tide_status tide_model_facts(struct tide_model *model,
+                                  const struct tide_replay_counts *counts)
+{
+    const struct tide_trace *const trace = model->trace;
+    model->duration_s = tide_trace_seconds(trace, trace->end_ticks);
+    model->processes = trace->process_count;
+    enum tide_status status = count_threads(model);
+    if (!status)
+        status = find_rss_peak(model);
+    fill_honesty(model, counts);
+    return status;
+}

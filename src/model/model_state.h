@@ -1,0 +1,29 @@
+/* model/model_state.h - what a model keeps to itself.
+ *
+ * For: model/ only.
+ */
+#ifndef TIDE_MODEL_MODEL_STATE_H
+#define TIDE_MODEL_MODEL_STATE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "model/intern.h"
+#include "model/model.h"
+
+struct tide_model_state {
+    struct tide_arena arena;    /* symbols and their strings */
+    struct tide_intern strings; /* in the arena */
+    bool stopped;               /* read up to options.until_s only */
+};
+
+static inline struct tide_model_state *tide_model_state(const struct tide_model *model)
+{
+    return model->private_state;
+}
+
+/* Fill what the trace says of the run: duration, threads, processes, RSS, losses. */
+enum tide_status tide_model_facts(struct tide_model *model,
+                                  const struct tide_replay_counts *counts);
+
+#endif

@@ -1,0 +1,305 @@
+/* model/path.c - a stack as a list of calls, as people want to read it.
+ *
+ * Which frames are start-up is decided by name where there are names.  libc and the
+ * loader are mostly installed without the names of their local functions, so nameless
+ * frames of theirs at the outer end count too: nothing else of theirs calls a program.
+ */
+#include "model/path.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/grow.h"
+#include "model/symbolize.h"
+#include "trace/format.h"
+
+enum {
+    TIDE_FUNCTION_SLOTS_FIRST = 256, /* a power of two */
+    TIDE_START_DEPTH = 8,            /* start-up frames are at most so many */
+};
+
+#define TIDE_OWN_FRAME UINT32_MAX /* in frame_functions: the recorder's, left out */
+
+enum tide_status tide_paths_init(struct tide_paths *paths,
+                                 const struct tide_model *model)
+{
+    *paths = (struct tide_paths){
+        .model = model,
+        .function_mask = TIDE_FUNCTION_SLOTS_FIRST - 1,
+    };
+    paths->function_slots = calloc(TIDE_FUNCTION_SLOTS_FIRST, sizeof(uint32_t));
+    paths->frame_functions =
+        calloc((size_t)model->stacks.frame_count + 1, sizeof(uint32_t));
+    if (paths->function_slots && paths->frame_functions)
+        return TIDE_OK;
+    tide_paths_release(paths);
+    return TIDE_ENOMEM;
+}
+
+void tide_paths_release(struct tide_paths *paths)
+{
+    free(paths->functions);
+    free(paths->function_slots);
+    free(paths->frame_functions);
+    free(paths->symbol_functions);
+    free(paths->calls);
+    tide_intern_release(&paths->strings);
+    tide_arena_release(&paths->arena);
+    *paths = (struct tide_paths){0};
+}
+
+const char *tide_path_base(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* --- Functions ------------------------------------------------------------------- */
+
+/* Strings are interned, so functions are equal when their pointers are. */
+static size_t function_slot(const struct tide_paths *paths,
+                            const struct tide_function *function)
+{
+    const uint64_t name = (uint64_t)(uintptr_t)function->name;
+    const uint64_t module = (uint64_t)(uintptr_t)function->module;
+    const uint64_t mixed = (name ^ (module << 21)) * 0x9e3779b97f4a7c15ull;
+    size_t at = (size_t)(mixed >> 32) & paths->function_mask;
+    while (paths->function_slots[at]) {
+        const struct tide_function *const known =
+            &paths->functions[paths->function_slots[at] - 1];
+        if (known->name == function->name && known->module == function->module)
+            break;
+        at = (at + 1) & paths->function_mask;
+    }
+    return at;
+}
+
+static enum tide_status widen_functions(struct tide_paths *paths)
+{
+    const size_t slots = (paths->function_mask + 1) * 2;
+    uint32_t *const wider = calloc(slots, sizeof(*wider));
+    if (!wider)
+        return TIDE_ENOMEM;
+    free(paths->function_slots);
+    paths->function_slots = wider;
+    paths->function_mask = slots - 1;
+    for (size_t i = 0; i < paths->function_count; i++)
+        wider[function_slot(paths, &paths->functions[i])] = (uint32_t)i + 1;
+    return TIDE_OK;
+}
+
+/* The number of FUNCTION (of interned strings), new or known. */
+static enum tide_status find_function(struct tide_paths *paths,
+                                      const struct tide_function *function,
+                                      uint32_t *out)
+{
+    const size_t at = function_slot(paths, function);
+    if (paths->function_slots[at]) {
+        *out = paths->function_slots[at] - 1;
+        return TIDE_OK;
+    }
+    struct tide_function *const functions =
+        tide_grown(paths->functions, &paths->function_capacity,
+                   paths->function_count + 1, sizeof(*functions));
+    if (!functions)
+        return TIDE_ENOMEM;
+    paths->functions = functions;
+    *out = (uint32_t)paths->function_count;
+    functions[paths->function_count++] = *function;
+    paths->function_slots[at] = *out + 1;
+    if (paths->function_count > paths->function_mask / 2)
+        return widen_functions(paths);
+    return TIDE_OK;
+}
+
+/* What to call a frame that has no name. */
+static void write_nameless(const struct tide_frame *frame, const char *module,
+                           char *name, size_t size)
+{
+    if (frame->kind == TIDE_FRAME_PYTHON)
+        snprintf(name, size, "[python]");
+    else if (frame->kind == TIDE_FRAME_SYNTHETIC)
+        snprintf(name, size, "%s", tide_synthetic_name(frame->value));
+    else if (*module)
+        snprintf(name, size, "%.200s+0x%" PRIx64, tide_path_base(module), frame->value);
+    else
+        snprintf(name, size, "0x%" PRIx64, frame->value);
+}
+
+static const char *module_of(const struct tide_model *model,
+                             const struct tide_frame *frame)
+{
+    const bool known =
+        frame->kind == TIDE_FRAME_NATIVE && frame->module < model->trace->module_count;
+    return known ? model->trace->modules[frame->module].path : "";
+}
+
+static enum tide_status name_symbol(struct tide_paths *paths,
+                                    const struct tide_frame *frame,
+                                    const struct tide_symbol *symbol, uint32_t *out)
+{
+    char nameless[256];
+    const char *const module = module_of(paths->model, frame);
+    const char *name = symbol->function;
+    if (!name) {
+        write_nameless(frame, module, nameless, sizeof(nameless));
+        name = nameless;
+    }
+    const struct tide_function function = {
+        .name = tide_intern(&paths->strings, &paths->arena, name),
+        .module = tide_intern(&paths->strings, &paths->arena, module),
+        .file = symbol->file,
+        .line = symbol->line,
+        .resolved = symbol->function != NULL,
+    };
+    if (!function.name || !function.module)
+        return TIDE_ENOMEM;
+    return find_function(paths, &function, out);
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_own(const struct tide_model *model, uint32_t frame)
+{
+    const char *const module = module_of(model, &model->stacks.frames[frame]);
+    return starts_with(tide_path_base(module), "libtidemark");
+}
+
+/* Name all functions of FRAME, once. */
+static enum tide_status name_frame(struct tide_paths *paths, uint32_t frame)
+{
+    if (is_own(paths->model, frame)) {
+        paths->frame_functions[frame] = TIDE_OWN_FRAME;
+        return TIDE_OK;
+    }
+    const struct tide_symbols *const symbols = &paths->model->symbols[frame];
+    uint32_t *const wider =
+        tide_grown(paths->symbol_functions, &paths->symbol_capacity,
+                   paths->symbol_count + symbols->count, sizeof(*wider));
+    if (!wider)
+        return TIDE_ENOMEM;
+    paths->symbol_functions = wider;
+    enum tide_status status = TIDE_OK;
+    for (uint32_t i = 0; i < symbols->count && !status; i++)
+        status = name_symbol(paths, &paths->model->stacks.frames[frame],
+                             &symbols->list[i], &wider[paths->symbol_count + i]);
+    if (status)
+        return status;
+    paths->frame_functions[frame] = (uint32_t)paths->symbol_count + 1;
+    paths->symbol_count += symbols->count;
+    return TIDE_OK;
+}
+
+/* --- Walks ------------------------------------------------------------------------- */
+
+static enum tide_status add_call(struct tide_paths *paths, struct tide_call call)
+{
+    struct tide_call *const calls = tide_grown(paths->calls, &paths->call_capacity,
+                                               paths->call_count + 1, sizeof(*calls));
+    if (!calls)
+        return TIDE_ENOMEM;
+    paths->calls = calls;
+    calls[paths->call_count++] = call;
+    return TIDE_OK;
+}
+
+static enum tide_status add_frame(struct tide_paths *paths, uint32_t frame)
+{
+    if (!paths->frame_functions[frame]) {
+        const enum tide_status status = name_frame(paths, frame);
+        if (status)
+            return status;
+    }
+    if (paths->frame_functions[frame] == TIDE_OWN_FRAME)
+        return TIDE_OK;
+    const struct tide_symbols *const symbols = &paths->model->symbols[frame];
+    const uint32_t first = paths->frame_functions[frame] - 1;
+    enum tide_status status = TIDE_OK;
+    for (uint32_t i = 0; i < symbols->count && !status; i++)
+        status = add_call(paths, (struct tide_call){
+                                     .function = paths->symbol_functions[first + i],
+                                     .line = symbols->list[i].line,
+                                     .file = symbols->list[i].file,
+                                 });
+    return status;
+}
+
+/* A stack of which nothing is known. */
+static enum tide_status add_unknown(struct tide_paths *paths)
+{
+    const struct tide_frame frame = {
+        .kind = TIDE_FRAME_SYNTHETIC,
+        .module = TIDE_NO_MODULE,
+        .value = TIDE_SYNTHETIC_UNKNOWN,
+    };
+    const struct tide_symbol symbol = {.function = tide_synthetic_name(frame.value)};
+    uint32_t function;
+    const enum tide_status status = name_symbol(paths, &frame, &symbol, &function);
+    return status ? status : add_call(paths, (struct tide_call){.function = function});
+}
+
+static bool is_start(const struct tide_function *function)
+{
+    static const char *const names[] = {
+        "_start",   "__libc_start_call_main", "clone", "clone3", "__clone",
+        "__clone3", "start_thread",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(function->name, names[i]) == 0)
+            return true;
+    }
+    return starts_with(function->name, "__libc_start_main");
+}
+
+static bool is_nameless_libc(const struct tide_function *function)
+{
+    const char *const base = tide_path_base(function->module);
+    return !function->resolved &&
+           (starts_with(base, "libc.so") || starts_with(base, "libc-2.") ||
+            starts_with(base, "libpthread"));
+}
+
+/* Leave out what lies outside main, or outside a thread's first own function. */
+static void fold_start(struct tide_paths *paths)
+{
+    const size_t count = paths->call_count;
+    size_t folded = 0;
+    for (size_t i = 0; i < count && i < TIDE_START_DEPTH; i++) {
+        const struct tide_function *const function =
+            &paths->functions[paths->calls[count - 1 - i].function];
+        if (strcmp(function->name, "main") == 0) {
+            folded = i;
+            break;
+        }
+        if (i + 1 == count)
+            break;
+        if (is_start(function) || (folded == i && is_nameless_libc(function)))
+            folded = i + 1;
+        else if (function->resolved)
+            break;
+    }
+    paths->call_count -= folded;
+}
+
+enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack)
+{
+    const struct tide_stacks *const stacks = &paths->model->stacks;
+    paths->call_count = 0;
+    enum tide_status status = TIDE_OK;
+    uint32_t node = stack;
+    while (node && node < stacks->node_count && !status) {
+        const uint32_t frame = stacks->nodes[node].frame;
+        if (frame < stacks->frame_count)
+            status = add_frame(paths, frame);
+        node = stacks->nodes[node].parent;
+    }
+    if (!status && paths->call_count == 0)
+        return add_unknown(paths);
+    fold_start(paths);
+    return status;
+}

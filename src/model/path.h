@@ -1,0 +1,54 @@
+/* model/path.h - a stack as a list of calls, as people want to read it.
+ *
+ * For: model/, view/, tests/.  Inlined functions are calls of their own.  Left out are the
+ * frames that carry a program or a thread to its first own function (_start and its
+ * like, and libc's nameless ones beside them), and the recorder's own.  The innermost
+ * call is never left out, so no path is empty.
+ */
+#ifndef TIDE_MODEL_PATH_H
+#define TIDE_MODEL_PATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/intern.h"
+#include "model/model.h"
+
+struct tide_call {
+    uint32_t function;
+    uint32_t line;    /* of the call inside the function, 0 when unknown */
+    const char *file; /* NULL when unknown; borrowed from the model */
+};
+
+/* Turns stacks into calls; names each function once. */
+struct tide_paths {
+    const struct tide_model *model; /* borrowed */
+    struct tide_arena arena;        /* names */
+    struct tide_intern strings;     /* in the arena */
+
+    struct tide_function *functions; /* owned */
+    size_t function_count, function_capacity;
+    uint32_t *function_slots; /* owned: index + 1, by name and module */
+    size_t function_mask;
+
+    uint32_t *frame_functions;  /* owned: per frame, where its functions begin, + 1 */
+    uint32_t *symbol_functions; /* owned: function of each symbol of a frame */
+    size_t symbol_count, symbol_capacity;
+
+    /* The last path that was asked for, innermost first. */
+    struct tide_call *calls; /* owned */
+    size_t call_count, call_capacity;
+};
+
+enum tide_status tide_paths_init(struct tide_paths *paths,
+                                 const struct tide_model *model);
+void tide_paths_release(struct tide_paths *paths);
+
+/* Put the calls of STACK into paths->calls. */
+enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack);
+
+/* The file name at the end of PATH. */
+const char *tide_path_base(const char *path);
+
+#endif

@@ -1,0 +1,46 @@
+/* model/rows_build.h - the shapes of tide_rows, each built by a file of its own.
+ *
+ * For: model/ only.
+ */
+#ifndef TIDE_MODEL_ROWS_BUILD_H
+#define TIDE_MODEL_ROWS_BUILD_H
+
+#include "model/model.h"
+#include "model/path.h"
+
+/* What a site has of the metric in question. */
+struct tide_amount {
+    uint64_t bytes, calls;
+};
+
+/* The sites come one by one, with paths->calls being theirs.  Zeros to start with. */
+struct tide_flat_builder {
+    uint32_t *last_stack; /* owned, per function: the last stack that had it, + 1 */
+    size_t last_capacity;
+    size_t row_capacity;
+};
+
+struct tide_tree_builder {
+    size_t row_capacity;
+    uint32_t *callers; /* owned, per row: the row it is called from */
+    size_t caller_capacity;
+    uint32_t *slots; /* owned: row of (caller's row, function); 0: none */
+    size_t mask;
+};
+
+/* Add the stack that is number INDEX of the rows. */
+enum tide_status tide_flat_add(struct tide_flat_builder *builder,
+                               struct tide_rows *rows, const struct tide_paths *paths,
+                               uint32_t index, struct tide_amount amount);
+/* Sort what was added. */
+void tide_flat_finish(struct tide_rows *rows);
+void tide_flat_release(struct tide_flat_builder *builder);
+
+enum tide_status tide_tree_add(struct tide_tree_builder *builder,
+                               struct tide_rows *rows, const struct tide_paths *paths,
+                               struct tide_amount amount);
+enum tide_status tide_tree_finish(struct tide_tree_builder *builder,
+                                  struct tide_rows *rows);
+void tide_tree_release(struct tide_tree_builder *builder);
+
+#endif

@@ -1,0 +1,38 @@
+/* model/timeline.h - the heap over time, as a row of heights.
+ *
+ * For: model/, tests/.  The run is divided into stretches of equal length; each knows the
+ * highest that the heap stood in it, exactly: nothing is missed between two points.
+ */
+#ifndef TIDE_MODEL_TIMELINE_H
+#define TIDE_MODEL_TIMELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/model.h"
+#include "model/site.h"
+#include "trace/event.h"
+
+struct tide_timeline {
+    uint64_t start, step; /* ticks; step 0: the run has no length */
+    uint32_t now;         /* the stretch that events fall into */
+    uint64_t heights[TIDE_TIMELINE_POINTS];
+};
+
+void tide_timeline_begin(struct tide_timeline *timeline, uint64_t start_ticks,
+                         uint64_t end_ticks);
+
+/* How many of the COUNT events (one at least) fall into one stretch, which begins with
+ * what WATER holds. */
+size_t tide_timeline_next(struct tide_timeline *timeline, struct tide_watermark *water,
+                          const struct tide_event *events, size_t count);
+/* These were entered. */
+void tide_timeline_note(struct tide_timeline *timeline,
+                        const struct tide_watermark *water);
+
+/* The run ends as WATER stands.  Copy the heights out; how many there are, 0 when the run
+ * has no length. */
+uint32_t tide_timeline_end(struct tide_timeline *timeline, struct tide_watermark *water,
+                           uint64_t *heights);
+
+#endif
