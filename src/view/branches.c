@@ -1,0 +1,335 @@
+/* view/branches.c - which lines of a call tree are worth showing, and in what order.
+ *
+ * Three passes: gather the chains that hold enough (candidates, callers before callees,
+ * large before small); choose the largest of them; put out the chosen with what is left
+ * over.  No recursion: a tree is as deep as its deepest stack.
+ *
+ * Invariant: a candidate's caller stands before it and holds at least as much, so the
+ * largest candidates always hang together.
+ */
+#include "view/branches.h"
+
+#include <stdlib.h>
+
+struct candidate {
+    uint32_t first, last; /* rows of the chain; candidate 0 is the tree's root */
+    uint32_t parent;      /* candidate */
+    uint32_t line;        /* where it was put out */
+    uint32_t depth;
+    bool chosen;
+    uint64_t bytes, calls; /* of the whole chain, everything below included */
+    uint64_t folded;       /* rows beside the chain and too small below it */
+    uint64_t shown_bytes, shown_calls; /* of the lines put out below it */
+};
+
+struct visit {
+    uint32_t row, parent;
+};
+
+struct builder {
+    const struct tide_rows *rows;
+    struct tide_branch_options options;
+    uint64_t least; /* bytes: what holds less is folded */
+    struct candidate *candidates;
+    size_t count, capacity;
+    struct visit *visits;
+    size_t visit_count, visit_capacity;
+    uint32_t *open; /* candidates whose lines are not complete, callers first */
+    size_t open_count;
+    struct tide_branches *out;
+    size_t line_capacity;
+};
+
+/* LIST, moved if need be, with room for one more entry of SIZE bytes; NULL without
+ * memory, LIST is then as it was. */
+static void *with_room(void *list, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return list;
+    const size_t wanted = *capacity ? *capacity * 2 : 64;
+    void *const moved = reallocarray(list, wanted, size);
+    if (moved)
+        *capacity = wanted;
+    return moved;
+}
+
+/* --- Gather ------------------------------------------------------------------------ */
+
+static bool holds_enough(const struct builder *builder, uint32_t row)
+{
+    const struct tide_tree_row *const r = &builder->rows->tree[row];
+    return r->bytes >= builder->least && (r->bytes > 0 || r->calls > 0);
+}
+
+/* Count the children of ROW: those that hold enough, and all that are not empty. */
+static uint32_t count_children(const struct builder *builder, uint32_t row,
+                               uint32_t *all)
+{
+    const struct tide_tree_row *const tree = builder->rows->tree;
+    uint32_t enough = 0;
+    *all = 0;
+    for (uint32_t c = tree[row].first_child; c; c = tree[c].next) {
+        enough += holds_enough(builder, c);
+        *all += tree[c].bytes > 0 || tree[c].calls > 0;
+    }
+    return enough;
+}
+
+/* Follow the chain from candidate->first as long as nothing of weight leaves it. */
+static void follow_chain(const struct builder *builder, struct candidate *candidate)
+{
+    const struct tide_tree_row *const tree = builder->rows->tree;
+    uint32_t row = candidate->first;
+    candidate->folded = 0;
+    for (;;) {
+        uint32_t all;
+        const uint32_t enough = count_children(builder, row, &all);
+        const uint32_t child = tree[row].first_child;
+        const bool goes_on = builder->options.chains && enough == 1 && row != 0 &&
+                             (tree[child].bytes == candidate->bytes ||
+                              candidate->bytes - tree[child].bytes < builder->least);
+        candidate->folded += all - enough;
+        if (!goes_on)
+            break;
+        row = child;
+    }
+    candidate->last = row;
+}
+
+static bool add_visit(struct builder *builder, uint32_t row, uint32_t parent)
+{
+    if (row == 0)
+        return true;
+    struct visit *const visits =
+        with_room(builder->visits, builder->visit_count, &builder->visit_capacity,
+                  sizeof(*builder->visits));
+    if (!visits)
+        return false;
+    builder->visits = visits;
+    builder->visits[builder->visit_count++] = (struct visit){row, parent};
+    return true;
+}
+
+static bool add_candidate(struct builder *builder, uint32_t row, uint32_t parent)
+{
+    struct candidate *const candidates =
+        with_room(builder->candidates, builder->count, &builder->capacity,
+                  sizeof(*builder->candidates));
+    if (!candidates)
+        return false;
+    builder->candidates = candidates;
+    const struct tide_tree_row *const r = &builder->rows->tree[row];
+    struct candidate *const candidate = &candidates[builder->count];
+    *candidate = (struct candidate){
+        .first = row, .parent = parent, .bytes = r->bytes, .calls = r->calls};
+    if (row != 0)
+        candidate->depth = candidates[parent].depth + 1;
+    follow_chain(builder, candidate);
+    const uint32_t child = builder->rows->tree[candidate->last].first_child;
+    return add_visit(builder, child, (uint32_t)builder->count++);
+}
+
+static bool gather(struct builder *builder)
+{
+    if (!add_candidate(builder, 0, 0))
+        return false;
+    while (builder->visit_count > 0) {
+        const struct visit visit = builder->visits[--builder->visit_count];
+        /* The next sibling waits until all below this one was seen. */
+        if (!add_visit(builder, builder->rows->tree[visit.row].next, visit.parent))
+            return false;
+        if (holds_enough(builder, visit.row) &&
+            !add_candidate(builder, visit.row, visit.parent))
+            return false;
+    }
+    return true;
+}
+
+/* --- Choose ------------------------------------------------------------------------ */
+
+struct rank {
+    uint64_t bytes;
+    uint32_t candidate;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct rank *const x = a, *const y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+static bool choose(struct builder *builder)
+{
+    const size_t most = builder->options.lines;
+    struct rank *const ranks = calloc(builder->count, sizeof(*ranks));
+    if (!ranks)
+        return false;
+    for (size_t i = 0; i < builder->count; i++)
+        ranks[i] = (struct rank){builder->candidates[i].bytes, (uint32_t)i};
+    qsort(ranks + 1, builder->count - 1, sizeof(*ranks), larger_first);
+    for (size_t i = 0; i < builder->count; i++) /* the root, rank 0, is no line */
+        builder->candidates[ranks[i].candidate].chosen = most == 0 || i <= most;
+    free(ranks);
+
+    for (size_t i = 1; i < builder->count; i++) {
+        struct candidate *const parent =
+            &builder->candidates[builder->candidates[i].parent];
+        if (!builder->candidates[i].chosen && parent->chosen)
+            parent->folded++;
+    }
+    return true;
+}
+
+/* --- Put out ----------------------------------------------------------------------- */
+
+/* Add a line below candidate PARENT. */
+static bool put_line(struct builder *builder, uint32_t parent, struct tide_branch line)
+{
+    struct tide_branches *const out = builder->out;
+    struct candidate *const above = &builder->candidates[parent];
+    struct tide_branch *const list =
+        with_room(out->list, out->count, &builder->line_capacity, sizeof(*out->list));
+    if (!list)
+        return false;
+    out->list = list;
+    line.parent = parent == 0 ? TIDE_NO_BRANCH : above->line;
+    line.depth = above->depth;
+    out->depth = line.depth > out->depth ? line.depth : out->depth;
+    list[out->count++] = line;
+    above->shown_bytes += line.bytes;
+    above->shown_calls += line.calls;
+    return true;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Add the line of what the last function of candidate INDEX allocates itself, unless it
+ * does nothing else: then the candidate's own line says it already. */
+static bool put_itself(struct builder *builder, uint32_t index)
+{
+    struct candidate *const c = &builder->candidates[index];
+    const struct tide_tree_row *const last = &builder->rows->tree[c->last];
+    if (last->self_bytes < builder->least ||
+        (last->self_bytes == 0 && last->self_calls == 0))
+        return true;
+    if (last->first_child == 0 && index != 0) {
+        c->shown_bytes += last->self_bytes;
+        c->shown_calls += last->self_calls;
+        return true;
+    }
+    const struct tide_branch line = {.kind = TIDE_BRANCH_ITSELF,
+                                     .first = c->last,
+                                     .last = c->last,
+                                     .bytes = last->self_bytes,
+                                     .calls = last->self_calls};
+    return put_line(builder, index, line);
+}
+
+/* All lines below candidate INDEX are out: add what it holds itself, and the rest. */
+static bool put_rest(struct builder *builder, uint32_t index)
+{
+    const struct candidate *const c = &builder->candidates[index];
+    if (!put_itself(builder, index))
+        return false;
+    const bool alone = c->line + 1 == builder->out->count;
+    const uint64_t rest = minus(c->bytes, c->shown_bytes);
+    if (c->folded == 0 || rest < builder->least / 10)
+        return true;
+    if (alone && index != 0) { /* a line for it would repeat the one above */
+        builder->out->list[c->line].more = rest >= builder->least ? c->folded : 0;
+        return true;
+    }
+    const struct tide_branch line = {.kind = TIDE_BRANCH_MORE,
+                                     .bytes = rest,
+                                     .calls = minus(c->calls, c->shown_calls),
+                                     .more = c->folded};
+    return put_line(builder, index, line);
+}
+
+/* Close the candidates that are open and do not call NEXT. */
+static bool close_until(struct builder *builder, uint32_t next)
+{
+    while (builder->open_count > 0) {
+        const uint32_t top = builder->open[builder->open_count - 1];
+        if (top == next)
+            return true;
+        if (!put_rest(builder, top))
+            return false;
+        builder->open_count--;
+    }
+    return true;
+}
+
+static bool put_candidate(struct builder *builder, uint32_t index)
+{
+    struct candidate *const c = &builder->candidates[index];
+    if (!close_until(builder, c->parent))
+        return false;
+    c->line = (uint32_t)builder->out->count;
+    builder->open[builder->open_count++] = index;
+    return put_line(builder, c->parent,
+                    (struct tide_branch){.kind = TIDE_BRANCH_CALLS,
+                                         .first = c->first,
+                                         .last = c->last,
+                                         .bytes = c->bytes,
+                                         .calls = c->calls});
+}
+
+static bool put_all(struct builder *builder)
+{
+    builder->open = calloc(builder->count, sizeof(*builder->open));
+    if (!builder->open)
+        return false;
+    builder->open[builder->open_count++] = 0;
+    for (uint32_t i = 1; i < builder->count; i++)
+        if (builder->candidates[i].chosen && !put_candidate(builder, i))
+            return false;
+    return close_until(builder, TIDE_NO_BRANCH);
+}
+
+/* A line is its parent's last when no later one has the same parent. */
+static bool mark_last(struct tide_branches *branches)
+{
+    bool *const seen = calloc(branches->count + 1, sizeof(*seen));
+    if (!seen)
+        return false;
+    for (size_t i = branches->count; i-- > 0;) {
+        struct tide_branch *const line = &branches->list[i];
+        const size_t parent = line->parent == TIDE_NO_BRANCH ? 0 : line->parent + 1u;
+        line->is_last = !seen[parent];
+        seen[parent] = true;
+    }
+    free(seen);
+    return true;
+}
+
+enum tide_status tide_branches_build(const struct tide_rows *rows,
+                                     struct tide_branch_options options,
+                                     struct tide_branches *out)
+{
+    *out = (struct tide_branches){0};
+    if (rows->tree_count == 0)
+        return TIDE_OK;
+    const uint64_t total = rows->total_bytes;
+    struct builder builder = {.rows = rows, .options = options, .out = out};
+    builder.least = total / 100 * options.percent + total % 100 * options.percent / 100;
+    const bool built =
+        gather(&builder) && choose(&builder) && put_all(&builder) && mark_last(out);
+    free(builder.candidates);
+    free(builder.visits);
+    free(builder.open);
+    if (!built)
+        tide_branches_release(out);
+    return built ? TIDE_OK : TIDE_ENOMEM;
+}
+
+void tide_branches_release(struct tide_branches *branches)
+{
+    free(branches->list);
+    *branches = (struct tide_branches){0};
+}

@@ -1,0 +1,55 @@
+/* view/branches.h - which lines of a call tree are worth showing, and in what order.
+ *
+ * For: view/, tests/.  A call tree as it is has hundreds of levels of which most have
+ * one child, and thousands of branches of which most weigh nothing.  A branch here is a
+ * chain of calls without a fork that matters: it goes on while one child holds all but
+ * less than the least share.  What is not shown is summed up, so that the lines of a
+ * parent always add up to it.
+ */
+#ifndef TIDE_VIEW_BRANCHES_H
+#define TIDE_VIEW_BRANCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/model.h"
+
+enum tide_branch_kind {
+    TIDE_BRANCH_CALLS,  /* a chain of calls */
+    TIDE_BRANCH_ITSELF, /* what the last function of the chain above allocates itself */
+    TIDE_BRANCH_MORE,   /* branches that are not shown, summed up */
+};
+
+#define TIDE_NO_BRANCH UINT32_MAX
+
+/* One line.  Lines stand in the order in which they are printed. */
+struct tide_branch {
+    enum tide_branch_kind kind;
+    uint32_t first, last; /* CALLS: the chain, from row first down first children */
+    uint32_t parent;      /* line of the caller, TIDE_NO_BRANCH for none */
+    uint32_t depth;       /* 0: no caller */
+    bool is_last;         /* of its parent's lines */
+    uint64_t bytes, calls;
+    uint64_t
+        more; /* MORE: how many branches; CALLS: how many that have no line below */
+};
+
+struct tide_branches {
+    struct tide_branch *list; /* owned */
+    size_t count;
+    uint32_t depth; /* of the deepest line */
+};
+
+struct tide_branch_options {
+    size_t lines;     /* CALLS lines at most, the largest first; 0: all */
+    unsigned percent; /* what holds less is folded; 0: nothing is */
+    bool chains;      /* false: each row is a branch of its own (for JSON) */
+};
+
+enum tide_status tide_branches_build(const struct tide_rows *rows,
+                                     struct tide_branch_options options,
+                                     struct tide_branches *out);
+void tide_branches_release(struct tide_branches *branches);
+
+#endif

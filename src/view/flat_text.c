@@ -1,0 +1,117 @@
+/* view/flat_text.c - functions as a table: what each holds itself, and with its callees.
+ */
+#include "view/columns.h"
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/utf8.h"
+
+enum { TIDE_MODULE_LEAST = 6 }; /* columns of "module" */
+
+/* What is needed to print one line. */
+struct flat_text {
+    struct tide_page *page;
+    const struct tide_rows *rows;
+    size_t shown;
+    struct tide_columns columns;
+    int function, module; /* widths of the words at the right; 0: no such column */
+};
+
+static const struct tide_function *function_of(const struct flat_text *flat, size_t i)
+{
+    return &flat->rows->functions[flat->rows->flat[i].function];
+}
+
+/* The module's column is as wide as the widest name in it, and a third of the room at
+ * most; the function has the rest. */
+static void divide(struct flat_text *flat)
+{
+    const int room = flat->page->style->width - tide_columns_end(&flat->columns);
+    int widest = 0;
+    for (size_t i = 0; i < flat->shown; i++) {
+        struct tide_text safe = {0};
+        tide_name_safe(&safe, tide_name_base(function_of(flat, i)->module),
+                       flat->page->style);
+        const int columns = safe.bytes ? tide_columns(safe.bytes) : 0;
+        widest = columns > widest ? columns : widest;
+        tide_text_release(&safe);
+    }
+    if (widest > 0 && widest < TIDE_MODULE_LEAST)
+        widest = TIDE_MODULE_LEAST;
+    flat->module = widest > room / 3 ? room / 3 : widest;
+    flat->function = room - (flat->module > 0 ? flat->module + 2 : 0);
+}
+
+static void measure(struct flat_text *flat)
+{
+    flat->columns = tide_columns_for(flat->rows, flat->page->style);
+    flat->columns.bytes = 9; /* "inclusive" */
+    flat->columns.self = 8;
+    for (size_t i = 0; i < flat->shown; i++)
+        tide_columns_measure(&flat->columns, flat->page->style,
+                             flat->rows->flat[i].inclusive_bytes,
+                             flat->rows->flat[i].inclusive_calls);
+    divide(flat);
+}
+
+static void add_head(const struct flat_text *flat)
+{
+    struct tide_page *const page = flat->page;
+    tide_columns_head(page, &flat->columns);
+    tide_page_add(page, TIDE_INK_DIM, "function");
+    if (flat->module > 0) {
+        tide_page_tab(page, tide_columns_end(&flat->columns) + flat->function + 2);
+        tide_page_add(page, TIDE_INK_DIM, "module");
+    }
+    tide_page_end(page);
+}
+
+static void add_words(const struct flat_text *flat,
+                      const struct tide_function *function)
+{
+    struct tide_page *const page = flat->page;
+    const int start = page->column;
+    const int wanted = tide_place_columns(function->file, function->line, page->style);
+    const int place = wanted > flat->function / 3 ? 0 : wanted + (wanted > 0 ? 2 : 0);
+    tide_page_function(page, TIDE_INK_BOLD, function->name, flat->function - place);
+    if (place > 0) {
+        tide_page_add(page, TIDE_INK_PLAIN, "  ");
+        tide_page_place(page, function->file, function->line, place - 2);
+    }
+    if (flat->module > 0) {
+        tide_page_tab(page, start + flat->function + 2);
+        tide_page_name(page, TIDE_INK_DIM, tide_name_base(function->module),
+                       flat->module);
+    }
+    tide_page_end(page);
+}
+
+static void add_row(const struct flat_text *flat, size_t i)
+{
+    const struct tide_flat_row *const row = &flat->rows->flat[i];
+    const struct tide_columns_values values = {
+        .bytes = row->inclusive_bytes,
+        .total = flat->rows->total_bytes,
+        .self = row->self_bytes,
+        .count = row->inclusive_calls,
+    };
+    tide_columns_line(flat->page, &flat->columns, &values);
+    add_words(flat, function_of(flat, i));
+}
+
+void tide_view_flat(struct tide_page *page, const struct tide_model *model,
+                    const struct tide_rows *rows, size_t limit)
+{
+    const size_t shown = limit && limit < rows->flat_count ? limit : rows->flat_count;
+    struct flat_text flat = {.page = page, .rows = rows, .shown = shown};
+    tide_view_heading(page, model, rows);
+    if (shown == 0)
+        return;
+    measure(&flat);
+    add_head(&flat);
+    for (size_t i = 0; i < shown; i++)
+        add_row(&flat, i);
+    if (shown < rows->flat_count) {
+        tide_page_tab(page, tide_columns_end(&flat.columns));
+        tide_page_more(page, rows->flat_count - shown, "function");
+    }
+}

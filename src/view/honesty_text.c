@@ -1,0 +1,174 @@
+/* view/honesty_text.c - how far the numbers can be trusted, and what stands out. */
+#include <string.h>
+
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+
+enum { TIDE_LEFT = 2 };
+
+/* A paragraph at the margin; SAFE may be NULL. */
+static void add_paragraph(struct tide_page *page, enum tide_ink ink, const char *safe)
+{
+    if (!safe || !*safe)
+        return;
+    tide_page_tab(page, TIDE_LEFT);
+    tide_page_wrap(page, ink, safe, TIDE_LEFT);
+}
+
+/* "! words", hanging. */
+static void add_alarm(struct tide_page *page, const char *words)
+{
+    struct tide_text safe = {0};
+    tide_name_safe(&safe, words, page->style);
+    tide_page_add(page, TIDE_INK_ALARM, "! ");
+    tide_page_wrap(page, TIDE_INK_ALARM, safe.bytes ? safe.bytes : "", TIDE_LEFT);
+    tide_text_release(&safe);
+}
+
+/* The problem as the reader words it, made a sentence. */
+static void add_problem(struct tide_text *out, const char *problem)
+{
+    const bool verb = strncmp(problem, "ends", 4) == 0;
+    const bool state = strncmp(problem, "damaged at", 10) == 0;
+    tide_text_addf(out, "This trace%s%s. ",
+                   verb    ? " "
+                   : state ? " is "
+                           : ": ",
+                   problem);
+}
+
+void tide_view_warning(struct tide_page *page, const struct tide_trace *trace)
+{
+    if (trace->complete && trace->problem[0] == '\0')
+        return;
+    struct tide_text words = {0};
+    add_problem(&words, trace->problem[0] ? trace->problem : "ends early");
+    tide_text_add(&words, trace->complete
+                              ? "What was lost is not in these numbers."
+                              : "The numbers hold for what was recorded up to there.");
+    if (words.bytes)
+        add_alarm(page, words.bytes);
+    if (words.failed)
+        page->out->failed = true;
+    tide_text_release(&words);
+}
+
+/* The counts of things gone wrong, each with its words when it is not 0. */
+struct doubt {
+    uint64_t count;
+    const char *one, *many;
+};
+
+/* Add the doubts that are, joined; true when there are any. */
+static bool add_doubts(struct tide_text *out, const struct doubt *doubts, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (doubts[i].count == 0)
+            continue;
+        tide_text_addf(out, "%s%s %s", any ? ", " : "",
+                       tide_number_count(doubts[i].count).text,
+                       doubts[i].count == 1 ? doubts[i].one : doubts[i].many);
+        any = true;
+    }
+    return any;
+}
+
+/* What makes the numbers themselves wrong. */
+static void add_losses(struct tide_page *page, const struct tide_honesty *h)
+{
+    const struct doubt doubts[] = {
+        {h->dropped, "event dropped", "events dropped"},
+        {h->lost_records, "gap in the records", "gaps in the records"},
+        {h->unmatched_frees, "free without its block", "frees without their block"},
+        {h->replaced_blocks, "block replaced without a free",
+         "blocks replaced without a free"},
+        {h->reordered, "event out of order", "events out of order"},
+    };
+    struct tide_text words = {0};
+    tide_words_count(&words, h->events, "event");
+    tide_text_add(&words, " recorded; ");
+    const size_t before = words.length;
+    const bool any = add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0]));
+    if (!any)
+        tide_text_add(&words, "none dropped, every free met its block");
+    tide_text_add(&words, ".");
+    if (any && words.bytes) {
+        const char *const doubt = words.bytes + before;
+        struct tide_text start = {0};
+        tide_text_add_bytes(&start, words.bytes, before);
+        tide_page_tab(page, TIDE_LEFT);
+        tide_page_add(page, TIDE_INK_PLAIN, start.bytes ? start.bytes : "");
+        tide_page_wrap(page, TIDE_INK_HOT, doubt, TIDE_LEFT);
+        tide_text_release(&start);
+    } else {
+        add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    }
+    tide_text_release(&words);
+}
+
+/* What only makes them less telling. */
+static void add_limits(struct tide_page *page, const struct tide_honesty *h)
+{
+    const struct doubt doubts[] = {
+        {h->truncated_stacks, "stack cut at the depth limit",
+         "stacks cut at the depth limit"},
+        {h->unresolved_frames, "frame without a name", "frames without a name"},
+        {h->inherited_frees, "free of a block inherited by fork",
+         "frees of blocks inherited by fork"},
+    };
+    struct tide_text words = {0};
+    if (!add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0])))
+        tide_text_add(&words, "No stack was cut, every frame has a name");
+    tide_text_add(&words, ".");
+    add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    tide_text_release(&words);
+}
+
+static void add_costs(struct tide_page *page, const struct tide_honesty *h)
+{
+    const enum tide_units units = page->style->units;
+    struct tide_text words = {0};
+    if (h->rss_explained > 1.2)
+        tide_text_addf(&words,
+                       "Heap and mmap hold %.1f times the RSS peak: much of it was "
+                       "never touched. ",
+                       h->rss_explained);
+    else if (h->rss_explained > 0)
+        tide_text_addf(&words, "Heap and mmap explain %.0f %% of the RSS peak. ",
+                       100.0 * h->rss_explained);
+    tide_text_addf(&words, "Recorder %s in the program, collector %s beside it.",
+                   tide_number_bytes(h->recorder_bytes, units).text,
+                   tide_number_bytes(h->collector_bytes, units).text);
+    add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    tide_text_release(&words);
+}
+
+void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
+{
+    const char **const troubles = model->trace->troubles;
+    tide_page_heading(page, "How far to trust this", "");
+    add_losses(page, &model->honesty);
+    add_limits(page, &model->honesty);
+    add_costs(page, &model->honesty);
+    for (size_t i = 0; troubles && troubles[i]; i++)
+        add_alarm(page, troubles[i]);
+}
+
+void tide_view_findings(struct tide_page *page, const struct tide_findings *findings)
+{
+    if (findings->count == 0)
+        return;
+    tide_page_heading(page, "Findings", "");
+    for (size_t i = 0; i < findings->count; i++) {
+        struct tide_text safe = {0};
+        tide_name_safe(&safe, findings->list[i].text, page->style);
+        tide_page_tab(page, TIDE_LEFT);
+        tide_page_add(page, TIDE_INK_WARM, tide_glyph(page->style, TIDE_GLYPH_BULLET));
+        tide_page_add(page, TIDE_INK_PLAIN, " ");
+        tide_page_wrap(page, TIDE_INK_PLAIN, safe.bytes ? safe.bytes : "",
+                       TIDE_LEFT + 2);
+        tide_text_release(&safe);
+    }
+}

@@ -1,0 +1,80 @@
+/* view/info_counts.c - the kinds of things a trace holds, and their names. */
+#include "trace/format.h"
+#include "view/info.h"
+
+/* Where a count stands in the model. */
+enum source {
+    TIDE_FROM_ALLOCS,
+    TIDE_FROM_MAPS,
+    TIDE_FROM_EXTRAS,
+    TIDE_FROM_FREES,
+    TIDE_FROM_FAILURES,
+};
+
+static const struct kind {
+    const char *name;
+    enum source source;
+    unsigned index;
+} KINDS[] = {
+    {"malloc", TIDE_FROM_ALLOCS, TIDE_KIND_MALLOC},
+    {"calloc", TIDE_FROM_ALLOCS, TIDE_KIND_CALLOC},
+    {"realloc", TIDE_FROM_ALLOCS, TIDE_KIND_REALLOC},
+    {"reallocarray", TIDE_FROM_ALLOCS, TIDE_KIND_REALLOCARRAY},
+    {"posix_memalign", TIDE_FROM_ALLOCS, TIDE_KIND_POSIX_MEMALIGN},
+    {"aligned_alloc", TIDE_FROM_ALLOCS, TIDE_KIND_ALIGNED_ALLOC},
+    {"memalign", TIDE_FROM_ALLOCS, TIDE_KIND_MEMALIGN},
+    {"valloc", TIDE_FROM_ALLOCS, TIDE_KIND_VALLOC},
+    {"pvalloc", TIDE_FROM_ALLOCS, TIDE_KIND_PVALLOC},
+    {"new", TIDE_FROM_ALLOCS, TIDE_KIND_NEW},
+    {"new[]", TIDE_FROM_ALLOCS, TIDE_KIND_NEW_ARRAY},
+    {"free", TIDE_FROM_FREES, 0},
+    {"failed", TIDE_FROM_FAILURES, 0},
+    {"mmap", TIDE_FROM_MAPS, TIDE_MAP_MMAP},
+    {"munmap", TIDE_FROM_MAPS, TIDE_MAP_MUNMAP},
+    {"mremap", TIDE_FROM_MAPS, TIDE_MAP_MREMAP},
+    {"mprotect", TIDE_FROM_MAPS, TIDE_MAP_MPROTECT},
+    {"madvise", TIDE_FROM_MAPS, TIDE_MAP_MADVISE},
+    {"thread", TIDE_FROM_EXTRAS, TIDE_EXTRA_THREAD_BEGIN},
+    {"region", TIDE_FROM_EXTRAS, TIDE_EXTRA_REGION_BEGIN},
+    {"label", TIDE_FROM_EXTRAS, TIDE_EXTRA_LABEL},
+    {"event", TIDE_FROM_EXTRAS, TIDE_EXTRA_EVENT},
+    {"snapshot", TIDE_FROM_EXTRAS, TIDE_EXTRA_SNAPSHOT},
+};
+
+const char *tide_info_kind(const struct tide_model *model, size_t index,
+                           uint64_t *count)
+{
+    *count = 0;
+    if (index >= sizeof(KINDS) / sizeof(KINDS[0]))
+        return NULL;
+    const struct kind *const kind = &KINDS[index];
+    switch (kind->source) {
+    case TIDE_FROM_ALLOCS:
+        *count = model->alloc_kinds[kind->index];
+        break;
+    case TIDE_FROM_MAPS:
+        *count = model->map_calls[kind->index];
+        break;
+    case TIDE_FROM_EXTRAS:
+        *count = model->extra_records[kind->index];
+        break;
+    case TIDE_FROM_FREES:
+        *count = model->summary[TIDE_IN_HEAP].free_calls;
+        break;
+    case TIDE_FROM_FAILURES:
+    default:
+        *count = model->summary[TIDE_IN_HEAP].failed_calls;
+        break;
+    }
+    return kind->name;
+}
+
+struct tide_chunk_sums tide_info_chunks(const struct tide_trace *trace)
+{
+    struct tide_chunk_sums sums = {0};
+    for (size_t i = 0; i < trace->chunk_count; i++) {
+        sums.stored_bytes += trace->lane_chunks[i].stored_bytes;
+        sums.raw_bytes += trace->lane_chunks[i].raw_bytes;
+    }
+    return sums;
+}

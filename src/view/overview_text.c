@@ -1,0 +1,210 @@
+/* view/overview_text.c - what the run was and what it used, in words. */
+#include <string.h>
+
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+#include "view/utf8.h"
+
+enum {
+    TIDE_KEY_COLUMN = 2,
+    TIDE_VALUE_COLUMN = 14,
+};
+
+/* The numbers of the overview and what is said of each. */
+struct overview {
+    struct tide_page *page;
+    const struct tide_model *model;
+    int words_column;
+};
+
+static struct tide_number size(const struct overview *overview, uint64_t bytes)
+{
+    return tide_number_bytes(bytes, overview->page->style->units);
+}
+
+/* "key   1.50 GiB  words, wrapped below their first". */
+static void add_entry(const struct overview *overview, const char *key,
+                      const struct tide_number *value, const struct tide_text *words)
+{
+    struct tide_page *const page = overview->page;
+    tide_page_tab(page, TIDE_KEY_COLUMN);
+    tide_page_add(page, TIDE_INK_DIM, key);
+    tide_page_tab(page, TIDE_VALUE_COLUMN);
+    tide_page_add_right(page, TIDE_INK_BOLD, value->text,
+                        overview->words_column - TIDE_VALUE_COLUMN - 2);
+    tide_page_tab(page, overview->words_column);
+    tide_page_wrap(page, TIDE_INK_PLAIN, words->bytes ? words->bytes : "",
+                   overview->words_column);
+}
+
+static void add_peak(const struct overview *overview)
+{
+    const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
+    const struct tide_number value = size(overview, heap->peak_bytes);
+    struct tide_text words = {0};
+    tide_text_add(&words, "in ");
+    tide_words_count(&words, heap->peak_blocks, "block");
+    tide_text_addf(&words, " at %s", tide_number_seconds(heap->peak_time_s).text);
+    if (heap->peak_uncertainty_bytes > 0)
+        tide_text_addf(&words, " (%s %s)",
+                       tide_glyph(overview->page->style, TIDE_GLYPH_ABOUT),
+                       size(overview, heap->peak_uncertainty_bytes).text);
+    add_entry(overview, "peak", &value, &words);
+    tide_text_release(&words);
+}
+
+static void add_live(const struct overview *overview)
+{
+    const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
+    const struct tide_number value = size(overview, heap->live_bytes);
+    struct tide_text words = {0};
+    if (heap->live_blocks > 0) {
+        tide_text_add(&words, "in ");
+        tide_words_count(&words, heap->live_blocks, "block");
+        tide_text_add(&words, overview->model->trace->complete
+                                  ? " never freed"
+                                  : ", where the trace ends");
+        if (overview->model->processes > 1)
+            tide_text_add(&words, ", over all processes");
+    } else if (heap->alloc_calls == 0) {
+        tide_text_add(&words, "nothing was recorded");
+    } else {
+        tide_text_add(&words, "every block was freed");
+    }
+    add_entry(overview, "at the end", &value, &words);
+    tide_text_release(&words);
+}
+
+static void add_allocated(const struct overview *overview)
+{
+    const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
+    const struct tide_number value = size(overview, heap->allocated_bytes);
+    struct tide_text words = {0};
+    tide_text_add(&words, "by ");
+    tide_words_count(&words, heap->alloc_calls, "call");
+    if (heap->temporary_calls > 0)
+        tide_text_addf(
+            &words, ", %s of them temporary",
+            tide_number_share(heap->temporary_calls, heap->alloc_calls).text);
+    if (heap->failed_calls > 0) {
+        tide_text_add(&words, "; ");
+        tide_words_count(&words, heap->failed_calls, "call");
+        tide_text_add(&words, " got no memory");
+    }
+    add_entry(overview, "allocated", &value, &words);
+    tide_text_release(&words);
+}
+
+static void add_resident(const struct overview *overview)
+{
+    const struct tide_model *const model = overview->model;
+    if (model->rss_peak_bytes == 0)
+        return;
+    const struct tide_number value = size(overview, model->rss_peak_bytes);
+    struct tide_text words = {0};
+    tide_text_add(&words, "resident at most (RSS)");
+    add_entry(overview, "memory", &value, &words);
+    tide_text_release(&words);
+}
+
+static void add_apart(struct tide_text *words, const struct overview *overview,
+                      const char *what, uint64_t bytes)
+{
+    if (bytes > 0)
+        tide_text_addf(words, "; %s %s", size(overview, bytes).text, what);
+}
+
+static void add_maps(const struct overview *overview)
+{
+    const struct tide_summary *const maps = &overview->model->summary[TIDE_IN_MMAP];
+    if (maps->alloc_calls == 0 && maps->peak_bytes == 0)
+        return;
+    const struct tide_number value = size(overview, maps->peak_bytes);
+    struct tide_text words = {0};
+    tide_text_addf(&words, "mapped at %s; %s at the end",
+                   tide_number_seconds(maps->peak_time_s).text,
+                   size(overview, maps->live_bytes).text);
+    add_apart(&words, overview, "reserved", maps->reserved_peak_bytes);
+    add_apart(&words, overview, "of files", maps->file_peak_bytes);
+    add_apart(&words, overview, "shared", maps->shared_peak_bytes);
+    add_entry(overview, tide_space_name(TIDE_IN_MMAP), &value, &words);
+    tide_text_release(&words);
+}
+
+/* The values stand right-aligned in a column as wide as the widest. */
+static int words_column(const struct overview *overview)
+{
+    const struct tide_model *const model = overview->model;
+    const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
+    const uint64_t values[] = {
+        heap->peak_bytes,
+        heap->live_bytes,
+        heap->allocated_bytes,
+        model->rss_peak_bytes,
+        model->summary[TIDE_IN_MMAP].peak_bytes,
+    };
+    int widest = 8;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        const int columns = (int)strlen(size(overview, values[i]).text);
+        widest = columns > widest ? columns : widest;
+    }
+    return TIDE_VALUE_COLUMN + widest + 2;
+}
+
+static void add_command(struct tide_page *page, const struct tide_trace *trace)
+{
+    struct tide_text command = {0};
+    tide_words_command(&command, trace->argv);
+    struct tide_text safe = {0};
+    tide_name_fit(&safe, command.bytes ? command.bytes : trace->path,
+                  page->style->width, page->style);
+    tide_page_heading(page, safe.bytes ? safe.bytes : "", "");
+    tide_text_release(&safe);
+    tide_text_release(&command);
+}
+
+/* "Ran 12.4 s with 8 threads in 3 processes; exited with status 0." */
+static void add_sentence(struct tide_page *page, const struct tide_model *model)
+{
+    const struct tide_process *const process = tide_words_main(model->trace);
+    struct tide_text words = {0};
+    tide_text_addf(&words, "Ran %s with ",
+                   tide_number_duration(model->duration_s).text);
+    tide_words_count(&words, model->threads, "thread");
+    if (model->processes != 1) {
+        tide_text_addf(&words, " in %s processes",
+                       tide_number_count(model->processes).text);
+    }
+    if (process) {
+        tide_text_add(&words, "; ");
+        tide_words_end(&words, model->trace, process);
+    }
+    tide_text_add(&words, ".");
+    tide_page_tab(page, TIDE_KEY_COLUMN);
+    tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "",
+                   TIDE_KEY_COLUMN);
+    tide_text_release(&words);
+}
+
+void tide_view_overview(struct tide_page *page, const struct tide_model *model)
+{
+    struct overview overview = {.page = page, .model = model};
+    overview.words_column = words_column(&overview);
+    add_command(page, model->trace);
+    add_sentence(page, model);
+    tide_page_skip(page);
+    if (model->summary[TIDE_IN_HEAP].alloc_calls == 0) {
+        tide_page_tab(page, TIDE_KEY_COLUMN);
+        tide_page_wrap(page, TIDE_INK_ALARM,
+                       "No allocation was recorded. Is the program static, or does it "
+                       "bring an allocator of its own?",
+                       TIDE_KEY_COLUMN);
+    } else {
+        add_peak(&overview);
+        add_live(&overview);
+        add_allocated(&overview);
+    }
+    add_resident(&overview);
+    add_maps(&overview);
+}

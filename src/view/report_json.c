@@ -1,0 +1,317 @@
+/* view/report_json.c - `tidemark report --json`: a contract with scripts and pages. */
+#include "view/report_json.h"
+
+#include "model/path.h"
+#include "view/branches.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+
+const char *tide_shape_name(enum tide_shape shape)
+{
+    static const char *const NAMES[] = {
+        [TIDE_SHAPE_TREE] = "tree",
+        [TIDE_SHAPE_FLAT] = "flat",
+        [TIDE_SHAPE_STACKS] = "stacks",
+    };
+    return NAMES[shape];
+}
+
+/* --- Pieces ------------------------------------------------------------------------ */
+
+static void add_file(struct tide_json *json, const char *file, uint32_t line)
+{
+    tide_json_string(json, "file", file);
+    if (file && line > 0)
+        tide_json_uint(json, "line", line);
+    else
+        tide_json_null(json, "line");
+}
+
+static void add_function(struct tide_json *json, const struct tide_function *function)
+{
+    tide_json_string(json, "function", function ? function->name : NULL);
+    tide_json_string(json, "module", function ? function->module : NULL);
+}
+
+/* What the parts of the document share. */
+struct writer {
+    struct tide_json json;
+    const struct tide_report_json *report;
+    struct tide_paths paths; /* of the stack that was walked last */
+};
+
+static void walk(struct writer *writer, uint32_t node)
+{
+    if (tide_paths_walk(&writer->paths, node))
+        writer->json.out->failed = true;
+}
+
+/* One call of the path: where it is. */
+static void add_call(struct writer *writer, size_t i)
+{
+    const struct tide_call *const call = &writer->paths.calls[i];
+    add_function(&writer->json, &writer->paths.functions[call->function]);
+    add_file(&writer->json, call->file, call->line);
+}
+
+/* The path, innermost first. */
+static void add_stack(struct writer *writer)
+{
+    tide_json_open(&writer->json, "stack", '[');
+    for (size_t i = 0; i < writer->paths.call_count; i++) {
+        tide_json_open_row(&writer->json, NULL);
+        add_call(writer, i);
+        tide_json_close(&writer->json);
+    }
+    tide_json_close(&writer->json);
+}
+
+static double share_of(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0.0;
+}
+
+static void add_values(struct tide_json *json, const struct tide_rows *rows,
+                       uint64_t bytes, uint64_t calls)
+{
+    tide_json_uint(json, "bytes", bytes);
+    tide_json_uint(json, tide_metric_counts(rows->metric), calls);
+    tide_json_number(json, "share", share_of(bytes, rows->total_bytes));
+}
+
+/* --- Rows -------------------------------------------------------------------------- */
+
+static void add_flat_rows(struct tide_json *json, const struct tide_report_json *report)
+{
+    const struct tide_rows *const rows = report->rows;
+    for (size_t i = 0; i < rows->flat_count; i++) {
+        const struct tide_flat_row *const row = &rows->flat[i];
+        const struct tide_function *const function = &rows->functions[row->function];
+        if (report->limit > 0 && i == report->limit)
+            break;
+        tide_json_open_row(json, NULL);
+        add_values(json, rows, row->self_bytes, row->self_calls);
+        tide_json_uint(json, "inclusive_bytes", row->inclusive_bytes);
+        tide_json_uint(json, "inclusive_calls", row->inclusive_calls);
+        tide_json_number(json, "inclusive_share",
+                         share_of(row->inclusive_bytes, rows->total_bytes));
+        add_function(json, function);
+        add_file(json, function->file, function->line);
+        tide_json_close(json);
+    }
+}
+
+static void add_stack_rows(struct writer *writer)
+{
+    const struct tide_report_json *const report = writer->report;
+    const struct tide_rows *const rows = report->rows;
+    for (size_t i = 0; i < rows->stack_count; i++) {
+        const struct tide_stack_row *const row = &rows->stacks[i];
+        if (report->limit > 0 && i == report->limit)
+            break;
+        walk(writer, report->model->sites[row->site].stack);
+        tide_json_open_row(&writer->json, NULL);
+        add_values(&writer->json, rows, row->bytes, row->calls);
+        if (writer->paths.call_count > 0)
+            add_call(writer, 0);
+        add_stack(writer);
+        tide_json_close(&writer->json);
+    }
+}
+
+/* Open the object of one row of the tree, with its children's bracket. */
+static void open_tree_row(struct tide_json *json, const struct tide_rows *rows,
+                          uint32_t index)
+{
+    const struct tide_tree_row *const row = &rows->tree[index];
+    const bool known = row->function < rows->function_count;
+    tide_json_open_row(json, NULL);
+    add_values(json, rows, row->bytes, row->calls);
+    tide_json_uint(json, "self_bytes", row->self_bytes);
+    tide_json_uint(json, "self_calls", row->self_calls);
+    add_function(json, known ? &rows->functions[row->function] : NULL);
+    add_file(json, row->file, row->line);
+    tide_json_open(json, "children", '[');
+}
+
+static void close_tree_rows(struct tide_json *json, uint32_t count)
+{
+    for (; count > 0; count--) {
+        tide_json_close(json); /* children */
+        tide_json_close(json); /* the row */
+    }
+}
+
+static void add_tree_rows(struct tide_json *json, const struct tide_report_json *report)
+{
+    const struct tide_branch_options options = {.lines = report->limit};
+    struct tide_branches branches;
+    uint32_t open = 0; /* rows whose children may come */
+    if (tide_branches_build(report->rows, options, &branches)) {
+        json->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < branches.count; i++) {
+        const struct tide_branch *const branch = &branches.list[i];
+        if (branch->kind != TIDE_BRANCH_CALLS)
+            continue; /* in the row's own values */
+        close_tree_rows(json, open - branch->depth);
+        open_tree_row(json, report->rows, branch->first);
+        open = branch->depth + 1;
+    }
+    close_tree_rows(json, open);
+    tide_branches_release(&branches);
+}
+
+static void add_rows(struct writer *writer)
+{
+    tide_json_open(&writer->json, "rows", '[');
+    switch (writer->report->shape) {
+    case TIDE_SHAPE_FLAT:
+        add_flat_rows(&writer->json, writer->report);
+        break;
+    case TIDE_SHAPE_STACKS:
+        add_stack_rows(writer);
+        break;
+    case TIDE_SHAPE_TREE:
+    default:
+        add_tree_rows(&writer->json, writer->report);
+        break;
+    }
+    tide_json_close(&writer->json);
+}
+
+/* --- The rest ---------------------------------------------------------------------- */
+
+void tide_json_summary(struct tide_json *json, const struct tide_summary *summary)
+{
+    tide_json_uint(json, "alloc_calls", summary->alloc_calls);
+    tide_json_uint(json, "free_calls", summary->free_calls);
+    tide_json_uint(json, "realloc_calls", summary->realloc_calls);
+    tide_json_uint(json, "failed_calls", summary->failed_calls);
+    tide_json_uint(json, "allocated_bytes", summary->allocated_bytes);
+    tide_json_uint(json, "peak_bytes", summary->peak_bytes);
+    tide_json_uint(json, "peak_blocks", summary->peak_blocks);
+    tide_json_uint(json, "peak_with_realloc_bytes", summary->peak_with_realloc_bytes);
+    tide_json_uint(json, "peak_usable_bytes", summary->peak_usable_bytes);
+    tide_json_number(json, "peak_time_s", summary->peak_time_s);
+    tide_json_uint(json, "peak_uncertainty_bytes", summary->peak_uncertainty_bytes);
+    tide_json_uint(json, "live_bytes", summary->live_bytes);
+    tide_json_uint(json, "live_blocks", summary->live_blocks);
+    tide_json_uint(json, "temporary_calls", summary->temporary_calls);
+    tide_json_uint(json, "temporary_bytes", summary->temporary_bytes);
+}
+
+static void add_summary(struct tide_json *json, const struct tide_model *model)
+{
+    tide_json_open(json, "summary", '{');
+    tide_json_summary(json, &model->summary[TIDE_IN_HEAP]);
+    tide_json_uint(json, "rss_peak_bytes", model->rss_peak_bytes);
+    tide_json_uint(json, "threads", model->threads);
+    tide_json_uint(json, "processes", model->processes);
+    tide_json_close(json);
+}
+
+static void add_spaces(struct tide_json *json, const struct tide_model *model)
+{
+    tide_json_open(json, "spaces", '[');
+    for (int space = 0; space < TIDE_SPACES; space++) {
+        const struct tide_summary *const summary = &model->summary[space];
+        tide_json_open(json, NULL, '{');
+        tide_json_string(json, "space", tide_space_name((enum tide_space)space));
+        tide_json_summary(json, summary);
+        if (space == TIDE_IN_MMAP) {
+            tide_json_uint(json, "reserved_peak_bytes", summary->reserved_peak_bytes);
+            tide_json_uint(json, "file_peak_bytes", summary->file_peak_bytes);
+            tide_json_uint(json, "shared_peak_bytes", summary->shared_peak_bytes);
+        }
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+}
+
+static void add_findings(struct writer *writer)
+{
+    const struct tide_findings *const findings = writer->report->findings;
+    tide_json_open(&writer->json, "findings", '[');
+    for (size_t i = 0; findings && i < findings->count; i++) {
+        const struct tide_finding *const finding = &findings->list[i];
+        walk(writer, finding->stack);
+        tide_json_open_row(&writer->json, NULL);
+        tide_json_string(&writer->json, "kind", finding->kind);
+        tide_json_string(&writer->json, "text", finding->text);
+        tide_json_uint(&writer->json, "bytes", finding->bytes);
+        tide_json_uint(&writer->json, "calls", finding->calls);
+        add_stack(writer);
+        tide_json_close(&writer->json);
+    }
+    tide_json_close(&writer->json);
+}
+
+void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
+{
+    const struct tide_honesty *const honesty = &model->honesty;
+    tide_json_open(json, "honesty", '{');
+    tide_json_uint(json, "events", honesty->events);
+    tide_json_uint(json, "dropped", honesty->dropped);
+    tide_json_uint(json, "unmatched_frees", honesty->unmatched_frees);
+    tide_json_uint(json, "inherited_frees", honesty->inherited_frees);
+    tide_json_uint(json, "replaced_blocks", honesty->replaced_blocks);
+    tide_json_uint(json, "reordered", honesty->reordered);
+    tide_json_uint(json, "lost_records", honesty->lost_records);
+    tide_json_uint(json, "truncated_stacks", honesty->truncated_stacks);
+    tide_json_uint(json, "unresolved_frames", honesty->unresolved_frames);
+    tide_json_bool(json, "complete", honesty->complete);
+    tide_json_number(json, "rss_explained", honesty->rss_explained);
+    tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
+    tide_json_uint(json, "collector_bytes", honesty->collector_bytes);
+    tide_json_string(json, "problem",
+                     model->trace->problem[0] ? model->trace->problem : NULL);
+    tide_json_words(json, "troubles", model->trace->troubles);
+    tide_json_close(json);
+}
+
+void tide_json_words(struct tide_json *json, const char *key, const char *const *argv)
+{
+    tide_json_open(json, key, '[');
+    for (size_t i = 0; argv && argv[i]; i++)
+        tide_json_string(json, NULL, argv[i]);
+    tide_json_close(json);
+}
+
+/* What was asked for, and of what. */
+static void add_request(struct tide_json *json, const struct tide_report_json *report)
+{
+    const struct tide_model *const model = report->model;
+    struct tide_text command = {0};
+    tide_words_command(&command, model->trace->argv);
+    tide_json_string(json, "schema", TIDE_REPORT_SCHEMA);
+    tide_json_string(json, "trace", model->trace->path);
+    tide_json_string(json, "command", command.bytes ? command.bytes : "");
+    tide_json_words(json, "argv", model->trace->argv);
+    tide_json_number(json, "duration_s", model->duration_s);
+    tide_json_string(json, "view", tide_metric_name(report->rows->metric));
+    tide_json_string(json, "shape", tide_shape_name(report->shape));
+    tide_json_string(json, "space", tide_space_name(report->rows->space));
+    tide_text_release(&command);
+}
+
+void tide_view_report_json(struct tide_text *out, const struct tide_report_json *report)
+{
+    struct writer writer = {.json = {.out = out}, .report = report};
+    if (tide_paths_init(&writer.paths, report->model)) {
+        out->failed = true;
+        return;
+    }
+    tide_json_open(&writer.json, NULL, '{');
+    add_request(&writer.json, report);
+    add_summary(&writer.json, report->model);
+    add_spaces(&writer.json, report->model);
+    tide_json_uint(&writer.json, "total_bytes", report->rows->total_bytes);
+    tide_json_uint(&writer.json, "total_calls", report->rows->total_calls);
+    add_rows(&writer);
+    add_findings(&writer);
+    tide_json_honesty(&writer.json, report->model);
+    tide_json_close(&writer.json);
+    tide_paths_release(&writer.paths);
+}

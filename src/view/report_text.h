@@ -1,0 +1,55 @@
+/* view/report_text.h - the parts of `tidemark report`, as text.
+ *
+ * For: view/, cli/, tests/.  Each function adds one section to a page; the order is the
+ * caller's.  Nothing here computes a result: all numbers come from the model.
+ */
+#ifndef TIDE_VIEW_REPORT_TEXT_H
+#define TIDE_VIEW_REPORT_TEXT_H
+
+#include <stddef.h>
+
+#include "model/model.h"
+#include "view/line.h"
+
+/* What the run was and what it used, in words. */
+void tide_view_overview(struct tide_page *page, const struct tide_model *model);
+
+/* Live heap over time as a curve; nothing when the style has no bars or the model has
+ * no timeline. */
+void tide_view_timeline(struct tide_page *page, const struct tide_model *model);
+
+/* One view in one shape: heading, column names, at most LIMIT rows (0: all). */
+void tide_view_tree(struct tide_page *page, const struct tide_model *model,
+                    const struct tide_rows *rows, size_t limit);
+void tide_view_flat(struct tide_page *page, const struct tide_model *model,
+                    const struct tide_rows *rows, size_t limit);
+void tide_view_stacks(struct tide_page *page, const struct tide_model *model,
+                      const struct tide_rows *rows, size_t limit);
+
+/* What stands out, one sentence each; nothing when there is nothing. */
+void tide_view_findings(struct tide_page *page, const struct tide_findings *findings);
+
+/* How far the numbers can be trusted. */
+void tide_view_honesty(struct tide_page *page, const struct tide_model *model);
+
+/* If the trace ends early or is damaged: say so; else nothing. */
+void tide_view_warning(struct tide_page *page, const struct tide_trace *trace);
+
+/* --- Pieces that these share --- */
+
+/* "blocks" or "calls", as METRIC counts. */
+const char *tide_metric_counts(enum tide_metric metric);
+/* "peak", "leaks", "total", "churn": as options and JSON name it. */
+const char *tide_metric_name(enum tide_metric metric);
+/* The heading of a view: its title and what 100 % is. */
+void tide_view_heading(struct tide_page *page, const struct tide_model *model,
+                       const struct tide_rows *rows);
+/* "file.c:12" (without folders), or as much as COLUMNS hold; nothing without FILE. */
+void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
+                     int columns);
+/* How much is not shown: "... 12 more NOUNs"; ends the line.  NOUN may be "". */
+void tide_page_more(struct tide_page *page, uint64_t count, const char *noun);
+/* How wide a place is. */
+int tide_place_columns(const char *file, uint32_t line, const struct tide_style *style);
+
+#endif

@@ -1,0 +1,78 @@
+/* view/run_words.c - a run and its processes in words: command lines, endings. */
+#include "view/run_words.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+#include "view/units.h"
+
+static bool is_plain_word(const char *word)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=./:,@%^";
+    return *word && word[strspn(word, PLAIN)] == '\0';
+}
+
+static void add_quoted(struct tide_text *out, const char *word)
+{
+    tide_text_add(out, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            tide_text_add(out, "'\\''");
+        else
+            tide_text_add_bytes(out, word, 1);
+    }
+    tide_text_add(out, "'");
+}
+
+void tide_words_command(struct tide_text *out, const char *const *argv)
+{
+    for (size_t i = 0; argv && argv[i]; i++) {
+        if (i > 0)
+            tide_text_add(out, " ");
+        if (is_plain_word(argv[i]))
+            tide_text_add(out, argv[i]);
+        else
+            add_quoted(out, argv[i]);
+    }
+}
+
+const struct tide_process *tide_words_main(const struct tide_trace *trace)
+{
+    const struct tide_process *found = NULL;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct tide_process *const process = &trace->processes[i];
+        if (process->main && (!found || process->status_known))
+            found = process;
+    }
+    return found || trace->process_count == 0 ? found : &trace->processes[0];
+}
+
+void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
+                    const struct tide_process *process)
+{
+    const int status = process->status;
+    if (!process->ended && !trace->complete) {
+        tide_text_add(out, "how it ended is not in the trace");
+    } else if (!process->ended) {
+        tide_text_add(out, "still running when the recording stopped");
+    } else if (!process->status_known) {
+        tide_text_add(out, "ended, status not known");
+    } else if (WIFSIGNALED(status)) {
+        const char *const name = sigabbrev_np(WTERMSIG(status));
+        if (name)
+            tide_text_addf(out, "killed by SIG%s", name);
+        else
+            tide_text_addf(out, "killed by signal %d", WTERMSIG(status));
+        if (WCOREDUMP(status))
+            tide_text_add(out, ", core dumped");
+    } else {
+        tide_text_addf(out, "exited with status %d", WEXITSTATUS(status));
+    }
+}
+
+void tide_words_count(struct tide_text *out, uint64_t count, const char *noun)
+{
+    tide_text_addf(out, "%s %s%s", tide_number_count(count).text, noun,
+                   count == 1 ? "" : "s");
+}

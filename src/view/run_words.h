@@ -1,0 +1,26 @@
+/* view/run_words.h - a run and its processes in words: command lines, endings.
+ *
+ * For: view/, cli/, tests/.
+ */
+#ifndef TIDE_VIEW_RUN_WORDS_H
+#define TIDE_VIEW_RUN_WORDS_H
+
+#include "base/text.h"
+#include "trace/trace.h"
+
+/* Add the words of ARGV (NULL-terminated, or NULL) with blanks between them, quoted so
+ * that a shell would read them as they were.  Not made safe. */
+void tide_words_command(struct tide_text *out, const char *const *argv);
+
+/* The program that was started: its last image that ended, else the first process; NULL
+ * when there is none. */
+const struct tide_process *tide_words_main(const struct tide_trace *trace);
+
+/* Add how PROCESS of TRACE ended: "exited with status 3", "killed by SIGSEGV". */
+void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
+                    const struct tide_process *process);
+
+/* Add COUNT and its noun: "1 thread", "1,024 threads". */
+void tide_words_count(struct tide_text *out, uint64_t count, const char *noun);
+
+#endif

@@ -1,0 +1,121 @@
+/* view/sections.c - the pieces that all sections of the text report share. */
+#include <stdio.h>
+#include <string.h>
+
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+#include "view/utf8.h"
+
+enum { TIDE_PLACE_LEAST = 3 }; /* columns without which a file is not worth naming */
+
+const char *tide_metric_counts(enum tide_metric metric)
+{
+    return metric == TIDE_METRIC_PEAK || metric == TIDE_METRIC_LEAKS ? "blocks"
+                                                                     : "calls";
+}
+
+const char *tide_metric_name(enum tide_metric metric)
+{
+    static const char *const NAMES[] = {
+        [TIDE_METRIC_PEAK] = "peak",
+        [TIDE_METRIC_LEAKS] = "leaks",
+        [TIDE_METRIC_TOTAL] = "total",
+        [TIDE_METRIC_CHURN] = "churn",
+    };
+    return NAMES[metric];
+}
+
+static const char *title_of(enum tide_metric metric)
+{
+    static const char *const TITLES[] = {
+        [TIDE_METRIC_PEAK] = "At the peak",
+        [TIDE_METRIC_LEAKS] = "Live at the end",
+        [TIDE_METRIC_TOTAL] = "Allocated",
+        [TIDE_METRIC_CHURN] = "Temporary",
+    };
+    return TITLES[metric];
+}
+
+/* What a metric without any row says. */
+static const char *nothing_of(const struct tide_model *model,
+                              const struct tide_rows *rows)
+{
+    static const char *const WORDS[] = {
+        [TIDE_METRIC_PEAK] = "nothing was ever live",
+        [TIDE_METRIC_LEAKS] = "nothing: every block was freed",
+        [TIDE_METRIC_TOTAL] = "nothing",
+        [TIDE_METRIC_CHURN] =
+            "nothing: no block was freed before its thread's next one",
+    };
+    if (model->summary[rows->space].alloc_calls == 0)
+        return "nothing was recorded";
+    return WORDS[rows->metric];
+}
+
+void tide_view_heading(struct tide_page *page, const struct tide_model *model,
+                       const struct tide_rows *rows)
+{
+    struct tide_text detail = {0};
+    if (rows->total_bytes == 0 && rows->total_calls == 0) {
+        tide_text_add(&detail, nothing_of(model, rows));
+    } else {
+        const bool blocks =
+            rows->metric == TIDE_METRIC_PEAK || rows->metric == TIDE_METRIC_LEAKS;
+        tide_text_addf(&detail, "%s %s ",
+                       tide_number_bytes(rows->total_bytes, page->style->units).text,
+                       blocks ? "in" : "by");
+        tide_words_count(&detail, rows->total_calls, blocks ? "block" : "call");
+    }
+    if (rows->metric == TIDE_METRIC_PEAK && rows->total_calls > 0)
+        tide_text_addf(
+            &detail, ", at %s",
+            tide_number_seconds(model->summary[rows->space].peak_time_s).text);
+    if (rows->space != TIDE_IN_HEAP)
+        tide_text_addf(&detail, " (%s)", tide_space_name(rows->space));
+    tide_page_heading(page, title_of(rows->metric), detail.bytes ? detail.bytes : "");
+    tide_text_release(&detail);
+}
+
+/* ":12", or nothing. */
+static struct tide_number line_words(uint32_t line)
+{
+    struct tide_number words = {""};
+    if (line > 0)
+        (void)snprintf(words.text, sizeof(words.text), ":%u", line);
+    return words;
+}
+
+int tide_place_columns(const char *file, uint32_t line, const struct tide_style *style)
+{
+    struct tide_text words = {0};
+    if (!file || !*file)
+        return 0;
+    tide_name_safe(&words, tide_name_base(file), style);
+    const int columns = words.bytes ? tide_columns(words.bytes) : 0;
+    tide_text_release(&words);
+    return columns + (int)strlen(line_words(line).text);
+}
+
+void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
+                     int columns)
+{
+    const struct tide_number number = line_words(line);
+    const int room = columns - (int)strlen(number.text);
+    if (!file || !*file || room < TIDE_PLACE_LEAST)
+        return;
+    tide_page_name(page, TIDE_INK_DIM, tide_name_base(file), room);
+    tide_page_add(page, TIDE_INK_DIM, number.text);
+}
+
+void tide_page_more(struct tide_page *page, uint64_t count, const char *noun)
+{
+    struct tide_text words = {0};
+    tide_text_addf(&words, "%s %s more%s%s%s",
+                   tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS),
+                   tide_number_count(count).text, *noun ? " " : "", noun,
+                   *noun && count != 1 ? "s" : "");
+    tide_page_add(page, TIDE_INK_DIM, words.bytes ? words.bytes : "");
+    tide_text_release(&words);
+    tide_page_end(page);
+}

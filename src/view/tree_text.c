@@ -1,0 +1,345 @@
+/* view/tree_text.c - a call tree as text: who called whom, and what each path holds. */
+#include <stdlib.h>
+
+#include "view/branches.h"
+#include "view/columns.h"
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/runtime.h"
+#include "view/utf8.h"
+
+enum {
+    TIDE_FOLD_PERCENT = 1,
+    TIDE_CHAIN_LINES = 2,
+    TIDE_CHAIN_NAMES = 64, /* of a chain that are considered; the rest is dots */
+};
+
+/* What is needed to print one line. */
+struct tree_text {
+    struct tide_page *page;
+    const struct tide_rows *rows;
+    struct tide_branches branches;
+    struct tide_columns columns;
+    int step;   /* columns of indentation a level */
+    bool folds; /* the library's inside is left out */
+};
+
+static const char *row_name(const struct tide_rows *rows, uint32_t row)
+{
+    const uint32_t function = rows->tree[row].function;
+    return function < rows->function_count ? rows->functions[function].name : "";
+}
+
+/* --- Indentation------------------------------------------------------------------- */
+
+/* Columns of indentation that leave room for names. */
+static int indent_step(const struct tree_text *tree)
+{
+    const int room = tree->page->style->width - tide_columns_end(&tree->columns);
+    const int depth = (int)(tree->branches.depth < 1000 ? tree->branches.depth : 1000);
+    if (depth * 3 <= room / 3)
+        return 3;
+    return depth * 2 <= room / 3 ? 2 : 1;
+}
+
+static void add_glyph(const struct tree_text *tree, enum tide_glyph glyph)
+{
+    const char *const whole = tide_glyph(tree->page->style, glyph);
+    const int drawn = tree->step == 2 ? 1 : tree->step; /* two: a line and a blank */
+    struct tide_text part = {0};
+    tide_text_add_bytes(&part, whole, tide_columns_prefix(whole, drawn));
+    if (tree->step == 2)
+        tide_text_add(&part, " ");
+    if (part.bytes)
+        tide_page_add(tree->page, TIDE_INK_DIM, part.bytes);
+    tide_text_release(&part);
+}
+
+/* The lines that lead to BRANCH, of very deep ones only those next to it; the last of
+ * them bends to the branch (BENDS) or passes by. */
+static void add_lead(const struct tree_text *tree, const struct tide_branch *branch,
+                     bool bends)
+{
+    const struct tide_branch *const list = tree->branches.list;
+    const int room = tree->page->style->width - tide_columns_end(&tree->columns);
+    const uint32_t most = (uint32_t)(room / 2 / tree->step);
+    const struct tide_branch *path[TIDE_WIDTH_MAX];
+    uint32_t count = 0;
+    for (const struct tide_branch *b = branch; b->depth > 0 && count < most;
+         b = &list[b->parent])
+        path[count++] = b;
+    while (count-- > 0) {
+        const bool here = bends && count == 0;
+        const enum tide_glyph end = here ? TIDE_GLYPH_LAST : TIDE_GLYPH_GAP;
+        const enum tide_glyph on = here ? TIDE_GLYPH_FORK : TIDE_GLYPH_TRUNK;
+        add_glyph(tree, path[count]->is_last ? end : on);
+    }
+}
+
+/* --- Chains ------------------------------------------------------------------------ */
+
+/* The names of a chain, brief, callers first; dots stand for the library's inside. */
+struct chain {
+    struct tide_text names[TIDE_CHAIN_NAMES];
+    bool hidden[TIDE_CHAIN_NAMES]; /* which of them are dots */
+    size_t count;
+};
+
+static void chain_release(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        tide_text_release(&chain->names[i]);
+    free(chain);
+}
+
+static bool is_runtime(const struct tide_rows *rows, uint32_t row)
+{
+    const uint32_t function = rows->tree[row].function;
+    return function < rows->function_count &&
+           tide_is_runtime(&rows->functions[function]);
+}
+
+static void chain_add(struct chain *chain, const char *name,
+                      const struct tide_style *style)
+{
+    tide_name_brief(&chain->names[chain->count++], name, style);
+}
+
+static void chain_add_dots(struct chain *chain, const struct tide_style *style)
+{
+    if (chain->count > 0 && chain->hidden[chain->count - 1])
+        return;
+    chain->hidden[chain->count] = true;
+    tide_text_add(&chain->names[chain->count++],
+                  tide_glyph(style, TIDE_GLYPH_ELLIPSIS));
+}
+
+/* NULL without memory. */
+static struct chain *chain_of(const struct tree_text *tree,
+                              const struct tide_branch *branch)
+{
+    const struct tide_style *const style = tree->page->style;
+    struct chain *const chain = calloc(1, sizeof(*chain));
+    if (!chain)
+        return NULL;
+    bool inside = branch->parent != TIDE_NO_BRANCH &&
+                  is_runtime(tree->rows, tree->branches.list[branch->parent].last);
+    for (uint32_t row = branch->first;; row = tree->rows->tree[row].first_child) {
+        const bool last = row == branch->last;
+        const bool full = chain->count >= TIDE_CHAIN_NAMES - 2;
+        const bool runtime = is_runtime(tree->rows, row);
+        const bool hidden = full || (inside && runtime && tree->folds);
+        if (hidden && !last)
+            chain_add_dots(chain, style);
+        else
+            chain_add(chain, row_name(tree->rows, row), style);
+        if (last)
+            return chain;
+        inside = runtime;
+    }
+}
+
+static const char *name_at(const struct chain *chain, size_t i)
+{
+    return chain->names[i].bytes ? chain->names[i].bytes : "";
+}
+
+/* --- Chains in lines ----------------------------------------------------------------
+ *
+ * A chain is written like a sentence: "a > b > c  file.c:12", broken after a joint where
+ * the line is full, on lines that start below the first name.  It takes TIDE_CHAIN_LINES
+ * lines at most: of a longer one, the first name stays, which tells it from its
+ * neighbours, and those nearest to the last. */
+
+struct layout {
+    int room;  /* columns of a line */
+    int joint; /* columns of " > " */
+    int dots;  /* columns of the dots */
+    int name;  /* columns of the last name, fitted */
+    int more;  /* columns of " > ..." after it; 0: nothing is hidden below */
+    int place; /* columns of the place, with the gap before it; 0: none */
+};
+
+/* How many lines the chain takes when what stands between its first name and name FROM
+ * is left out. */
+static int count_lines(const struct chain *chain, const struct layout *layout,
+                       size_t from)
+{
+    int lines = 1;
+    int column = 0;
+    for (size_t i = 0; i < chain->count; i = i == 0 ? from : i + 1) {
+        const bool last = i + 1 == chain->count;
+        const int dots = i == 0 && from > 1 ? layout->dots + layout->joint : 0;
+        const int columns =
+            last ? layout->name + layout->more + layout->place
+                 : tide_columns(name_at(chain, i)) + layout->joint + dots;
+        if (column > 0 && column + columns - !last > layout->room) {
+            lines++;
+            column = 0;
+        }
+        column += columns;
+    }
+    return lines;
+}
+
+/* The name that follows the first. */
+static size_t choose_second(const struct chain *chain, const struct layout *layout)
+{
+    size_t from = 1;
+    while (from + 1 < chain->count &&
+           count_lines(chain, layout, from) > TIDE_CHAIN_LINES)
+        from++;
+    if (from > 1 && from + 1 < chain->count && chain->hidden[from])
+        from++; /* dots beside dots say nothing */
+    return from;
+}
+
+/* What a line holds: the last name and its place, both on one line. */
+static struct layout layout_of(const struct tree_text *tree, const struct chain *chain,
+                               const struct tide_branch *branch)
+{
+    const struct tide_style *const style = tree->page->style;
+    const struct tide_tree_row *const row = &tree->rows->tree[branch->last];
+    struct layout layout = {
+        .room = tide_page_left(tree->page),
+        .joint = tide_columns(tide_glyph(style, TIDE_GLYPH_INTO)) + 2,
+        .dots = tide_columns(tide_glyph(style, TIDE_GLYPH_ELLIPSIS)),
+        .name = tide_columns(name_at(chain, chain->count - 1)),
+    };
+    layout.more = branch->more > 0 ? layout.joint + layout.dots : 0;
+    const int place = tide_place_columns(row->file, row->line, style);
+    const int room = layout.room - layout.more;
+    const int most = room * 2 / 5;
+    layout.place = place > 0 ? place + 2 : 0;
+    if (layout.name + layout.place > room && layout.place > most)
+        layout.place = room - layout.name > most ? room - layout.name : most;
+    if (layout.name + layout.place > room)
+        layout.name = room - layout.place;
+    return layout;
+}
+
+static void add_joint(struct tide_page *page)
+{
+    tide_page_add(page, TIDE_INK_DIM, " ");
+    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_INTO));
+    tide_page_add(page, TIDE_INK_DIM, " ");
+}
+
+/* Go on below the first name when COLUMNS do not fit any more. */
+static void make_room(const struct tree_text *tree, const struct tide_branch *branch,
+                      int start, int columns)
+{
+    if (tree->page->column == start || tide_page_left(tree->page) >= columns)
+        return;
+    tide_page_end(tree->page);
+    tide_page_tab(tree->page, tide_columns_end(&tree->columns));
+    add_lead(tree, branch, false);
+    tide_page_tab(tree->page, start);
+}
+
+/* The last name, and where it allocates or calls on. */
+static void add_last(const struct tree_text *tree, const struct tide_branch *branch,
+                     const struct layout *layout)
+{
+    struct tide_page *const page = tree->page;
+    const struct tide_tree_row *const row = &tree->rows->tree[branch->last];
+    tide_page_function(page, TIDE_INK_BOLD, row_name(tree->rows, branch->last),
+                       tide_page_left(page) - layout->place - layout->more);
+    if (layout->more > 0) {
+        add_joint(page);
+        tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
+    }
+    if (layout->place > 2) {
+        tide_page_add(page, TIDE_INK_PLAIN, "  ");
+        tide_page_place(page, row->file, row->line, layout->place - 2);
+    }
+}
+
+static void add_chain(const struct tree_text *tree, const struct tide_branch *branch,
+                      const struct chain *chain)
+{
+    struct tide_page *const page = tree->page;
+    const struct layout layout = layout_of(tree, chain, branch);
+    const size_t second = choose_second(chain, &layout);
+    const int start = page->column;
+    for (size_t i = 0; i + 1 < chain->count; i = i == 0 ? second : i + 1) {
+        const char *const name = name_at(chain, i);
+        const bool gap = i == 0 && second > 1;
+        const int after = layout.joint + (gap ? layout.joint + layout.dots : 0);
+        make_room(tree, branch, start, tide_columns(name) + after - 1);
+        tide_page_name(page, TIDE_INK_PLAIN, name, layout.room - after);
+        add_joint(page);
+        if (gap) {
+            tide_page_add(page, TIDE_INK_DIM,
+                          tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
+            add_joint(page);
+        }
+    }
+    make_room(tree, branch, start, layout.name + layout.more + layout.place);
+    add_last(tree, branch, &layout);
+}
+
+/* --- Lines ------------------------------------------------------------------------- */
+
+/* The words of a line; ends it. */
+static void add_branch(const struct tree_text *tree, const struct tide_branch *branch)
+{
+    if (branch->kind == TIDE_BRANCH_MORE) {
+        tide_page_more(tree->page, branch->more, "");
+        return;
+    }
+    if (branch->kind == TIDE_BRANCH_ITSELF) {
+        const bool rootless = branch->parent == TIDE_NO_BRANCH;
+        tide_page_add(tree->page, TIDE_INK_DIM,
+                      rootless ? "[no stack]" : "[allocated here]");
+        tide_page_end(tree->page);
+        return;
+    }
+    struct chain *const chain = chain_of(tree, branch);
+    if (chain) {
+        add_chain(tree, branch, chain);
+        chain_release(chain);
+    } else {
+        tree->page->out->failed = true;
+    }
+    tide_page_end(tree->page);
+}
+
+static void add_line(const struct tree_text *tree, const struct tide_branch *branch)
+{
+    const struct tide_columns_values values = {
+        .bytes = branch->bytes,
+        .total = tree->rows->total_bytes,
+        .count = branch->calls,
+        .faint = branch->kind == TIDE_BRANCH_MORE,
+    };
+    tide_columns_line(tree->page, &tree->columns, &values);
+    add_lead(tree, branch, true);
+    add_branch(tree, branch);
+}
+
+void tide_view_tree(struct tide_page *page, const struct tide_model *model,
+                    const struct tide_rows *rows, size_t limit)
+{
+    struct tree_text tree = {.page = page, .rows = rows, .folds = limit > 0};
+    const struct tide_branch_options options = {
+        .lines = limit, .percent = limit ? TIDE_FOLD_PERCENT : 0, .chains = true};
+    tide_view_heading(page, model, rows);
+    if (tide_branches_build(rows, options, &tree.branches)) {
+        page->out->failed = true;
+        return;
+    }
+    tree.columns = tide_columns_for(rows, page->style);
+    for (size_t i = 0; i < tree.branches.count; i++)
+        tide_columns_measure(&tree.columns, page->style, tree.branches.list[i].bytes,
+                             tree.branches.list[i].calls);
+    tree.step = indent_step(&tree);
+    if (tree.branches.count > 0) {
+        tide_columns_head(page, &tree.columns);
+        tide_page_add(page, TIDE_INK_DIM, "call path");
+        tide_page_end(page);
+    }
+    for (size_t i = 0; i < tree.branches.count; i++)
+        add_line(&tree, &tree.branches.list[i]);
+    tide_branches_release(&tree.branches);
+}

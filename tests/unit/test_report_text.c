@@ -1,0 +1,558 @@
+/* tests/unit/test_report_text.c - the report as text: right, safe, never too wide. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dice.h"
+#include "model_fixture.h"
+#include "view/info.h"
+#include "view/report_text.h"
+#include "view/utf8.h"
+
+static const struct tide_style PLAIN = {.width = 80};
+
+/* Every section of the report, one after the other. */
+static struct tide_text everything(struct fixture *f, const struct tide_style *style,
+                                   size_t limit)
+{
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = style};
+    tide_view_warning(&page, &f->trace);
+    tide_view_overview(&page, &f->model);
+    tide_view_timeline(&page, &f->model);
+    for (int metric = TIDE_METRIC_PEAK; metric <= TIDE_METRIC_CHURN; metric++) {
+        fixture_rows(f, (enum tide_metric)metric);
+        tide_view_tree(&page, &f->model, &f->rows, limit);
+        tide_view_flat(&page, &f->model, &f->rows, limit);
+        tide_view_stacks(&page, &f->model, &f->rows, limit);
+    }
+    tide_view_findings(&page, &f->findings);
+    tide_view_honesty(&page, &f->model);
+    tide_view_info(&page, &f->model, (struct tide_info_options){true, true});
+    assert_false(text.failed);
+    return text;
+}
+
+/* Of LINE, without its escape sequences; unknown ones fail. */
+static int visible_columns(char *line)
+{
+    char *out = line;
+    for (const char *in = line; *in;) {
+        if (*in == '\033') {
+            in += strcspn(in, "m");
+            assert_int_equal(*in, 'm');
+            in++;
+        } else {
+            *out++ = *in++;
+        }
+    }
+    *out = '\0';
+    return tide_columns(line);
+}
+
+static void assert_width(const struct tide_text *text, const struct tide_style *style)
+{
+    char *const copy = strdup(text->bytes);
+    assert_non_null(copy);
+    char *rest;
+    for (char *line = strtok_r(copy, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        const int columns = visible_columns(line);
+        if (columns > style->width)
+            print_error("%d > %d: %s\n", columns, style->width, line);
+        assert_true(columns <= style->width);
+        for (const char *c = line; *c; c++)
+            assert_true((unsigned char)*c >= 0x20 && *c != 0x7f);
+    }
+    free(copy);
+}
+
+static void assert_holds(const struct tide_text *text, const char *words)
+{
+    if (!strstr(text->bytes, words))
+        print_error("'%s' is not in:\n%s\n", words, text->bytes);
+    assert_non_null(strstr(text->bytes, words));
+}
+
+static void no_line_is_wider_than_the_page(void **state)
+{
+    (void)state;
+    static const int WIDTHS[] = {60, 80, 100, 160, 200, 400};
+    struct fixture f;
+    fixture_init_solver(&f);
+    for (size_t i = 0; i < sizeof(WIDTHS) / sizeof(WIDTHS[0]); i++) {
+        for (int look = 0; look < 16; look++) {
+            const struct tide_style style = {
+                .width = WIDTHS[i],
+                .color = look & 1,
+                .bars = look & 2,
+                .utf8 = look & 4,
+                .units = look & 8 ? TIDE_UNITS_BYTES : TIDE_UNITS_IEC,
+            };
+            struct tide_text text = everything(&f, &style, look % 3 ? 10 : 0);
+            assert_width(&text, &style);
+            tide_text_release(&text);
+        }
+    }
+    fixture_release(&f);
+}
+
+static void random_path(struct dice *dice, struct tide_text *path)
+{
+    static const char *const PARTS[] = {
+        "a",
+        "std::vector<int, std::allocator<int> >::push_back(int&&)",
+        "尺寸",
+        "\033]0,owned\007",
+        "x\xff",
+        "operator()",
+        "a_function_with_a_very_long_name_that_never_seems_to_come_to_its_very_end",
+    };
+    const int depth = dice_roll(dice, 12);
+    tide_text_clear(path);
+    tide_text_add(path, "");
+    for (int d = 0; d < depth; d++)
+        tide_text_addf(path, "%s%s%d@dir/%s.c:%d", d ? ";" : "",
+                       PARTS[dice_roll(dice, sizeof(PARTS) / sizeof(PARTS[0]))],
+                       dice_roll(dice, 3), dice_roll(dice, 2) ? "尺" : "long_file_name",
+                       dice_roll(dice, 100000));
+}
+
+static void fill_with_random_sites(struct fixture *f, struct dice *dice)
+{
+    struct tide_text path = {0};
+    for (int s = dice_roll(dice, 30); s > 0; s--) {
+        const uint64_t calls = dice_number(dice) / 64 + 1;
+        const uint64_t bytes = dice_number(dice) / 64;
+        random_path(dice, &path);
+        fixture_add(f,
+                    &(struct fixture_site){path.bytes, calls, bytes, calls / 2, bytes,
+                                           calls / 3, bytes, calls / 4, bytes});
+    }
+    tide_text_release(&path);
+    f->model.duration_s = dice_roll(dice, 100000);
+    f->model.timeline_count = (uint32_t)dice_roll(dice, TIDE_TIMELINE_POINTS);
+    for (uint32_t i = 0; i < f->model.timeline_count; i++)
+        f->model.timeline[i] = dice_number(dice);
+}
+
+static void no_line_of_random_rows_is_wider_than_the_page(void **state)
+{
+    (void)state;
+    struct dice dice = {17};
+    for (int round = 0; round < 60; round++) {
+        const struct tide_style style = {
+            .width = TIDE_WIDTH_MIN + dice_roll(&dice, 140),
+            .bars = dice_roll(&dice, 2),
+            .color = dice_roll(&dice, 2),
+            .utf8 = dice_roll(&dice, 2),
+            .units = (enum tide_units)dice_roll(&dice, 3),
+        };
+        struct fixture f;
+        fixture_init(&f);
+        fill_with_random_sites(&f, &dice);
+        struct tide_text text = everything(&f, &style, (size_t)dice_roll(&dice, 12));
+        assert_width(&text, &style);
+        tide_text_release(&text);
+        fixture_release(&f);
+    }
+}
+
+static void the_overview_says_what_the_run_was(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init_solver(&f);
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    tide_view_overview(&page, &f.model);
+    assert_holds(&text, "./solver --mesh 'wing section.msh' --steps=100\n");
+    assert_holds(&text, "Ran 12.43 s with 9 threads; exited with status 0.\n");
+    /* 412+118+61+48+31+8 MiB, 4 MiB - 13, 525+80+210+4 KiB, 72,704 */
+    assert_holds(&text, "peak         683 MiB  in 47,417 blocks at 7.312 s");
+    assert_holds(&text, "(+/- 12.0 KiB)\n");
+    assert_holds(&text, "at the end  7.16 MiB  in 42,274 blocks never freed\n");
+    assert_holds(&text, "by 2,553,015 calls, 93.7 % of them temporary\n");
+    assert_holds(&text, "804 MiB  resident at most (RSS)\n");
+    assert_holds(&text, "96.0 MiB  mapped at 3.200 s; 16.0 MiB at the end; 512 MiB");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void is_silent_about_what_is_not_there(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f, &(struct fixture_site){"main", 1, 10, 0, 0, 1, 10, 0, 0});
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    tide_view_overview(&page, &f.model);
+    tide_view_warning(&page, &f.trace);
+    tide_view_findings(&page, &f.findings);
+    assert_holds(&text, "every block was freed");
+    assert_null(strstr(text.bytes, "mmap"));
+    assert_null(strstr(text.bytes, "RSS"));
+    assert_null(strstr(text.bytes, "+/-"));
+    assert_null(strstr(text.bytes, "temporary"));
+    assert_null(strstr(text.bytes, "!"));
+    assert_null(strstr(text.bytes, "Findings"));
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void says_so_when_nothing_was_recorded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    struct tide_text text = everything(&f, &PLAIN, 10);
+    assert_holds(&text, "No allocation was recorded.");
+    assert_holds(&text, "Live at the end  nothing was recorded\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void assert_ending(int status, bool known, const char *words)
+{
+    struct fixture f;
+    fixture_init(&f);
+    f.trace.processes[0].status = status;
+    f.trace.processes[0].status_known = known;
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    tide_view_overview(&page, &f.model);
+    assert_holds(&text, words);
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void says_how_the_program_ended(void **state)
+{
+    (void)state;
+    assert_ending(0, true, "; exited with status 0.");
+    assert_ending(3 << 8, true, "; exited with status 3.");
+    assert_ending(9, true, "; killed by SIGKILL.");
+    assert_ending(11 | 0x80, true, "; killed by SIGSEGV, core dumped.");
+    assert_ending(40, true, "; killed by signal 40.");
+    assert_ending(0, false, "; ended, status not known.");
+}
+
+static void the_tree_shows_each_branch_with_its_share(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init_solver(&f);
+    struct tide_text text = {0};
+    const struct tide_style style = {.width = 100, .utf8 = true};
+    struct tide_page page = {.out = &text, .style = &style};
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    tide_view_tree(&page, &f.model, &f.rows, 16);
+    assert_holds(&text, "At the peak  683 MiB in 47,417 blocks, at 7.312 s\n");
+    assert_holds(
+        &text,
+        "   675 MiB   98.8 %  47,408  main › Simulation::run  simulation.cpp:88\n"
+        "   592 MiB   86.6 %   6,031  ├─ Simulation::step  simulation.cpp:141\n"
+        "   530 MiB   77.6 %   1,235  │  ├─ Assembler::assemble  ");
+    assert_holds(&text,
+                 "   412 MiB   60.3 %   1,204  │  │  ├─ "
+                 "SparseMatrix<…>::reserve(unsigned long)  sparse_matrix.h:44\n");
+    assert_holds(&text, "   118 MiB   17.3 %      31  │  │  └─ "
+                        "std::vector<…>::_M_realloc_insert<…>(…)  vector.tcc:439\n");
+    assert_holds(&text, "  8.00 MiB    1.2 %       8  Pool::worker › Pool::scratch  "
+                        "pool.cpp:23\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void a_chain_of_hundreds_of_calls_is_shown_by_its_ends(void **state)
+{
+    (void)state;
+    struct tide_text path = {0};
+    tide_text_add(&path, "main");
+    for (int i = 0; i < 400; i++)
+        tide_text_addf(&path, i % 2 ? ";std::f%d" : ";f%d", i);
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f, &(struct fixture_site){path.bytes, 1, 10, 1, 10, 1, 10, 0, 0});
+    tide_text_release(&path);
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    for (size_t limit = 0; limit < 10; limit += 9) { /* 0: all */
+        struct tide_text text = {0};
+        struct tide_page page = {.out = &text, .style = &PLAIN};
+        tide_view_tree(&page, &f.model, &f.rows, limit);
+        assert_holds(&text, "  main > ... > ");
+        assert_holds(&text, "> std::f399\n");
+        assert_width(&text, &PLAIN);
+        tide_text_release(&text);
+    }
+    fixture_release(&f);
+}
+
+static void the_flat_table_shows_self_and_inclusive(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init_solver(&f);
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    tide_view_flat(&page, &f.model, &f.rows, 6);
+    assert_holds(&text, "  inclusive    share       self  blocks  function");
+    assert_holds(&text, "    675 MiB   98.8 %        0 B  47,408  main ");
+    assert_holds(&text, "    412 MiB   60.3 %    412 MiB   1,204  SparseMatrix<");
+    assert_holds(&text, "  solver\n"); /* the module */
+    assert_holds(&text, "... 21 more functions\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void the_stacks_show_callers_below_callees(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init_solver(&f);
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    fixture_rows(&f, TIDE_METRIC_LEAKS);
+    tide_view_stacks(&page, &f.model, &f.rows, 2);
+    assert_holds(&text,
+                 "  2.00 MiB   27.9 %       1  xrealloc  util.c:31\n"
+                 "                             <- Mesh::parse_nodes  mesh.cpp:133\n"
+                 "                             <- Mesh::load  mesh.cpp:61\n"
+                 "                             <- Simulation::run  simulation.cpp:88\n"
+                 "                             <- main  solver.cpp:212\n");
+    /* 900 KiB + 210 KiB + 72,704 + 3 KiB in 1,200 + 60 + 1 + 12 blocks */
+    assert_holds(&text, "  1.16 MiB   16.2 %   1,273  ... 4 more stacks\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void a_deep_stack_is_cut_with_dots(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f,
+                &(struct fixture_site){"main;b;c;d;e;f;g", 1, 10, 1, 10, 1, 10, 0, 0});
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    fixture_rows(&f, TIDE_METRIC_LEAKS);
+    tide_view_stacks(&page, &f.model, &f.rows, 5);
+    assert_holds(&text, "  g\n");
+    assert_holds(&text, "<- c\n");
+    assert_holds(&text, "<- ... 2 more\n");
+    assert_null(strstr(text.bytes, "<- b\n"));
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void control_characters_of_names_are_shown_as_numbers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static const char *argv[] = {"./evil\033]0;argv\007", NULL};
+    static const char *troubles[] = {"odd \033[2J trouble", NULL};
+    fixture_init(&f);
+    f.trace.argv = argv;
+    f.trace.path = "evil\033.tide";
+    f.trace.host = "host\033[31m";
+    f.trace.troubles = troubles;
+    f.trace.complete = false;
+    snprintf(f.trace.problem, sizeof(f.trace.problem), "chunk \033[5m at 7");
+    f.trace.processes[0].exe = "/bin/evil\b\b";
+    f.trace.modules[0].path = "/tmp/\033[31mred.so";
+    fixture_add(&f, &(struct fixture_site){"main;\033]0,x\007@ev\033il.c:3", 1, 10, 1,
+                                           10, 1, 10, 1, 10});
+    fixture_add_finding(&f, "leak", "the function \033]0;x\007 leaks", 1);
+    struct tide_text text = everything(&f, &PLAIN, 10);
+    assert_null(strchr(text.bytes, '\033'));
+    assert_null(strchr(text.bytes, '\007'));
+    assert_null(strchr(text.bytes, '\b'));
+    assert_holds(&text, "\\x1b]0,x\\x07  ev\\x1bil.c:3");
+    assert_holds(&text, "\\x1b]0;argv\\x07");
+    assert_holds(&text, "\\x1b[31mred.so");
+    assert_width(&text, &PLAIN);
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void a_trace_that_ends_early_says_so(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    const struct tide_style wide = {.width = 200};
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &wide};
+    f.trace.complete = false;
+    snprintf(f.trace.problem, sizeof(f.trace.problem), "ends early at byte 4711");
+    tide_view_warning(&page, &f.trace);
+    assert_string_equal(text.bytes, "! This trace ends early at byte 4711. The numbers "
+                                    "hold for what was recorded up to there.\n");
+    tide_text_clear(&text);
+    f.trace.complete = true;
+    snprintf(f.trace.problem, sizeof(f.trace.problem), "damaged at byte 4711: 1 chunk");
+    tide_view_warning(&page, &f.trace);
+    assert_string_equal(text.bytes,
+                        "! This trace is damaged at byte 4711: 1 chunk. What "
+                        "was lost is not in these numbers.\n");
+    tide_text_clear(&text);
+    f.trace.complete = false;
+    f.trace.problem[0] = '\0';
+    f.trace.processes[0].ended = false;
+    tide_view_warning(&page, &f.trace);
+    tide_view_overview(&page, &f.model);
+    assert_holds(&text, "! This trace ends early. ");
+    assert_holds(&text, "; how it ended is not in the trace.");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void the_inside_of_the_library_is_left_out(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f,
+                &(struct fixture_site){
+                    "main;fill;std::map<int, int>::operator[](int);std::_Rb_tree<int>::"
+                    "_M_get_node();void std::allocate<int>();std::__new<int>@new.h:9",
+                    1, 10, 1, 10, 1, 10, 0, 0});
+    struct tide_text text = {0};
+    const struct tide_style style = {.width = 160};
+    struct tide_page page = {.out = &text, .style = &style};
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    tide_view_tree(&page, &f.model, &f.rows, 9);
+    assert_holds(&text, "  main > fill > std::map<...>::operator[] > ... > "
+                        "std::__new<int>  new.h:9\n");
+    tide_view_tree(&page, &f.model, &f.rows, 0); /* all */
+    assert_holds(&text, "> std::_Rb_tree<...>::_M_get_node > std::allocate<...> > ");
+    tide_text_clear(&text);
+    tide_view_stacks(&page, &f.model, &f.rows, 9);
+    assert_holds(&text, "  std::__new<int>  new.h:9\n");
+    assert_holds(&text, "<- ... 2 more\n");
+    assert_holds(&text, "<- std::map<int, int>::operator[](int)\n");
+    assert_holds(&text, "<- fill\n");
+    assert_holds(&text, "<- main\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void the_honesty_lines_name_every_loss(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    f.model.honesty.events = 1234567;
+    tide_view_honesty(&page, &f.model);
+    assert_holds(&text,
+                 "1,234,567 events recorded; none dropped, every free met its block.");
+    assert_holds(&text, "No stack was cut, every frame has a name.");
+    tide_text_clear(&text);
+    f.model.honesty.dropped = 1;
+    f.model.honesty.unmatched_frees = 2;
+    f.model.honesty.reordered = 3;
+    f.model.honesty.truncated_stacks = 4;
+    f.model.honesty.unresolved_frames = 5;
+    f.model.honesty.inherited_frees = 6;
+    f.model.honesty.lost_records = 7;
+    f.model.honesty.replaced_blocks = 8;
+    f.model.honesty.rss_explained = 0.923;
+    const struct tide_style wide = {.width = 300};
+    page.style = &wide;
+    tide_view_honesty(&page, &f.model);
+    assert_holds(&text,
+                 "1 event dropped, 7 gaps in the records, 2 frees without their "
+                 "block, 8 blocks replaced without a free, 3 events out of order.");
+    assert_holds(&text, "4 stacks cut at the depth limit, 5 frames without a name, 6 "
+                        "frees of blocks inherited by fork.");
+    assert_holds(&text, "explain 92 % of the RSS peak");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void colours_and_bars_only_when_the_style_has_them(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init_solver(&f);
+    const struct tide_style plain = {.width = 120, .utf8 = true};
+    const struct tide_style fancy = {
+        .width = 120, .utf8 = true, .color = true, .bars = true};
+    struct tide_text text = everything(&f, &plain, 10);
+    assert_null(strchr(text.bytes, '\033'));
+    assert_null(strstr(text.bytes, "█"));
+    tide_text_release(&text);
+    text = everything(&f, &fancy, 10);
+    assert_non_null(strchr(text.bytes, '\033'));
+    assert_non_null(strstr(text.bytes, "█"));
+    tide_text_release(&text);
+    const struct tide_style ascii = {.width = 120, .bars = true};
+    text = everything(&f, &ascii, 10);
+    for (size_t i = 0; i < text.length; i++)
+        assert_true((unsigned char)text.bytes[i] < 0x80);
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void the_crest_stands_under_the_highest_point(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    f.model.duration_s = 100;
+    f.model.summary[TIDE_IN_HEAP].peak_time_s = 50;
+    f.model.timeline_count = TIDE_TIMELINE_POINTS;
+    for (uint32_t i = 0; i < TIDE_TIMELINE_POINTS; i++)
+        f.model.timeline[i] = i == TIDE_TIMELINE_POINTS / 2 ? 1000 : 10;
+    const struct tide_style style = {.width = 80, .bars = true};
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &style};
+    tide_view_timeline(&page, &f.model);
+    const char *const top = strchr(text.bytes, '#');
+    const char *const crest = strchr(text.bytes, '^');
+    assert_non_null(top);
+    assert_non_null(crest);
+    const char *crest_line = crest;
+    while (crest_line > text.bytes && crest_line[-1] != '\n')
+        crest_line--;
+    assert_int_equal(top - text.bytes, crest - crest_line);
+    assert_holds(&text, "^ 50.00 s");
+    assert_holds(&text, "100.0 s\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_line_is_wider_than_the_page),
+        cmocka_unit_test(no_line_of_random_rows_is_wider_than_the_page),
+        cmocka_unit_test(the_overview_says_what_the_run_was),
+        cmocka_unit_test(is_silent_about_what_is_not_there),
+        cmocka_unit_test(says_so_when_nothing_was_recorded),
+        cmocka_unit_test(says_how_the_program_ended),
+        cmocka_unit_test(the_tree_shows_each_branch_with_its_share),
+        cmocka_unit_test(a_chain_of_hundreds_of_calls_is_shown_by_its_ends),
+        cmocka_unit_test(the_flat_table_shows_self_and_inclusive),
+        cmocka_unit_test(the_stacks_show_callers_below_callees),
+        cmocka_unit_test(a_deep_stack_is_cut_with_dots),
+        cmocka_unit_test(control_characters_of_names_are_shown_as_numbers),
+        cmocka_unit_test(a_trace_that_ends_early_says_so),
+        cmocka_unit_test(the_inside_of_the_library_is_left_out),
+        cmocka_unit_test(the_honesty_lines_name_every_loss),
+        cmocka_unit_test(colours_and_bars_only_when_the_style_has_them),
+        cmocka_unit_test(the_crest_stands_under_the_highest_point),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
