@@ -1,0 +1,85 @@
+/* cli/cmd_info.c - tidemark info: what a trace holds. */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+#include "cli/options.h"
+#include "view/info.h"
+
+static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
+
+struct info_options {
+    bool json, modules, verbose, bytes, si;
+    int color;
+};
+
+static int parse(int argc, char **argv, struct info_options *options,
+                 struct tide_arguments *rest)
+{
+    const struct tide_option table[] = {
+        {.name = "modules", .flag = &options->modules},
+        {.name = "verbose", .letter = 'v', .flag = &options->verbose},
+        {.name = "json", .flag = &options->json},
+        {.name = "bytes", .flag = &options->bytes},
+        {.name = "si", .flag = &options->si},
+        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
+        {.name = NULL},
+    };
+    const int done = tide_options_parse(&tide_cmd_info, table, argc, argv, rest);
+    if (done < 0 && options->bytes && options->si)
+        return tide_fail_usage(&tide_cmd_info, "either --bytes or --si");
+    return done;
+}
+
+static void info_text(const struct tide_model *model,
+                      const struct info_options *options, struct tide_text *out)
+{
+    const enum tide_units units = options->bytes ? TIDE_UNITS_BYTES
+                                  : options->si  ? TIDE_UNITS_SI
+                                                 : TIDE_UNITS_IEC;
+    const struct tide_style style =
+        tide_style_detect(STDOUT_FILENO, (enum tide_color)options->color, units);
+    const struct tide_info_options shown = {
+        .modules = options->modules || options->verbose, .all = options->verbose};
+    struct tide_page page = {.out = out, .style = &style};
+    tide_view_info(&page, model, shown);
+}
+
+static int run(int argc, char **argv)
+{
+    struct info_options options = {0};
+    struct tide_arguments rest = {0};
+    struct tide_opened opened;
+    struct tide_text text = {0};
+    int done = parse(argc, argv, &options, &rest);
+    if (done < 0)
+        done = tide_open_trace(&tide_cmd_info, &rest, &opened);
+    if (done >= 0)
+        return done;
+    if (options.json)
+        tide_view_info_json(&text, opened.model);
+    else
+        info_text(opened.model, &options, &text);
+    tide_opened_close(&opened);
+    return tide_print_text(&text);
+}
+
+const struct tide_command tide_cmd_info = {
+    .name = "info",
+    .summary = "say what a trace holds",
+    .usage = "[OPTION...] [TRACE]",
+    .help = "Without TRACE the newest of this folder is taken.\n"
+            "\n"
+            "options\n"
+            "  --modules      list the loaded files with their build-ids\n"
+            "  -v, --verbose  the same, and every process\n"
+            "  --json         for programs, see tidemark-info(1)\n"
+            "  --bytes        sizes in bytes\n"
+            "  --si           sizes in powers of 1000\n"
+            "  --color WHEN   auto (default), always or never\n"
+            "\n"
+            "example: tidemark info --modules prog.tide\n",
+    .run = run,
+};

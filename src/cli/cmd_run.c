@@ -1,0 +1,211 @@
+/* cli/cmd_run.c - tidemark run: record a program. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "collect/run.h"
+#include "collect/signals.h"
+#include "trace/format.h"
+#include "view/run_words.h"
+#include "view/units.h"
+
+enum {
+    TIDE_DEFAULT_DEPTH = 256,
+    TIDE_ENGINE_UNSET = -1,
+    TIDE_EXIT_NOT_STARTED = 126, /* as a shell says it */
+    TIDE_EXIT_NOT_FOUND = 127,
+};
+
+/* In the order of enum tide_unwind. */
+static const char *const ENGINES[] = {"none", "fp", "libunwind", "cfi", NULL};
+
+struct choices {
+    struct tide_run_options run;
+    int engine;
+    uint64_t depth;
+    const char *spaces;
+    bool no_stacks, free_stacks, quiet;
+};
+
+/* --- Options ------------------------------------------------------------------------- */
+
+/* "heap", "mmap" or both with a comma between them; 0 when it is neither. */
+static uint32_t read_spaces(const char *list)
+{
+    uint32_t bits = 0;
+    while (list) {
+        const size_t length = strcspn(list, ",");
+        if (length == 4 && strncmp(list, "heap", length) == 0)
+            bits |= TIDE_SPACE_HEAP;
+        else if (length == 4 && strncmp(list, "mmap", length) == 0)
+            bits |= TIDE_SPACE_MMAP;
+        else
+            return 0;
+        list = list[length] == ',' ? list + length + 1 : NULL;
+    }
+    return bits;
+}
+
+static int check(struct choices *choices, const struct tide_arguments *rest)
+{
+    struct tide_wishes *const wishes = &choices->run.wishes;
+    if (rest->count == 0)
+        return tide_fail_usage(&tide_cmd_run, "which program?");
+    if (choices->no_stacks && choices->engine > TIDE_UNWIND_NONE)
+        return tide_fail_usage(&tide_cmd_run, "either --no-stacks or --unwind %s",
+                               ENGINES[choices->engine]);
+    if (choices->depth == 0 || choices->depth >= TIDE_STACK_MAX)
+        return tide_fail_usage(&tide_cmd_run, "--depth: from 1 to %u",
+                               TIDE_STACK_MAX - 1);
+    wishes->spaces = read_spaces(choices->spaces);
+    if (wishes->spaces == 0)
+        return tide_fail_usage(&tide_cmd_run, "--spaces: '%s' is none of heap, mmap",
+                               choices->spaces);
+    if (choices->no_stacks)
+        choices->engine = TIDE_UNWIND_NONE;
+    if (choices->engine == TIDE_ENGINE_UNSET)
+        choices->engine = TIDE_UNWIND_CFI;
+    wishes->unwind = (uint32_t)choices->engine;
+    wishes->depth_limit = (uint32_t)choices->depth;
+    wishes->free_stacks = choices->free_stacks;
+    return -1;
+}
+
+static int parse(int argc, char **argv, struct choices *choices,
+                 struct tide_arguments *rest)
+{
+    const struct tide_option table[] = {
+        {.name = "output", .letter = 'o', .text = &choices->run.name},
+        {.name = "unwind", .choice = &choices->engine, .words = ENGINES},
+        {.name = "no-stacks", .flag = &choices->no_stacks},
+        {.name = "depth", .count = &choices->depth},
+        {.name = "spaces", .text = &choices->spaces},
+        {.name = "free-stacks", .flag = &choices->free_stacks},
+        {.name = "wait", .flag = &choices->run.wait},
+        {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
+        {.name = NULL},
+    };
+    const int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
+    return done < 0 ? check(choices, rest) : done;
+}
+
+static void describe(const struct choices *choices, struct tide_text *out)
+{
+    tide_text_addf(out, "unwind=%s depth=%llu spaces=%s%s", ENGINES[choices->engine],
+                   (unsigned long long)choices->depth, choices->spaces,
+                   choices->free_stacks ? " free-stacks" : "");
+}
+
+/* --- The end ---------------------------------------------------------------------------- */
+
+static void say_trouble(const struct tide_run_outcome *outcome)
+{
+    char buffer[128];
+    if (outcome->write_errno)
+        (void)tide_fail("%s: %s; the trace ends there", outcome->trace,
+                        strerror_r(outcome->write_errno, buffer, sizeof(buffer)));
+    if (outcome->refused_errno)
+        (void)tide_fail("not all was recorded: no shared memory: %s",
+                        strerror_r(outcome->refused_errno, buffer, sizeof(buffer)));
+    else if (outcome->processes == 0)
+        (void)tide_fail("nothing was recorded: the program did not load the recorder "
+                        "(is it statically linked, or setuid?)");
+    if (outcome->others)
+        (void)tide_fail("other processes of the run go on; the trace is complete when "
+                        "they have ended (--wait waits for them)");
+}
+
+/* What there is, and what to do with it. */
+static void say_where(const struct tide_run_outcome *outcome)
+{
+    struct tide_text command = {0};
+    const char *const words[] = {"tidemark", "report", outcome->trace, NULL};
+    tide_words_command(&command, words);
+    if (!command.failed)
+        (void)fprintf(stderr, "tidemark: %s in %s; now: %s\n",
+                      tide_number_bytes(outcome->bytes, TIDE_UNITS_IEC).text,
+                      outcome->trace, command.bytes);
+    tide_text_release(&command);
+}
+
+/* The program's end is ours. */
+static int end_like(int status)
+{
+    if (WIFSIGNALED(status))
+        tide_signal_die(WTERMSIG(status));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int say_not_started(const char *program, int problem)
+{
+    char buffer[128];
+    (void)tide_fail("%s: %s", program, strerror_r(problem, buffer, sizeof(buffer)));
+    return problem == ENOENT ? TIDE_EXIT_NOT_FOUND : TIDE_EXIT_NOT_STARTED;
+}
+
+static int finish(const struct tide_run_outcome *outcome, const char *program,
+                  bool quiet)
+{
+    if (outcome->role == TIDE_RUN_BACKGROUND)
+        return 0;
+    if (outcome->exec_errno)
+        return say_not_started(program, outcome->exec_errno);
+    if (!quiet) {
+        say_trouble(outcome);
+        say_where(outcome);
+    }
+    return end_like(outcome->status);
+}
+
+static int run(int argc, char **argv)
+{
+    struct choices choices = {
+        .engine = TIDE_ENGINE_UNSET,
+        .depth = TIDE_DEFAULT_DEPTH,
+        .spaces = "heap,mmap",
+        .run.version = TIDE_VERSION,
+    };
+    struct tide_arguments rest = {0};
+    const int done = parse(argc, argv, &choices, &rest);
+    if (done >= 0)
+        return done;
+    struct tide_text words = {0};
+    describe(&choices, &words);
+    choices.run.words = words.bytes;
+
+    struct tide_run_outcome outcome;
+    const enum tide_status status = tide_run(&choices.run, rest.list, &outcome);
+    tide_text_release(&words);
+    const int code = status ? tide_fail("%s", outcome.problem)
+                            : finish(&outcome, rest.list[0], choices.quiet);
+    tide_run_release(&outcome);
+    return code;
+}
+
+const struct tide_command tide_cmd_run = {
+    .name = "run",
+    .summary = "record a program",
+    .usage = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .help =
+        "Records PROGRAM and every process it starts, and ends as PROGRAM ends.\n"
+        "\n"
+        "options\n"
+        "  -o, --output NAME  the trace; %p pid, %h host, %e program, %r MPI rank, %n\n"
+        "                     number (default: %e.%p).  What exists is not overwritten:\n"
+        "                     the next free NAME.2.tide, NAME.3.tide... is taken\n"
+        "  --unwind ENGINE    how stacks are walked: cfi (default: frame tables), fp\n"
+        "                     (frame pointers), libunwind or none\n"
+        "  --no-stacks        the same as --unwind none\n"
+        "  --depth N          at most N frames of a stack (default: 256)\n"
+        "  --spaces LIST      what is recorded: heap,mmap (default) or one of them\n"
+        "  --free-stacks      also record where blocks are freed\n"
+        "  --wait             stay until all processes have ended, not only PROGRAM\n"
+        "  -q, --quiet        do not say where the trace is\n"
+        "\n"
+        "example: tidemark run -o before ./prog input.dat\n",
+    .run = run,
+};

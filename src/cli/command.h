@@ -1,0 +1,27 @@
+/* cli/command.h - what a verb is.
+ *
+ * For: cli/ only.  To add one: write cmd_<verb>.c with its `const struct tide_command
+ * tide_cmd_<verb>`, add it to the table in main.c, and write docs/man/tidemark-<verb>.1.
+ */
+#ifndef TIDE_CLI_COMMAND_H
+#define TIDE_CLI_COMMAND_H
+
+struct tide_command {
+    const char *name;
+    const char *summary; /* one line, no full stop; NULL: not listed, not for people */
+    const char *usage;   /* what follows the verb */
+    const char *help;    /* options, one a line, then an example; ends in a newline */
+    int (*run)(int argc,
+               char **argv); /* argv[0] is the verb; returns the exit status */
+};
+
+/* Say what went wrong on stderr ("tidemark: ..."), return 1. */
+int tide_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, then the usage line of COMMAND and where to find more; return 2. */
+int tide_fail_usage(const struct tide_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+extern const struct tide_command tide_cmd_run, tide_cmd_report, tide_cmd_info,
+    tide_cmd_collect;
+
+#endif

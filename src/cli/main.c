@@ -1,0 +1,173 @@
+/* cli/main.c - the program: find the verb, call it.
+ *
+ * The first word is a verb, or the program to record: `tidemark ./prog` is `tidemark run
+ * ./prog`.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/messages.h"
+
+static const struct tide_command *const COMMANDS[] = {
+    &tide_cmd_run,
+    &tide_cmd_report,
+    &tide_cmd_info,
+    &tide_cmd_collect,
+};
+enum { TIDE_COMMANDS = sizeof(COMMANDS) / sizeof(COMMANDS[0]) };
+
+static const struct tide_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < TIDE_COMMANDS; i++) {
+        if (strcmp(COMMANDS[i]->name, name) == 0)
+            return COMMANDS[i];
+    }
+    return NULL;
+}
+
+static const char *nearest_command(const char *name)
+{
+    const char *names[TIDE_COMMANDS];
+    size_t count = 0;
+    for (size_t i = 0; i < TIDE_COMMANDS; i++) {
+        if (COMMANDS[i]->summary)
+            names[count++] = COMMANDS[i]->name;
+    }
+    return tide_nearest(name, names, count);
+}
+
+static void list_commands(FILE *out)
+{
+    (void)fputs("tidemark - where did the memory go?\n"
+                "\n"
+                "usage: tidemark PROGRAM [ARGUMENT...]   record a program\n"
+                "       tidemark VERB [OPTION...]        where VERB is one of\n"
+                "\n",
+                out);
+    for (size_t i = 0; i < TIDE_COMMANDS; i++) {
+        if (COMMANDS[i]->summary)
+            (void)fprintf(out, "  %-9s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+    }
+    (void)fputs("\n"
+                "'tidemark VERB --help' explains one of them.\n"
+                "\n"
+                "  --help     this text\n"
+                "  --version  the version\n"
+                "\n"
+                "example: tidemark ./prog && tidemark report\n",
+                out);
+}
+
+/* tidemark help [VERB] */
+static int help(const char *name)
+{
+    if (!name) {
+        list_commands(stdout);
+        return 0;
+    }
+    const struct tide_command *const command = find_command(name);
+    if (!command)
+        return tide_fail("there is no verb '%s'; 'tidemark --help' lists them", name);
+    tide_print_help(command);
+    return 0;
+}
+
+static int run_option(const char *word, const char *next)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return help(next);
+    if (strcmp(word, "--version") == 0) {
+        (void)puts("tidemark " TIDE_VERSION);
+        return 0;
+    }
+    (void)tide_fail("unknown option %s; options follow their verb, as in "
+                    "'tidemark run -o NAME ./prog'",
+                    word);
+    return 2;
+}
+
+/* Could the shell start NAME? */
+static bool is_program(const char *name)
+{
+    if (strchr(name, '/'))
+        return true; /* the word of run: it explains what is wrong with a path */
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+    const char *folder = getenv("PATH");
+    bool found = false;
+    struct tide_text path = {0};
+    while (folder && !found) {
+        const size_t length = strcspn(folder, ":");
+        tide_text_clear(&path);
+        tide_text_add_bytes(&path, folder, length);
+        tide_text_addf(&path, "%s%s", length > 0 ? "/" : "./", name);
+        found = !path.failed && access(path.bytes, X_OK) == 0;
+        folder = folder[length] == ':' ? folder + length + 1 : NULL;
+    }
+    tide_text_release(&path);
+    return found;
+}
+
+static int fail_unknown(const char *word)
+{
+    const char *const nearest = nearest_command(word);
+    if (nearest)
+        return tide_fail("'%s' is neither a verb nor a program; did you mean "
+                         "'tidemark %s'?",
+                         word, nearest);
+    return tide_fail(
+        "'%s' is neither a verb nor a program; 'tidemark --help' lists the "
+        "verbs",
+        word);
+}
+
+/* Record the command line that begins at argv[1]. */
+static int run_program(int argc, char **argv)
+{
+    static char verb[] = "run", end[] = "--";
+    char **const words = calloc((size_t)argc + 2, sizeof(*words));
+    if (!words)
+        return tide_fail("out of memory");
+    words[0] = verb;
+    words[1] = end;
+    memcpy(words + 2, argv + 1, ((size_t)argc - 1) * sizeof(*words));
+    const int status = tide_cmd_run.run(argc + 1, words);
+    free(words);
+    return status;
+}
+
+/* A full disk behind `tidemark report > file` must not look like success. */
+static int finish(int status)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        if (status == 0)
+            return tide_fail("standard output: cannot write");
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        list_commands(stdout);
+        return finish(0);
+    }
+    const struct tide_command *const command = find_command(argv[1]);
+    if (command)
+        return finish(command->run(argc - 1, argv + 1));
+    if (strcmp(argv[1], "help") == 0)
+        return finish(help(argv[2]));
+    if (strcmp(argv[1], "--") == 0 && argc > 2)
+        return finish(run_program(argc - 1, argv + 1));
+    if (argv[1][0] == '-')
+        return finish(run_option(argv[1], argv[2]));
+    if (!is_program(argv[1]))
+        return fail_unknown(argv[1]);
+    return finish(run_program(argc, argv));
+}

@@ -1,0 +1,59 @@
+/* cli/messages.c - what the program says when something is wrong or asked for.
+ *
+ * One line, no colour, "tidemark: " in front: made to be read in a log as well.
+ */
+#include "cli/messages.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Names come from outside: a control byte in one must not reach the terminal. */
+static void write_clean(const char *line)
+{
+    for (; *line; line++) {
+        const unsigned char byte = (unsigned char)*line;
+        if (byte < 0x20 || byte == 0x7f)
+            (void)fprintf(stderr, "\\x%02x", byte);
+        else
+            (void)fputc(byte, stderr);
+    }
+}
+
+__attribute__((format(printf, 1, 0))) static void say(const char *format,
+                                                      va_list arguments)
+{
+    char line[2048]; /* longer than any path that is worth reading */
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    (void)fputs("tidemark: ", stderr);
+    write_clean(line);
+    (void)fputc('\n', stderr);
+}
+
+int tide_fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    return 1;
+}
+
+int tide_fail_usage(const struct tide_command *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    (void)fprintf(stderr,
+                  "usage: tidemark %s %s\n"
+                  "'tidemark %s --help' says more.\n",
+                  command->name, command->usage, command->name);
+    return 2;
+}
+
+void tide_print_help(const struct tide_command *command)
+{
+    const char *const summary = command->summary ? command->summary : "(internal)";
+    (void)printf("tidemark %s - %s\n\nusage: tidemark %s %s\n\n%s", command->name,
+                 summary, command->name, command->usage, command->help);
+}

@@ -1,0 +1,13 @@
+/* cli/messages.h - what the program says about itself: help texts.
+ *
+ * For: cli/ only.  Failures: see command.h.
+ */
+#ifndef TIDE_CLI_MESSAGES_H
+#define TIDE_CLI_MESSAGES_H
+
+#include "cli/command.h"
+
+/* Print the help of COMMAND on stdout. */
+void tide_print_help(const struct tide_command *command);
+
+#endif

@@ -1,0 +1,168 @@
+/* cli/open_trace.c - from a verb's arguments to a loaded model.
+ *
+ * The commonest mistake is to name something that is no trace, so what it is instead is
+ * looked at, and the next step is said.
+ */
+#include "cli/open_trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/latest_trace.h"
+#include "view/names.h"
+#include "view/progress.h"
+
+/* --- What is it, if not a trace? --------------------------------------------------- */
+
+struct sign {
+    const char *bytes;
+    size_t length;
+    const char *words;
+};
+
+static const struct sign SIGNS[] = {
+    {"\177ELF", 4, "a program, not a trace; record it first: tidemark run"},
+    {"#!", 2, "a script, not a trace; record it first: tidemark run"},
+    {"\037\213", 2, "a gzip file, not a trace"},
+    {"\050\265\057\375", 4, "a zstd file, not a trace"},
+    {"SQLite format 3", 15, "an SQLite database, not a trace"},
+    {"{", 1, "JSON text, not a trace"},
+};
+
+static bool looks_like_text(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)bytes[i];
+        if (c < 0x20 && c != '\n' && c != '\t' && c != '\r' && c != '\f' && c != '\033')
+            return false;
+    }
+    return true;
+}
+
+static const char *name_content(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < sizeof(SIGNS) / sizeof(SIGNS[0]); i++)
+        if (length >= SIGNS[i].length &&
+            memcmp(bytes, SIGNS[i].bytes, SIGNS[i].length) == 0)
+            return SIGNS[i].words;
+    return looks_like_text(bytes, length) ? "text, not a trace"
+                                          : "not a tidemark trace";
+}
+
+/* Words for the file at PATH, which is no trace. */
+static const char *what_is(const char *path)
+{
+    struct stat about;
+    char start[256];
+    if (stat(path, &about))
+        return "not a tidemark trace";
+    if (S_ISDIR(about.st_mode))
+        return "a folder; name the trace in it, or go there and name none";
+    if (!S_ISREG(about.st_mode))
+        return "not a file; a trace cannot be read from a pipe or a device";
+    if (about.st_size == 0)
+        return "empty: nothing was recorded into it";
+    FILE *const file = fopen(path, "re");
+    if (!file)
+        return "not a tidemark trace";
+    const size_t length = fread(start, 1, sizeof(start), file);
+    (void)fclose(file);
+    return name_content(start, length);
+}
+
+/* PATH cannot be opened: say why. */
+static int explain(const char *path, enum tide_status status, const char *why)
+{
+    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
+    struct tide_text safe = {0};
+    struct stat about;
+    int result;
+    tide_name_safe(&safe, path, &PLAIN);
+    const char *const name = safe.bytes ? safe.bytes : "";
+    const bool found = stat(path, &about) == 0;
+    if (!found && errno == ENOENT)
+        result = tide_fail("%s: no such file", name);
+    else if (status == TIDE_ENOTTRACE ||
+             (found && (!S_ISREG(about.st_mode) || about.st_size == 0)))
+        result = tide_fail("%s: this is %s", name, what_is(path));
+    else
+        result = tide_fail("%s: %s", name, *why ? why : tide_status_words(status));
+    tide_text_release(&safe);
+    return result;
+}
+
+/* --- Open -------------------------------------------------------------------------- */
+
+/* The name of the trace; -1 or the exit status. */
+static int find_path(const struct tide_command *command,
+                     const struct tide_arguments *arguments, char **path)
+{
+    *path = NULL;
+    if (arguments->count > 1)
+        return tide_fail_usage(command, "one trace at a time");
+    if (arguments->count == 1) {
+        *path = strdup(arguments->list[0]);
+        return *path ? -1 : tide_fail("out of memory");
+    }
+    const enum tide_status status = tide_latest_trace(".", path);
+    if (status == TIDE_ENOENT)
+        return tide_fail("there is no trace (*.tide) in this folder; record one: "
+                         "tidemark run PROGRAM");
+    return status ? tide_fail("this folder: %s", tide_status_words(status)) : -1;
+}
+
+static enum tide_status load(struct tide_opened *opened)
+{
+    struct tide_progress_bar bar;
+    tide_progress_bar_init(&bar, STDERR_FILENO, "reading");
+    const struct tide_model_options options = {
+        .until_s = -1,
+        .progress = {.step = tide_progress_bar_step, .user = &bar},
+    };
+    const enum tide_status status =
+        tide_model_load(opened->trace, &options, &opened->model);
+    tide_progress_bar_end(&bar);
+    return status;
+}
+
+int tide_open_trace(const struct tide_command *command,
+                    const struct tide_arguments *arguments, struct tide_opened *out)
+{
+    char why[256] = "";
+    *out = (struct tide_opened){0};
+    const int done = find_path(command, arguments, &out->path);
+    if (done >= 0)
+        return done;
+    enum tide_status status = tide_trace_open(out->path, why, sizeof(why), &out->trace);
+    if (!status) {
+        why[0] = '\0';
+        status = load(out);
+    }
+    if (!status)
+        return -1;
+    const int result = explain(out->path, status, why);
+    tide_opened_close(out);
+    return result;
+}
+
+void tide_opened_close(struct tide_opened *opened)
+{
+    tide_model_free(opened->model);
+    tide_trace_close(opened->trace);
+    free(opened->path);
+    *opened = (struct tide_opened){0};
+}
+
+int tide_print_text(struct tide_text *text)
+{
+    const bool failed = text->failed;
+    if (!failed && text->length > 0)
+        (void)fwrite(text->bytes, 1, text->length, stdout); /* main looks at ferror */
+    tide_text_release(text);
+    return failed ? tide_fail("out of memory") : 0;
+}

@@ -1,0 +1,29 @@
+/* cli/open_trace.h - from a verb's arguments to a loaded model.
+ *
+ * For: cli/ only.
+ */
+#ifndef TIDE_CLI_OPEN_TRACE_H
+#define TIDE_CLI_OPEN_TRACE_H
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "model/model.h"
+
+struct tide_opened {
+    char *path;               /* owned */
+    struct tide_trace *trace; /* owned */
+    struct tide_model *model; /* owned */
+};
+
+/* Open and load the one trace that ARGUMENTS name, or the newest of this folder when they
+ * name none, with a progress bar on a terminal.  Returns -1 when the verb shall go on; it
+ * then owes a tide_opened_close().  Else the exit status, after what is wrong was said. */
+int tide_open_trace(const struct tide_command *command,
+                    const struct tide_arguments *arguments, struct tide_opened *out);
+void tide_opened_close(struct tide_opened *opened);
+
+/* Put TEXT on stdout and release it; returns the exit status. */
+struct tide_text;
+int tide_print_text(struct tide_text *text);
+
+#endif

@@ -1,0 +1,303 @@
+/* cli/options.c - read a verb's options from a table.
+ *
+ * One pass over argv: an option is stored where its entry says, any other word moves to
+ * the front of argv, in order.
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/messages.h"
+
+enum {
+    TIDE_PARSE_GO_ON = -1,
+    TIDE_SUGGESTIONS = 64, /* names compared with an unknown one, at most */
+};
+
+struct parser {
+    const struct tide_command *command;
+    const struct tide_option *table;
+    int argc;
+    char **argv;
+    int at; /* the word being read */
+};
+
+/* --- Values ------------------------------------------------------------------------ */
+
+static bool read_count(const char *value, uint64_t *out, const char **rest)
+{
+    if (value[0] < '0' || value[0] > '9')
+        return false;
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(value, &end, 10);
+    if (errno)
+        return false;
+    *out = number;
+    *rest = end;
+    return true;
+}
+
+static bool store_count(const struct tide_option *option, const char *value)
+{
+    uint64_t number;
+    const char *rest;
+    if (!read_count(value, &number, &rest) || *rest != '\0')
+        return false;
+    *option->count = number;
+    return true;
+}
+
+/* log2 of what UNIT multiplies by; -1 when it is no unit. */
+static int unit_shift(const char *unit)
+{
+    static const char letters[] = "KMGT";
+    if (*unit == '\0' || strcmp(unit, "B") == 0)
+        return 0;
+    const char upper = (char)(*unit >= 'a' && *unit <= 'z' ? *unit - 'a' + 'A' : *unit);
+    const char *const place = strchr(letters, upper);
+    if (!place)
+        return -1;
+    if (unit[1] != '\0' && strcmp(unit + 1, "iB") != 0)
+        return -1;
+    return 10 * (int)(place - letters + 1);
+}
+
+static bool store_bytes(const struct tide_option *option, const char *value)
+{
+    uint64_t number;
+    const char *rest;
+    if (!read_count(value, &number, &rest))
+        return false;
+    const int shift = unit_shift(rest);
+    if (shift < 0 || number > UINT64_MAX >> shift)
+        return false;
+    *option->bytes = number << shift;
+    return true;
+}
+
+static bool store_seconds(const struct tide_option *option, const char *value)
+{
+    char *end;
+    const double number = strtod(value, &end);
+    if (end == value || !isfinite(number) || number < 0)
+        return false;
+    if (*end != '\0' && strcmp(end, "s") != 0)
+        return false;
+    *option->seconds = number;
+    return true;
+}
+
+static bool store_choice(const struct tide_option *option, const char *value)
+{
+    for (int i = 0; option->words[i]; i++) {
+        if (strcmp(option->words[i], value) == 0) {
+            *option->choice = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool store_text(const struct tide_option *option, const char *value)
+{
+    *option->text = value;
+    return true;
+}
+
+static bool store(const struct tide_option *option, const char *value)
+{
+    if (option->text)
+        return store_text(option, value);
+    if (option->count)
+        return store_count(option, value);
+    if (option->bytes)
+        return store_bytes(option, value);
+    if (option->seconds)
+        return store_seconds(option, value);
+    return store_choice(option, value);
+}
+
+static int fail_choice(const struct parser *parser, const struct tide_option *option,
+                       const char *value)
+{
+    char words[256] = "";
+    for (int i = 0; option->words[i]; i++) {
+        const size_t used = strlen(words);
+        (void)snprintf(words + used, sizeof(words) - used, "%s%s", i > 0 ? ", " : "",
+                       option->words[i]);
+    }
+    return tide_fail_usage(parser->command, "--%s: '%s' is none of %s", option->name,
+                           value, words);
+}
+
+static int fail_value(const struct parser *parser, const struct tide_option *option,
+                      const char *value)
+{
+    if (option->choice)
+        return fail_choice(parser, option, value);
+    const char *const wanted = option->count   ? "a whole number"
+                               : option->bytes ? "a size (like 4096, 64K or 2GiB)"
+                                               : "a time in seconds";
+    return tide_fail_usage(parser->command, "--%s: '%s' is not %s", option->name, value,
+                           wanted);
+}
+
+static int take_value(const struct parser *parser, const struct tide_option *option,
+                      const char *value)
+{
+    return store(option, value) ? TIDE_PARSE_GO_ON : fail_value(parser, option, value);
+}
+
+/* The value is the next word. */
+static int take_next(struct parser *parser, const struct tide_option *option)
+{
+    if (parser->at + 1 >= parser->argc)
+        return tide_fail_usage(parser->command, "--%s needs a value", option->name);
+    parser->at++;
+    return take_value(parser, option, parser->argv[parser->at]);
+}
+
+/* --- Options ----------------------------------------------------------------------- */
+
+static const char *nearest_name(const struct parser *parser, const char *name)
+{
+    const char *names[TIDE_SUGGESTIONS];
+    size_t count = 0;
+    for (const struct tide_option *o = parser->table; o->name; o++) {
+        if (count < TIDE_SUGGESTIONS)
+            names[count++] = o->name;
+    }
+    return tide_nearest(name, names, count);
+}
+
+static int fail_unknown(const struct parser *parser, const char *name)
+{
+    const char *const nearest = nearest_name(parser, name);
+    if (nearest)
+        return tide_fail_usage(
+            parser->command, "unknown option --%s (did you mean --%s?)", name, nearest);
+    return tide_fail_usage(parser->command, "unknown option --%s", name);
+}
+
+static const struct tide_option *find_name(const struct parser *parser,
+                                           const char *name)
+{
+    for (const struct tide_option *o = parser->table; o->name; o++) {
+        if (strcmp(o->name, name) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static const struct tide_option *find_letter(const struct parser *parser, char letter)
+{
+    for (const struct tide_option *o = parser->table; o->name; o++) {
+        if (o->letter == letter)
+            return o;
+    }
+    return NULL;
+}
+
+static int help(const struct parser *parser)
+{
+    tide_print_help(parser->command);
+    return 0;
+}
+
+/* --name, --name=value, --name value; WORD is what follows the dashes. */
+static int parse_long(struct parser *parser, const char *word)
+{
+    char name[64];
+    const size_t length = strcspn(word, "=");
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(length < 63 ? length : 63), word);
+    const char *const value = word[length] == '=' ? word + length + 1 : NULL;
+
+    if (strcmp(name, "help") == 0)
+        return help(parser);
+    const struct tide_option *const option = find_name(parser, name);
+    if (!option)
+        return fail_unknown(parser, name);
+    if (option->flag && value)
+        return tide_fail_usage(parser->command, "--%s takes no value", option->name);
+    if (option->flag) {
+        *option->flag = true;
+        return TIDE_PARSE_GO_ON;
+    }
+    return value ? take_value(parser, option, value) : take_next(parser, option);
+}
+
+/* -n value, -n5, -ab; LETTERS is what follows the dash. */
+static int parse_short(struct parser *parser, const char *letters)
+{
+    for (; *letters; letters++) {
+        const struct tide_option *const option = find_letter(parser, *letters);
+        if (!option && *letters == 'h')
+            return help(parser);
+        if (!option)
+            return tide_fail_usage(parser->command, "unknown option -%c", *letters);
+        if (!option->flag)
+            return letters[1] ? take_value(parser, option, letters + 1)
+                              : take_next(parser, option);
+        *option->flag = true;
+    }
+    return TIDE_PARSE_GO_ON;
+}
+
+/* A lone "-" is a name: standard input, by custom. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0';
+}
+
+static int parse(struct parser *parser, bool anywhere, struct tide_arguments *rest)
+{
+    int kept = 1; /* argv[1..kept) are the words that are no options */
+    for (parser->at = 1; parser->at < parser->argc; parser->at++) {
+        char *const word = parser->argv[parser->at];
+        if (strcmp(word, "--") == 0) {
+            parser->at++;
+            break;
+        }
+        if (!is_option(word)) {
+            if (!anywhere)
+                break;
+            parser->argv[kept++] = word;
+            continue;
+        }
+        const int done = word[1] == '-' ? parse_long(parser, word + 2)
+                                        : parse_short(parser, word + 1);
+        if (done != TIDE_PARSE_GO_ON)
+            return done;
+    }
+    while (parser->at < parser->argc)
+        parser->argv[kept++] = parser->argv[parser->at++];
+    parser->argv[kept] = NULL; /* argv ends in NULL, so there is room */
+    rest->list = parser->argv + 1;
+    rest->count = kept - 1;
+    return TIDE_PARSE_GO_ON;
+}
+
+int tide_options_parse(const struct tide_command *command,
+                       const struct tide_option *table, int argc, char **argv,
+                       struct tide_arguments *rest)
+{
+    struct parser parser = {
+        .command = command, .table = table, .argc = argc, .argv = argv};
+    return parse(&parser, true, rest);
+}
+
+int tide_options_parse_first(const struct tide_command *command,
+                             const struct tide_option *table, int argc, char **argv,
+                             struct tide_arguments *rest)
+{
+    struct parser parser = {
+        .command = command, .table = table, .argc = argc, .argv = argv};
+    return parse(&parser, false, rest);
+}

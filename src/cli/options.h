@@ -1,0 +1,68 @@
+/* cli/options.h - read a verb's options from a table.
+ *
+ * For: cli/ only.  A verb lists its options with the variable that each one sets; which
+ * pointer of an entry is not NULL says what kind of value it takes.  Defaults are what
+ * the variables hold before.
+ *
+ *     struct report_options report = {.rows = 20};
+ *     const struct tide_option table[] = {
+ *         {.name = "json", .flag = &report.json},
+ *         {.name = "rows", .letter = 'n', .count = &report.rows},
+ *         {.name = "min-size", .bytes = &report.least},
+ *         {.name = "unwind", .choice = &report.engine, .words = ENGINE_WORDS},
+ *         {.name = NULL},
+ *     };
+ *     struct tide_arguments rest = {0};
+ *     const int done = tide_options_parse(&tide_cmd_report, table, argc, argv, &rest);
+ *     if (done >= 0)
+ *         return done;
+ *     if (rest.count > 1)
+ *         return tide_fail_usage(&tide_cmd_report, "one trace at a time");
+ *
+ * Understood: --name, --name value, --name=value, -n value, -n5, and letters of flags
+ * together (-ab).  "--" ends the options.  -h and --help print the verb's help; they
+ * need no entry.  A mistake is explained on stderr, with the nearest name when an option
+ * is unknown.  An option given twice counts as the last one says.
+ */
+#ifndef TIDE_CLI_OPTIONS_H
+#define TIDE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/command.h"
+
+/* One option.  Exactly one of the pointers from flag to choice is set. */
+struct tide_option {
+    const char *name;  /* long name without dashes; NULL ends the table */
+    char letter;       /* short alias; 0: none */
+    bool *flag;        /* takes no value: becomes true */
+    const char **text; /* any value; borrowed from argv */
+    uint64_t *count;   /* a whole number, decimal */
+    uint64_t *bytes;   /* the same with an optional K, M, G or T (powers of 1024; KiB,
+                           MiB... mean the same) */
+    double *seconds;   /* a number >= 0, fractions allowed, with an optional "s" */
+    int *choice;       /* index of the value in words */
+    const char *const *words; /* for choice: NULL-terminated */
+};
+
+/* What is left after the options; points into argv, whose order may have changed. */
+struct tide_arguments {
+    char **list;
+    int count;
+};
+
+/* Read the options of COMMAND, wherever they stand before "--".  argv[0] is the verb.
+ * Returns -1 when the verb shall go on; else the exit status: 0 after --help, 2 after a
+ * mistake, which was explained. */
+int tide_options_parse(const struct tide_command *command,
+                       const struct tide_option *table, int argc, char **argv,
+                       struct tide_arguments *rest);
+
+/* The same, but the first word that is no option ends them: what follows is a command
+ * line of its own. */
+int tide_options_parse_first(const struct tide_command *command,
+                             const struct tide_option *table, int argc, char **argv,
+                             struct tide_arguments *rest);
+
+#endif
