@@ -1,0 +1,82 @@
+"""tests/e2e/test_cli.py - the program's manners: verbs, help, mistakes, exit statuses."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+TIDEMARK = os.environ["TIDEMARK"]
+
+
+def tidemark(*words, **options):
+    return subprocess.run([TIDEMARK, *words], capture_output=True, text=True,
+                          check=False, **options)
+
+
+class Manners(unittest.TestCase):
+    def expect(self, done, status, out="", err=""):
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(out, done.stdout)
+        self.assertIn(err, done.stderr)
+        if status != 0:
+            self.assertTrue(done.stderr.startswith("tidemark: "), done.stderr)
+
+    def test_alone_it_lists_the_verbs(self):
+        for words in ((), ("--help",), ("-h",), ("help",)):
+            done = tidemark(*words)
+            self.expect(done, 0, "where did the memory go?")
+            for verb in ("run", "report", "info"):
+                self.assertRegex(done.stdout, rf"(?m)^  {verb} +\w")
+
+    def test_it_fits_eighty_columns(self):
+        for words in ((), ("run", "--help"), ("report", "--help"), ("info", "--help")):
+            for line in tidemark(*words).stdout.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_a_verb_explains_itself(self):
+        for verb in ("run", "report", "info"):
+            expected = tidemark(verb, "--help")
+            self.expect(expected, 0, f"usage: tidemark {verb} ")
+            self.assertEqual(tidemark("help", verb).stdout, expected.stdout)
+            self.assertEqual(tidemark("--help", verb).stdout, expected.stdout)
+
+    def test_it_tells_its_version(self):
+        done = tidemark("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^tidemark \d+\.\d+\.\d+\n$")
+
+    def test_mistakes_are_named_and_exit_with_2(self):
+        self.expect(tidemark("--nonsense"), 2, err="unknown option --nonsense")
+        self.expect(tidemark("-o", "x", "true"), 2, err="options follow their verb")
+        for verb in ("run", "report", "info"):
+            self.expect(tidemark(verb, "--nonsense"), 2,
+                        err="unknown option --nonsense")
+        self.expect(tidemark("report", "--jsno"), 2, err="did you mean --json?")
+
+    def test_a_word_that_is_neither_verb_nor_program_fails_with_1(self):
+        self.expect(tidemark("reprot"), 1, err="did you mean 'tidemark report'?")
+        self.expect(tidemark("no-such-program-anywhere"), 1,
+                    err="neither a verb nor a program")
+        self.expect(tidemark("help", "nothing"), 1, err="there is no verb 'nothing'")
+
+    def test_reading_where_no_trace_is_fails_with_1(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for verb in ("report", "info"):
+                self.expect(tidemark(verb, cwd=folder), 1)
+                self.expect(tidemark(verb, "missing.tide", cwd=folder), 1,
+                            err="missing.tide")
+
+    def test_a_full_disk_is_no_success(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([TIDEMARK, "--help"], stdout=full, text=True,
+                                  stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write", done.stderr)
+
+    def test_control_bytes_of_names_do_not_reach_the_terminal(self):
+        done = tidemark("report", "\x1b]0;title\x07.tide")
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("\x1b", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""tests/e2e/test_help_matches_man.py - help texts and manual pages tell the same story."""
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+TIDEMARK = os.environ["TIDEMARK"]
+MAN = pathlib.Path(os.environ["TIDEMARK_SOURCE"]) / "docs" / "man"
+OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+
+
+def output(*words):
+    return subprocess.run([TIDEMARK, *words], check=True, capture_output=True,
+                          text=True).stdout
+
+
+def help_verbs():
+    """verb -> summary, from the list that `tidemark` prints."""
+    listed = output().split("one of\n", 1)[1].split("'tidemark VERB", 1)[0]
+    return dict(re.findall(r"^  (\w+) +(\S.*)$", listed, re.M))
+
+
+def help_options(verb):
+    """The options that start a line of the help, with their aliases."""
+    found = set()
+    for line in output(verb, "--help").splitlines():
+        if re.match(r" *-", line):
+            found |= set(OPTION.findall(line.strip().split("  ")[0]))
+    return found - {"--help", "-h"}
+
+
+def man_terms(page):
+    """The terms of a page's lists (.TP), without formatting."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for before, line in zip(lines, lines[1:]):
+        if before == ".TP":
+            line = re.sub(r"^\.[A-Z]+ ", "", line)
+            yield re.sub(r"\\f.", "", line.replace(r"\-", "-")).replace('"', "")
+
+
+def man_options(page):
+    found = set()
+    for term in man_terms(page):
+        if term.startswith("-"):
+            found |= set(OPTION.findall(term))
+    return found - {"--help", "-h"}
+
+
+class HelpMatchesMan(unittest.TestCase):
+    def test_there_are_verbs(self):
+        self.assertLessEqual({"run", "report", "info"}, set(help_verbs()))
+
+    def test_every_verb_has_a_page_with_its_options(self):
+        for verb in help_verbs():
+            with self.subTest(verb=verb):
+                page = MAN / f"tidemark-{verb}.1"
+                self.assertTrue(page.exists(), f"{page} is missing")
+                self.assertEqual(help_options(verb), man_options(page))
+
+    def test_every_page_says_what_the_help_says_the_verb_does(self):
+        for verb, summary in help_verbs().items():
+            with self.subTest(verb=verb):
+                text = (MAN / f"tidemark-{verb}.1").read_text(encoding="utf-8")
+                self.assertIn(f"tidemark-{verb} - {summary}\n", text.replace(r"\-", "-"))
+
+    def test_the_main_page_lists_the_verbs(self):
+        terms = {term for term in man_terms(MAN / "tidemark.1")
+                 if not term.startswith("-")}
+        self.assertEqual(terms, set(help_verbs()))
+
+    def test_every_help_has_an_example(self):
+        for verb in help_verbs():
+            with self.subTest(verb=verb):
+                self.assertRegex(output(verb, "--help").lower(), r"\bexamples?\b")
+
+    def test_pages_name_the_version(self):
+        version = output("--version").strip()
+        for page in MAN.glob("*.1"):
+            with self.subTest(page=page.name):
+                self.assertIn(f'"{version}"', page.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+"""tests/e2e/test_traps.py - programs that end, hide, fork and jump: nothing harmed, nothing lost."""
+import os
+import struct
+import subprocess
+import tempfile
+
+import tide
+
+ENDINGS = ("return", "exit", "_exit", "quick_exit", "abort", "segv", "term", "kill", "fpe",
+           "bus", "pipe", "exit_group", "null", "exec", "handler", "atexit", "thread",
+           "pthread_exit")
+HOMES = ("nothing", "close", "cover", "chroot", "setuid", "seccomp", "nofile", "fsize")
+
+
+class Endings(tide.Case):
+    def counts(self, folder):
+        with open(os.path.join(folder, "counts"), "rb") as file:
+            return struct.unpack("<2Q", file.read(16))
+
+    def test_every_ending_keeps_every_event_and_the_status(self):
+        for how in ENDINGS:
+            with self.subTest(how=how), tempfile.TemporaryDirectory() as folder:
+                env = dict(os.environ, COUNTS=os.path.join(folder, "counts"))
+                argv = [tide.program("endings"), how]
+                plain = subprocess.run(argv, env=env, check=False, timeout=30)
+                os.unlink(env["COUNTS"])
+                run = tide.Recorded(argv, env=env, folder=folder, timeout=30)
+                self.assertEqual(run.status, plain.returncode)
+                made, freed = self.counts(folder)
+                result = run.report("--total", "--flat")
+                self.whole(result)
+                rows = {row["function"]: row for row in result["rows"]}
+                self.assertEqual(rows["make"]["calls"], made)
+                self.assertGreaterEqual(made, 1000)
+                self.assertGreaterEqual(result["summary"]["free_calls"], freed)
+
+
+class Homes(tide.Case):
+    def test_no_surroundings_harm_program_or_trace(self):
+        for how in HOMES:
+            with self.subTest(how=how):
+                argv = [tide.program("hostile_home"), how]
+                plain = subprocess.run(argv, capture_output=True, check=False, timeout=60)
+                run = tide.Recorded(argv, timeout=60)
+                self.assertEqual((run.status, run.stdout),
+                                 (plain.returncode, plain.stdout.decode()))
+                self.assertEqual(plain.returncode, 7)
+                result = run.report("--total", "--flat")
+                self.whole(result)
+                rows = {row["function"]: row for row in result["rows"]}
+                self.assertEqual(rows["make"]["calls"], 5 * 20100)
+
+
+class Stacks(tide.Case):
+    def test_odd_stacks_are_walked_or_ended_cleanly(self):
+        for engine in ("cfi", "fp"):
+            with self.subTest(engine=engine):
+                run = tide.Recorded([tide.program("odd_stacks")], ["--unwind", engine])
+                self.assertEqual((run.status, run.stdout), (0, "done\n"))
+                self.whole(run.report("--flat"))
+                sites = run.sites("--total")
+                for name in ("make_in_coroutine", "make_on_alternate_stack",
+                             "make_after_longjmp", "make_in_small_thread",
+                             "make_in_destructor"):
+                    self.assertEqual(sites[name]["calls"], 200, name)
+
+    def test_a_handler_on_an_alternate_stack_shows_whom_it_interrupted(self):
+        run = tide.Recorded([tide.program("odd_stacks")])
+        rows = run.report("--total", "--stacks")["rows"]
+        [names] = [[f["function"] for f in row["stack"]] for row in rows
+                   if row["stack"][0]["function"] == "make_on_alternate_stack"]
+        self.assertIn("handler", names)
+        self.assertIn("main", names)
+
+
+class Children(tide.Case):
+    def test_children_of_every_kind(self):
+        run = tide.Recorded([tide.program("many_children"), "30"], ["--wait"], timeout=120)
+        self.assertEqual((run.status, run.stdout), (0, "0 bad\n"))
+        result = run.report("--total", "--flat")
+        self.whole(result)
+        rows = {row["function"]: row for row in result["rows"]}
+        self.assertEqual(rows["child_makes"]["calls"], 90)
+
+
+if __name__ == "__main__":
+    tide.main()

@@ -1,0 +1,41 @@
+/* tests/programs/plugins.c - two libraries, one after the other, at the same addresses.
+ *
+ * Usage: plugins FOLDER.  Prints where each was loaded.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+static unsigned long visit(const char *folder, const char *name, size_t size, int times)
+{
+    char path[4096];
+    void *(*make)(size_t);
+    struct link_map *map = NULL;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library)
+        exit(2);
+    void *symbol = dlsym(library, "plugin_make");
+    memcpy(&make, &symbol, sizeof(make));
+    for (int i = 0; i < times; i++)
+        make(size); /* stays: the report must still name its site */
+    dlinfo(library, RTLD_DI_LINKMAP, &map);
+    const unsigned long address = map ? map->l_addr : 0;
+    dlclose(library);
+    return address;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    const unsigned long one = visit(argv[1], "lib_plugin_one.so", 1000, 3);
+    const unsigned long two = visit(argv[1], "lib_plugin_two.so", 500, 5);
+    const unsigned long again = visit(argv[1], "lib_plugin_one.so", 100, 7);
+    say("{\"same_place\": %d}\n", one == two && two == again);
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* tests/programs/ring.c - many events with a small live set: ring PAIRS [DEPTH].
+ *
+ * A ring of 1024 blocks of 16 bytes to 9 KiB is turned over PAIRS times, under one of 64
+ * call paths chosen at random.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { SLOTS = 1024 };
+
+static void *slots[SLOTS];
+static uint64_t state = 1;
+static volatile unsigned sink;
+
+static uint32_t next(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33);
+}
+
+__attribute__((noinline)) static void turn_over(uint32_t at)
+{
+    free(slots[at % SLOTS]);
+    slots[at % SLOTS] = malloc(16 + (next() & 15 ? next() % 256 : next() % 9000));
+}
+
+#define STEP(n, below)                                                         \
+    __attribute__((noinline)) static void step_##n(uint32_t path, uint32_t at) \
+    {                                                                          \
+        below;                                                                 \
+        sink += path;                                                          \
+    }
+STEP(0, turn_over(at))
+STEP(1, turn_over(at))
+STEP(2, turn_over(at))
+STEP(3, turn_over(at))
+static void (*const last[])(uint32_t, uint32_t) = {step_0, step_1, step_2, step_3};
+STEP(4, last[path & 3](path >> 2, at))
+STEP(5, last[path & 3](path >> 2, at))
+STEP(6, last[path & 3](path >> 2, at))
+STEP(7, last[path & 3](path >> 2, at))
+static void (*const middle[])(uint32_t, uint32_t) = {step_4, step_5, step_6, step_7};
+STEP(8, middle[path & 3](path >> 2, at))
+STEP(9, middle[path & 3](path >> 2, at))
+STEP(10, middle[path & 3](path >> 2, at))
+STEP(11, middle[path & 3](path >> 2, at))
+static void (*const first[])(uint32_t, uint32_t) = {step_8, step_9, step_10, step_11};
+
+__attribute__((noinline)) static void descend(int depth, uint64_t pairs)
+{
+    if (depth > 0) {
+        descend(depth - 1, pairs);
+        sink++;
+        return;
+    }
+    for (uint64_t i = 0; i < pairs; i++) {
+        const uint32_t path = next();
+        first[path & 3](path >> 2, next());
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t pairs = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
+    descend(argc > 2 ? atoi(argv[2]) : 4, pairs);
+    return 0;
+}
