@@ -29,7 +29,7 @@ enum {
 };
 
 struct tide_lane_shared tide_lane_nowhere;
-static uint8_t ring_nowhere[TIDE_RING_SMALL];
+static uint8_t ring_nowhere[2 * TIDE_RING_LARGE]; /* whatever pos was read before */
 
 void tide_stream_tear(struct tide_stream *stream)
 {
@@ -258,7 +258,7 @@ static bool refill(struct tide_stream *stream, uint32_t need)
         tide_session_wake(); /* everything was idle; now it is not */
     if (stream->limit < stream->pos + need)
         stream->limit = stream->pos + need;
-    return true;
+    return stream->shared != &tide_lane_nowhere; /* torn while we were here */
 }
 
 bool tide_stream_refill(struct tide_stream *stream, uint32_t need)
