@@ -61,8 +61,8 @@ class Heaptrack(tide.Case):
         summary = run.report()["summary"]
         theirs = heaptrack_counts(argv, env)
         # Each tool puts its own variables into the environment, which Python copies into
-        # a dictionary: a handful of small blocks differ.
-        self.assertAlmostEqual(summary["alloc_calls"], theirs, delta=50)
+        # a dictionary: of some 44 000 calls a handful differ, also from run to run.
+        self.assertAlmostEqual(summary["alloc_calls"], theirs, delta=20)
         self.assertGreater(theirs, 10000)
 
 
