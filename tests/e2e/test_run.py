@@ -239,7 +239,7 @@ class Run(tide.Case):
         os.kill(target, signal.SIGSTOP)
         wait_for(lambda: state_of(target) == "T")
         time.sleep(0.1)
-        self.assertEqual(state_of(process.pid), "S")
+        self.assertIn(state_of(process.pid), ("S", "R")) # not stopped
         os.kill(target, signal.SIGCONT)
         os.kill(target, signal.SIGTERM)
         process.communicate(timeout=30)
