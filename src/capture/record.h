@@ -8,7 +8,7 @@
  * The slot is stepped after room was made, so that a lane that waits for the collector
  * holds no number that others wait for.
  *
- * Cost of everything but the stack walk: about 10 ns an event.
+ * What it costs is measured by `make bench`: see docs/performance.md.
  */
 #ifndef TIDE_CAPTURE_RECORD_H
 #define TIDE_CAPTURE_RECORD_H

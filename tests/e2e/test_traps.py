@@ -73,6 +73,13 @@ class Stacks(tide.Case):
         self.assertIn("main", names)
 
 
+class ThreadStart(tide.Case):
+    def test_a_first_allocation_inside_pthread_does_not_hang(self):
+        run = tide.Recorded([tide.program("asks_for_its_stack")], timeout=20)
+        self.assertEqual((run.status, run.stdout), (0, "done\n"))
+        self.whole(run.report("--flat"))
+
+
 class Children(tide.Case):
     def test_children_of_every_kind(self):
         run = tide.Recorded([tide.program("many_children"), "30"], ["--wait"], timeout=120)
