@@ -25,9 +25,11 @@ enum { TIDE_NEW_REACH = 1 << 16 };
 static TIDE_COLD void *boot_block(size_t size, size_t align, uint8_t kind,
                                   struct tide_caller caller)
 {
+    const bool relocated = tide_is_relocated();
     void *block = tide_boot_alloc(size, align);
     if (!block) {
-        errno = ENOMEM;
+        if (relocated)
+            errno = ENOMEM;
         return NULL;
     }
     const struct tide_bare_event event = {.op = TIDE_OP_ALLOC,
@@ -36,18 +38,40 @@ static TIDE_COLD void *boot_block(size_t size, size_t align, uint8_t kind,
                                           .size = size,
                                           .usable = size,
                                           .pc = caller.pc};
-    if (!tide_self.quiet)
+    if (!relocated)
+        tide_early_keep(&event);
+    else if (!tide_self.quiet)
         tide_bare(caller, &event);
     return block;
 }
 
-static TIDE_COLD void *boot_move(void *old, size_t size)
+static TIDE_COLD void boot_free(struct tide_caller caller, void *block)
+{
+    const struct tide_bare_event event = {
+        .op = TIDE_OP_FREE, .address = (uintptr_t)block, .pc = caller.pc};
+    if (!tide_is_relocated())
+        tide_early_keep(&event);
+    else if (!tide_self.quiet)
+        tide_record_death(caller, block);
+}
+
+/* Byte by byte through a volatile: memcpy may not be there yet. */
+static void boot_copy(void *to, const void *from, size_t bytes)
+{
+    volatile unsigned char *out = to;
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = ((const unsigned char *)from)[i];
+}
+
+static TIDE_COLD void *boot_move(struct tide_caller caller, void *old, size_t size)
 {
     const size_t kept = tide_boot_size(old) < size ? tide_boot_size(old) : size;
-    void *block = malloc(size);
-    if (block)
-        memcpy(block, old, kept);
-    free(old);
+    void *block = tide_is_relocated() ? malloc(size)
+                                      : boot_block(size, 16, TIDE_KIND_REALLOC, caller);
+    if (block) {
+        boot_copy(block, old, kept);
+        boot_free(caller, old);
+    }
     return block;
 }
 
@@ -78,7 +102,8 @@ static inline void *born(struct tide_caller caller, void *block, size_t size,
 {
     struct tide_self *self = &tide_self;
     uint8_t kind = (uint8_t)wish;
-    if (TIDE_UNLIKELY(self->quiet | tide_heap_ignored))
+    if (TIDE_UNLIKELY(self->quiet | tide_heap_ignored) &&
+        (tide_heap_ignored || tide_still_quiet(self, caller.frame)))
         return block;
     if (TIDE_UNLIKELY(self->new_kind)) { /* for operator new: it is the one who asked */
         if (self->new_frame - caller.frame < TIDE_NEW_REACH) {
@@ -105,7 +130,8 @@ static inline void *born(struct tide_caller caller, void *block, size_t size,
  * what was asked for is known. */
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind)
 {
-    if (tide_self.quiet | tide_heap_ignored)
+    if (tide_heap_ignored ||
+        (tide_self.quiet && tide_still_quiet(&tide_self, caller.frame)))
         return;
     if (!block) {
         tide_record_failure(caller, kind, size);
@@ -127,12 +153,16 @@ TIDE_HOOK void *malloc(size_t size)
 }
 
 /* Allocators may implement one of these by another: what they call inside is theirs. */
-#define TIDE_QUIETLY(result, call) \
-    do {                           \
-        tide_self.quiet++;         \
-        (result) = (call);         \
-        tide_self.quiet--;         \
+#define TIDE_QUIETLY_DO(what)                                          \
+    do {                                                               \
+        const uint8_t before = tide_self.quiet;                        \
+        tide_self.quiet_frame = (uintptr_t)__builtin_frame_address(0); \
+        tide_self.quiet = 1;                                           \
+        (what);                                                        \
+        tide_self.quiet = before;                                      \
+        tide_self.quiet_frame = 0;                                     \
     } while (0)
+#define TIDE_QUIETLY(result, call) TIDE_QUIETLY_DO((result) = (call))
 
 TIDE_HOOK void *calloc(size_t count, size_t size)
 {
@@ -233,7 +263,7 @@ static void *move(struct tide_caller caller, void *old, size_t size, uint8_t kin
 TIDE_HOOK void *realloc(void *old, size_t size)
 {
     if (TIDE_UNLIKELY(tide_boot_owns(old)))
-        return boot_move(old, size);
+        return boot_move(TIDE_CALLER, old, size);
     if (TIDE_UNLIKELY(!ready()))
         return boot_block(size, 16, TIDE_KIND_REALLOC, TIDE_CALLER);
     if (!old) {
@@ -264,20 +294,14 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
 
 /* --- Deaths --------------------------------------------------------------------------- */
 
-static TIDE_COLD void boot_free(struct tide_caller caller, void *block)
-{
-    if (!tide_self.quiet)
-        tide_record_death(caller, block);
-}
-
 /* Record the death of BLOCK.  False: it is the arena's, there is nothing to free. */
 static inline bool dies(struct tide_caller caller, void *block)
 {
-    struct tide_self *self = &tide_self;
     if (TIDE_UNLIKELY(tide_boot_owns(block))) {
         boot_free(caller, block);
         return false;
     }
+    struct tide_self *self = &tide_self;
     if (TIDE_UNLIKELY(self->deleting == block)) {
         self->deleting = NULL; /* operator delete has said it already */
         return true;
@@ -296,7 +320,12 @@ TIDE_HOOK void free(void *block)
 {
     if (!block)
         return;
-    if (dies(TIDE_CALLER, block) && TIDE_LIKELY(ready()))
+    if (TIDE_UNLIKELY(!ready())) {
+        if (tide_boot_owns(block))
+            boot_free(TIDE_CALLER, block);
+        return;
+    }
+    if (dies(TIDE_CALLER, block))
         tide_real.free(block);
 }
 
@@ -306,26 +335,22 @@ void free_aligned_sized(void *block, size_t align, size_t size);
 
 TIDE_HOOK void free_sized(void *block, size_t size)
 {
-    if (!block || !dies(TIDE_CALLER, block) || !ready())
+    if (!block || !ready() || !dies(TIDE_CALLER, block))
         return;
-    tide_self.quiet++;
     if (tide_real.free_sized)
-        tide_real.free_sized(block, size);
+        TIDE_QUIETLY_DO(tide_real.free_sized(block, size));
     else
         tide_real.free(block);
-    tide_self.quiet--;
 }
 
 TIDE_HOOK void free_aligned_sized(void *block, size_t align, size_t size)
 {
-    if (!block || !dies(TIDE_CALLER, block) || !ready())
+    if (!block || !ready() || !dies(TIDE_CALLER, block))
         return;
-    tide_self.quiet++;
     if (tide_real.free_aligned_sized)
-        tide_real.free_aligned_sized(block, align, size);
+        TIDE_QUIETLY_DO(tide_real.free_aligned_sized(block, align, size));
     else
         tide_real.free(block);
-    tide_self.quiet--;
 }
 
 TIDE_HOOK size_t malloc_usable_size(void *block)

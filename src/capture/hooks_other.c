@@ -1,4 +1,5 @@
-/* capture/hooks_other.c - pthread_create and dlclose: what changes the recorder's world.
+/* capture/hooks_other.c - pthread_create, _Fork, dlclose: what changes the recorder's
+ * world.
  *
  * dlopen is not hooked: it looks at its caller to find the library's search path.
  */
@@ -42,6 +43,20 @@ TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     second_thread();
     errno = saved;
     return tide_real.pthread_create(thread, attributes, start, argument);
+}
+
+/* fork for signal handlers: no handler of pthread_atfork() sees it. */
+pid_t _Fork(void); /* NOLINT(bugprone-reserved-identifier): its name */
+TIDE_HOOK pid_t _Fork(void) /* NOLINT(bugprone-reserved-identifier) */
+{
+    if (!tide_real_resolve() || !tide_real.fork_now) {
+        errno = ENOSYS;
+        return -1;
+    }
+    tide_fork_in_hook(TIDE_FORK_BEFORE);
+    const pid_t child = tide_real.fork_now();
+    tide_fork_in_hook(child == 0 ? TIDE_FORK_CHILD : TIDE_FORK_PARENT);
+    return child;
 }
 
 TIDE_HOOK int dlclose(void *library)

@@ -30,18 +30,21 @@ static void fork_begins(void)
 {
     if (tide_shared_segment)
         atomic_fetch_add(&tide_shared_segment->forks, 1);
+    tide_fork_in_hook(TIDE_FORK_BEFORE);
+}
+
+static void fork_parent(void)
+{
+    tide_fork_in_hook(TIDE_FORK_PARENT);
 }
 
 static void fork_child(void)
 {
     struct tide_self *self = &tide_self;
     struct tide_stream *stream = self->stream;
-    if (!stream || stream->shared || atomic_load(&tide_phase) != TIDE_PHASE_ON)
+    if (!stream || atomic_load(&tide_phase) != TIDE_PHASE_ON ||
+        tide_fork_in_hook(TIDE_FORK_CHILD) || stream->shared)
         return;
-    if (self->busy) { /* a handler has forked: the hook it interrupted goes on in both */
-        tide_stream_tear(stream);
-        return;
-    }
     const int saved = errno;
     tide_shield();
     self->busy_frame = (uintptr_t)__builtin_frame_address(0);
@@ -50,6 +53,21 @@ static void fork_child(void)
     self->busy = TIDE_IDLE;
     tide_unshield();
     errno = saved;
+}
+
+bool tide_fork_in_hook(enum tide_fork_moment moment)
+{
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = self->stream;
+    if (!self->busy || !stream || !stream->shared)
+        return false;
+    const int saved = errno;
+    if (moment == TIDE_FORK_CHILD)
+        tide_stream_tear(self);
+    else
+        tide_stream_keep_on_fork(stream, moment == TIDE_FORK_BEFORE);
+    errno = saved;
+    return true;
 }
 
 /* Who was not started by `tidemark run` starts a collector, and lets those it starts
@@ -87,7 +105,7 @@ static void start_once(void)
     const bool on = tide_real_resolve() && start();
     atomic_store(&tide_phase, on ? TIDE_PHASE_ON : TIDE_PHASE_INERT);
     if (on)
-        pthread_atfork(fork_begins, NULL, fork_child);
+        pthread_atfork(fork_begins, fork_parent, fork_child);
     self->quiet--;
     struct tide_stream *stream = on ? tide_stream_of_thread() : NULL;
     if (!stream || tide_heap_ignored)

@@ -16,6 +16,11 @@ void tide_thread_watch(struct tide_stream *stream);
 /* A second thread is about to exist: start to count slots. */
 void tide_threads_begin(void);
 
+/* A fork, perhaps by a signal handler that interrupted a hook: then do what that takes
+ * and return true.  See tide_stream_tear(). */
+enum tide_fork_moment { TIDE_FORK_BEFORE, TIDE_FORK_PARENT, TIDE_FORK_CHILD };
+bool tide_fork_in_hook(enum tide_fork_moment moment) TIDE_COLD;
+
 /* enum tide_space_bit: what is recorded. */
 extern uint32_t tide_spaces;
 extern bool tide_heap_ignored; /* heap is not among them */

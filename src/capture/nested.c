@@ -32,7 +32,9 @@ static void step_bare(struct tide_stream *stream, struct tide_bare_event *event)
 {
     if (!stream->numbered)
         return;
-    tide_order_step(stream, tide_slot_of(event->address), &event->number);
+    const uint32_t slot =
+        event->op == TIDE_OP_MAP ? TIDE_SLOT_MAP : tide_slot_of(event->address);
+    tide_order_step(stream, slot, &event->number);
     event->numbered = true;
 }
 
@@ -40,6 +42,11 @@ static void step_bare(struct tide_stream *stream, struct tide_bare_event *event)
 static void put_bare(struct tide_stream *stream, const struct tide_bare_event *event)
 {
     uint8_t *out = stream->ring + stream->pos;
+    const struct tide_stack_plan plan = tide_plan_leaf(event->pc);
+    if (event->op == TIDE_OP_MAP) {
+        tide_stream_publish(stream, tide_put_map(stream, out, event, &plan));
+        return;
+    }
     if (event->op == TIDE_OP_FREE) {
         const struct tide_death death = {.address = event->address,
                                          .op = TIDE_OP_FREE,
@@ -55,7 +62,6 @@ static void put_bare(struct tide_stream *stream, const struct tide_bare_event *e
                                      .kind = event->kind,
                                      .numbered = event->numbered,
                                      .number = event->number};
-    const struct tide_stack_plan plan = tide_plan_leaf(event->pc);
     tide_stream_publish(stream, tide_put_birth(stream, out, &birth, &plan));
 }
 
@@ -95,10 +101,16 @@ void tide_flush_pending(struct tide_stream *stream)
 
 /* --- Which of the cases is it? ------------------------------------------------------ */
 
-/* Did a longjmp leave the hook that set busy?  Then its frame is not among the callers. */
-static bool busy_is_stale(const struct tide_self *self, struct tide_caller caller)
+bool tide_unstick(struct tide_self *self, struct tide_caller caller)
 {
-    return tide_stack_find(self->stream, caller, self->busy_frame) == TIDE_FOUND_NOT;
+    struct tide_stream *stream = self->stream ? self->stream : self->torn;
+    if (!stream || tide_stack_find(stream, caller, self->busy_frame) != TIDE_FOUND_NOT)
+        return false;
+    stream->limit = 0;
+    stream->reset_next = true;
+    self->quiet = 0;
+    self->busy = TIDE_IDLE;
+    return true;
 }
 
 static void nested(struct tide_self *self, const struct tide_bare_event *event)
@@ -133,13 +145,10 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
 {
     struct tide_self *self = &tide_self;
     const uint32_t phase = atomic_load(&tide_phase);
-    if (self->busy && self->stream && busy_is_stale(self, caller)) {
-        self->busy = self->quiet = 0;
-        self->stream->limit = 0;
-        self->stream->reset_next = true;
+    if (self->busy && tide_unstick(self, caller) && self->stream)
         return false;
-    }
-    if (self->quiet || phase == TIDE_PHASE_INERT)
+    if (phase == TIDE_PHASE_INERT ||
+        (self->quiet && tide_still_quiet(self, caller.frame)))
         return true;
     if (phase == TIDE_PHASE_EARLY) {
         tide_early_keep(event);

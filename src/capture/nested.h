@@ -15,6 +15,10 @@
 bool tide_bare(struct tide_caller caller,
                const struct tide_bare_event *event) TIDE_COLD;
 
+/* Busy is set: did a longjmp leave the hook that set it?  Then its frame is not among
+ * the callers, the stream starts over with a reset, and true is returned. */
+bool tide_unstick(struct tide_self *self, struct tide_caller caller) TIDE_COLD;
+
 /* Keep EVENT until recording starts. */
 void tide_early_keep(const struct tide_bare_event *event);
 /* Recording has started in this thread: write what was kept. */

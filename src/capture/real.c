@@ -108,11 +108,17 @@ static void resolve(void)
     find(&tide_real.free_aligned_sized, "free_aligned_sized");
     find(&tide_real.pthread_create, "pthread_create");
     find(&tide_real.dlclose, "dlclose");
+    find(&tide_real.fork_now, "_Fork");
     tide_real.glibc = is_glibc_malloc();
     atomic_signal_fence(memory_order_release);
     tide_real.ready = true;
     if (!tide_real.glibc)
         warm_up();
+}
+
+bool tide_is_relocated(void)
+{
+    return probe != NULL;
 }
 
 bool tide_real_resolve(void)

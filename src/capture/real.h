@@ -32,9 +32,14 @@ struct tide_real {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                           void *);
     int (*dlclose)(void *);
+    pid_t (*fork_now)(void); /* _Fork */
 };
 
 extern struct tide_real tide_real;
+
+/* Before the loader has relocated this library, which hooks may see, neither TLS nor
+ * errno nor any function of libc can be used. */
+bool tide_is_relocated(void);
 
 /* Resolve them, if that is possible yet.  True when tide_real is ready. */
 bool tide_real_resolve(void);

@@ -50,11 +50,11 @@ void tide_record_move_late(struct tide_caller caller, void *old,
 void tide_record_failure(struct tide_caller caller, uint8_t kind,
                          uint64_t size) TIDE_COLD;
 
-struct tide_map_record {
-    uint64_t call; /* enum tide_map_call */
-    uint64_t address, length, argument1, argument2;
-};
 void tide_record_map(struct tide_caller caller, const struct tide_map_record *map);
+/* Write it at OUT; room was made, its slot stepped when stream->numbered. */
+uint8_t *tide_put_map(struct tide_stream *stream, uint8_t *out,
+                      const struct tide_bare_event *event,
+                      const struct tide_stack_plan *plan) TIDE_COLD;
 
 /* Regions, labels, marks: KIND of enum tide_extra with up to three values. */
 void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *values,

@@ -47,12 +47,14 @@ void tide_record_death_stacked(struct tide_stream *stream, struct tide_caller ca
 }
 
 /* The thread's stream with busy set, made if need be; NULL: not recorded now. */
-static struct tide_stream *enter_slowly(struct tide_self *self, uintptr_t frame)
+static struct tide_stream *enter_slowly(struct tide_self *self,
+                                        struct tide_caller caller)
 {
-    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, frame);
-    if (stream || self->busy || self->quiet || self->ended || !tide_stream_of_thread())
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
+    if (stream || self->quiet || self->ended ||
+        (self->busy && !tide_unstick(self, caller)) || !tide_stream_of_thread())
         return stream;
-    return tide_enter(self, TIDE_WRITING, frame);
+    return tide_enter(self, TIDE_WRITING, caller.frame);
 }
 
 /* --- realloc ---------------------------------------------------------------------- */
@@ -60,7 +62,7 @@ static struct tide_stream *enter_slowly(struct tide_self *self, uintptr_t frame)
 bool tide_record_move_begin(struct tide_caller caller, void *old)
 {
     struct tide_self *self = &tide_self;
-    struct tide_stream *stream = enter_slowly(self, caller.frame);
+    struct tide_stream *stream = enter_slowly(self, caller);
     if (!stream)
         return false;
     struct tide_death death = {.address = (uintptr_t)old, .op = TIDE_OP_MOVE_BEGIN};
@@ -110,17 +112,15 @@ void tide_record_move_late(struct tide_caller caller, void *old,
 
 /* --- Maps, marks ------------------------------------------------------------------ */
 
-static uint8_t *put_map(struct tide_stream *stream, const struct tide_map_record *map,
-                        const struct tide_stack_plan *plan)
+uint8_t *tide_put_map(struct tide_stream *stream, uint8_t *out,
+                      const struct tide_bare_event *event,
+                      const struct tide_stack_plan *plan)
 {
-    uint8_t *out = stream->ring + stream->pos;
-    uint16_t number = 0;
-    const bool numbered =
-        stream->numbered && tide_order_step(stream, TIDE_SLOT_MAP, &number);
-    *out++ = (uint8_t)(TIDE_OP_MAP | (numbered ? TIDE_TAG_NUMBERED : 0) |
+    const struct tide_map_record *map = &event->map;
+    *out++ = (uint8_t)(TIDE_OP_MAP | (event->numbered ? TIDE_TAG_NUMBERED : 0) |
                        (unsigned)plan->mode << TIDE_TAG_MODE_SHIFT);
-    if (numbered)
-        out = tide_put_u16(out, number);
+    if (event->numbered)
+        out = tide_put_u16(out, event->number);
     out = tide_put_varint(out, map->call);
     out = tide_put_varint(out, map->address);
     out = tide_put_varint(out, map->length);
@@ -129,19 +129,32 @@ static uint8_t *put_map(struct tide_stream *stream, const struct tide_map_record
     return tide_put_stack(stream, out, plan);
 }
 
+static void write_map(struct tide_stream *stream, struct tide_caller caller,
+                      struct tide_bare_event *event)
+{
+    struct tide_stack_plan plan;
+    const uint32_t depth = tide_stack_take(stream, caller);
+    stream->limit = 0; /* a map is rare and large: stamp it */
+    if (!tide_ready_with_stack(stream, caller, depth, &plan))
+        return;
+    event->numbered =
+        stream->numbered && tide_order_step(stream, TIDE_SLOT_MAP, &event->number);
+    tide_stream_publish(stream,
+                        tide_put_map(stream, stream->ring + stream->pos, event, &plan));
+}
+
 void tide_record_map(struct tide_caller caller, const struct tide_map_record *map)
 {
     const int saved = errno;
     struct tide_self *self = &tide_self;
-    struct tide_stream *stream = enter_slowly(self, caller.frame);
-    if (!stream)
-        return;
-    struct tide_stack_plan plan;
-    const uint32_t depth = tide_stack_take(stream, caller);
-    stream->limit = 0; /* a map is rare and large: stamp it */
-    if (tide_ready_with_stack(stream, caller, depth, &plan))
-        tide_stream_publish(stream, put_map(stream, map, &plan));
-    tide_leave(self, stream);
+    struct tide_bare_event event = {.op = TIDE_OP_MAP, .pc = caller.pc, .map = *map};
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
+    if (!stream && !tide_bare(caller, &event))
+        stream = tide_enter(self, TIDE_WRITING, caller.frame);
+    if (stream) {
+        write_map(stream, caller, &event);
+        tide_leave(self, stream);
+    }
     errno = saved;
 }
 
@@ -149,9 +162,12 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
                        uint32_t count)
 {
     struct tide_self *self = &tide_self;
-    struct tide_stream *stream = enter_slowly(self, caller.frame);
-    if (!stream)
+    struct tide_stream *stream = enter_slowly(self, caller);
+    if (!stream) {
+        if (self->busy) /* a handler's mark: there is no place to keep it */
+            tide_process_drop();
         return;
+    }
     if (tide_ready_to_step(stream, TIDE_RECORD_MAX))
         tide_stream_publish(
             stream, tide_put_extra(stream->ring + stream->pos, kind, values, count));

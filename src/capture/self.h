@@ -6,6 +6,7 @@
 #ifndef TIDE_CAPTURE_SELF_H
 #define TIDE_CAPTURE_SELF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tide_stream;
@@ -20,22 +21,36 @@ enum tide_busy {
 
 struct tide_self {
     struct tide_stream
-        *stream;          /* borrowed; NULL before the first event and at the end */
-    void *deleting;       /* operator delete is on its way to free this */
-    uintptr_t new_pc;     /* caller of operator new, while new_kind is set */
-    uintptr_t new_frame;  /* frame address of our operator new */
-    uint64_t signal_mask; /* what was blocked before shielded */
-    uintptr_t busy_frame; /* frame address of the call that set busy */
-    uint8_t busy;         /* enum tide_busy */
-    uint8_t quiet;        /* > 0: inside a call whose inner calls do not count */
-    uint8_t ended;        /* the thread's last destructor has run */
-    uint8_t shielded;     /* signals are held back, so many times over */
-    uint8_t exit_rounds;  /* how often the thread's destructor came by */
-    uint8_t new_kind;     /* operator new calls malloc: 1 + enum tide_alloc_kind */
+        *stream;              /* borrowed; NULL before the first event and at the end */
+    struct tide_stream *torn; /* borrowed; of a hook that a fork has cut off */
+    void *deleting;           /* operator delete is on its way to free this */
+    uintptr_t new_pc;         /* caller of operator new, while new_kind is set */
+    uintptr_t new_frame;      /* frame address of our operator new */
+    uint64_t signal_mask;     /* what was blocked before shielded */
+    uintptr_t busy_frame;     /* frame address of the call that set busy */
+    uintptr_t quiet_frame; /* of the hook that set quiet; 0: the recorder itself did */
+    uint8_t busy;          /* enum tide_busy */
+    uint8_t quiet;         /* > 0: inside a call whose inner calls do not count */
+    uint8_t ended;         /* the thread's last destructor has run */
+    uint8_t shielded;      /* signals are held back, so many times over */
+    uint8_t exit_rounds;   /* how often the thread's destructor came by */
+    uint8_t new_kind;      /* operator new calls malloc: 1 + enum tide_alloc_kind */
 };
 
 extern _Thread_local struct tide_self tide_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Quiet is set: a call from FRAME further up the stack than the hook that set it shows
+ * that a longjmp has left that hook; then it is cleared.  (From a handler on a stack of its
+ * own this may be wrong; then one inner call of an allocator counts that should not.) */
+static inline bool tide_still_quiet(struct tide_self *self, uintptr_t frame)
+{
+    if (self->quiet_frame == 0 || frame <= self->quiet_frame)
+        return true;
+    self->quiet = 0;
+    self->quiet_frame = 0;
+    return false;
+}
 
 /* Who called a hook: where its return address points, and the hook's own frame, from
  * which the walk starts. */

@@ -49,11 +49,15 @@ static int receive_two(int fd, struct tide_welcome *welcome, int fds[2])
         got = syscall(SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC);
     while (got == -1 && errno == EINTR);
     const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-    if (got != (long)sizeof(*welcome) || !first || first->cmsg_type != SCM_RIGHTS ||
-        first->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+    if (got < 0 || !first || first->cmsg_type != SCM_RIGHTS)
         return -1;
-    memcpy(fds, CMSG_DATA(first), 2 * sizeof(int));
-    return 0;
+    const size_t came = first->cmsg_len - CMSG_LEN(0);
+    memcpy(fds, CMSG_DATA(first), came);
+    if (got == (long)sizeof(*welcome) && came == 2 * sizeof(int))
+        return 0;
+    for (size_t i = 0; i < came / sizeof(int); i++) /* few may come when few are free */
+        syscall(SYS_close, fds[i]);
+    return -1;
 }
 
 static void *map_shared(int fd, uint64_t bytes)

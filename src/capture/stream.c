@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,19 +29,41 @@ enum {
         100, /* waits without heartbeat before the collector counts as dead */
 };
 
-struct tide_lane_shared tide_lane_nowhere;
-static uint8_t ring_nowhere[2 * TIDE_RING_LARGE]; /* whatever pos was read before */
-
-void tide_stream_tear(struct tide_stream *stream)
-{
-    stream->shared = &tide_lane_nowhere;
-    stream->ring = ring_nowhere;
-    stream->ring_bytes = sizeof(ring_nowhere);
-}
-
 static uint64_t head_of(const struct tide_stream *stream)
 {
     return stream->base + stream->pos;
+}
+
+/* --- Fork in the middle of a record --------------------------------------------------- */
+
+void tide_stream_keep_on_fork(struct tide_stream *stream, bool keep)
+{
+    syscall(SYS_madvise, stream, sizeof(*stream),
+            keep ? MADV_KEEPONFORK : MADV_WIPEONFORK);
+}
+
+static bool cover(void *at, uint64_t bytes)
+{
+    return syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1;
+}
+
+/* The header is kept: its state says LIVE, so that this lane is never claimed here.  What
+ * the hook has in hand is the parent's event; here it is not recorded. */
+void tide_stream_tear(struct tide_self *self)
+{
+    struct tide_stream *const stream = self->stream;
+    const struct tide_lane_shared header = *stream->shared;
+    uint8_t *const first = (uint8_t *)stream->shared;
+    const bool moved = stream->ring != first + TIDE_LANE_HEAD;
+    if (!cover(first, TIDE_RING_SMALL) ||
+        (moved && !cover(stream->ring, TIDE_RING_LARGE)))
+        atomic_store(&tide_phase, TIDE_PHASE_INERT);
+    *stream->shared = header;
+    stream->torn = true;
+    stream->limit = 0;
+    self->torn = stream;
+    self->stream = NULL;
 }
 
 /* --- Room ------------------------------------------------------------------------- */
@@ -238,8 +261,9 @@ static bool lose_one(struct tide_stream *stream)
 
 static bool refill(struct tide_stream *stream, uint32_t need)
 {
-    if ((!stream->shared || stream->shared == &tide_lane_nowhere) &&
-        !tide_stream_open(stream))
+    if (TIDE_UNLIKELY(stream->torn))
+        return false;
+    if (!stream->shared && !tide_stream_open(stream))
         return false;
     if (atomic_load(&tide_process->off))
         return lose_one(stream);
@@ -258,7 +282,7 @@ static bool refill(struct tide_stream *stream, uint32_t need)
         tide_session_wake(); /* everything was idle; now it is not */
     if (stream->limit < stream->pos + need)
         stream->limit = stream->pos + need;
-    return stream->shared != &tide_lane_nowhere; /* torn while we were here */
+    return !stream->torn; /* by a fork while we were here */
 }
 
 bool tide_stream_refill(struct tide_stream *stream, uint32_t need)

@@ -30,14 +30,20 @@ enum {
     TIDE_LEAVES = 64,             /* lone frames remembered */
 };
 
+struct tide_map_record {
+    uint64_t call; /* enum tide_map_call */
+    uint64_t address, length, argument1, argument2;
+};
+
 /* An event of a signal handler that interrupted the recorder, or of a thread without a
  * stream: everything needed to write it later, with its innermost frame only. */
 struct tide_bare_event {
-    uint8_t op; /* TIDE_OP_ALLOC or TIDE_OP_FREE */
+    uint8_t op; /* TIDE_OP_ALLOC, TIDE_OP_FREE or TIDE_OP_MAP */
     uint8_t kind;
     bool numbered;
     uint16_t number;
     uint64_t address, size, usable, pc;
+    struct tide_map_record map; /* of TIDE_OP_MAP, instead of the four */
 };
 
 struct tide_stream {
@@ -54,6 +60,7 @@ struct tide_stream {
     bool stamp_next;  /* stamp before the next record */
     bool reset_next;  /* reset before the next record */
     bool keep_ring;   /* the ring is large, or small for good */
+    bool torn;        /* forked in the middle of a record: nobody drains this lane */
     uint32_t pending; /* nested events ever put into pending_events */
     uint32_t flushed; /* of these, written already */
     uint64_t last_ticks;
@@ -100,10 +107,12 @@ static inline void tide_stream_publish(struct tide_stream *stream, const uint8_t
                           memory_order_release);
 }
 
-/* A lane that nobody drains: for a hook that fork has torn from its own. */
-extern struct tide_lane_shared tide_lane_nowhere;
-/* Let the hook that goes on with STREAM, wiped, write nowhere. */
-void tide_stream_tear(struct tide_stream *stream) TIDE_COLD;
+/* A signal handler that interrupted the recorder forks.  In the child the hook goes on
+ * in the middle of a record, so it must find its stream as it was (KEEP before the fork,
+ * not KEEP after it), but on a lane that nobody drains: private memory over the shared.
+ * The next hook finds no stream and gets a new one. */
+void tide_stream_keep_on_fork(struct tide_stream *stream, bool keep) TIDE_COLD;
+void tide_stream_tear(struct tide_self *self) TIDE_COLD;
 
 /* Give STREAM, new or wiped by fork, a lane; false when nothing is recorded. */
 bool tide_stream_open(struct tide_stream *stream) TIDE_COLD;
