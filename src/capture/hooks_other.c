@@ -1,12 +1,14 @@
-/* capture/hooks_other.c - pthread_create, _Fork, dlclose: what changes the recorder's
- * world.
+/* capture/hooks_other.c - pthread_create, _Fork, dlopen, dlclose: what changes the
+ * recorder's world.
  *
- * dlopen is not hooked: it looks at its caller to find the library's search path.
+ * dlopen looks at its caller to find the library's search path, so the hooks of it end in
+ * a jump, not in a call: this file is compiled with -foptimize-sibling-calls.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 
+#include "capture/cautions.h"
 #include "capture/hooks.h"
 #include "capture/lifecycle.h"
 #include "capture/modules.h"
@@ -46,7 +48,7 @@ TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
 }
 
 /* fork for signal handlers: no handler of pthread_atfork() sees it. */
-pid_t _Fork(void); /* NOLINT(bugprone-reserved-identifier): its name */
+pid_t _Fork(void);          /* NOLINT(bugprone-reserved-identifier): its name */
 TIDE_HOOK pid_t _Fork(void) /* NOLINT(bugprone-reserved-identifier) */
 {
     if (!tide_real_resolve() || !tide_real.fork_now) {
@@ -57,6 +59,24 @@ TIDE_HOOK pid_t _Fork(void) /* NOLINT(bugprone-reserved-identifier) */
     const pid_t child = tide_real.fork_now();
     tide_fork_in_hook(child == 0 ? TIDE_FORK_CHILD : TIDE_FORK_PARENT);
     return child;
+}
+
+TIDE_HOOK void *dlopen(const char *file, int mode)
+{
+    if (!tide_real_resolve() || !tide_real.dlopen)
+        return NULL;
+    if (TIDE_UNLIKELY(mode & RTLD_DEEPBIND))
+        tide_caution_bypass(file);
+    return tide_real.dlopen(file, mode);
+}
+
+TIDE_HOOK void *dlmopen(Lmid_t space, const char *file, int mode)
+{
+    if (!tide_real_resolve() || !tide_real.dlmopen)
+        return NULL;
+    if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
+        tide_caution_bypass(file);
+    return tide_real.dlmopen(space, file, mode);
 }
 
 TIDE_HOOK int dlclose(void *library)

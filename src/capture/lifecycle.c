@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 
 #include "base/raw/ticks.h"
+#include "capture/cautions.h"
 #include "capture/modules.h"
 #include "capture/nested.h"
 #include "capture/process.h"
@@ -113,6 +114,7 @@ static void start_once(void)
     tide_shield();
     self->busy_frame = (uintptr_t)__builtin_frame_address(0);
     self->busy = TIDE_WRITING;
+    tide_cautions_start();
     tide_early_flush(stream);
     self->busy = TIDE_IDLE;
     tide_unshield();

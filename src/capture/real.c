@@ -107,6 +107,8 @@ static void resolve(void)
     find(&tide_real.free_sized, "free_sized");
     find(&tide_real.free_aligned_sized, "free_aligned_sized");
     find(&tide_real.pthread_create, "pthread_create");
+    find(&tide_real.dlopen, "dlopen");
+    find(&tide_real.dlmopen, "dlmopen");
     find(&tide_real.dlclose, "dlclose");
     find(&tide_real.fork_now, "_Fork");
     tide_real.glibc = is_glibc_malloc();

@@ -31,6 +31,8 @@ struct tide_real {
     size_t (*malloc_usable_size)(void *);
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                           void *);
+    void *(*dlopen)(const char *, int);
+    void *(*dlmopen)(long, const char *, int);
     int (*dlclose)(void *);
     pid_t (*fork_now)(void); /* _Fork */
 };

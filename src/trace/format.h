@@ -108,7 +108,8 @@ enum tide_note {
                                      dropped events, reason (enum tide_end) */
     TIDE_NOTE_CLOCK = 35,         /* ticks, unix ns: one point of the clock's line */
     TIDE_NOTE_RSS = 36,           /* process, ticks, RSS bytes, peak RSS bytes */
-    TIDE_NOTE_TROUBLE = 37,       /* str: one line for the report's honesty section */
+    TIDE_NOTE_TROUBLE = 37,       /* str: one line for the report's honesty section;
+                                     processes may write it as well */
 
     /* In the END chunk. */
     TIDE_NOTE_END = 64, /* ticks, chunks before this one, collector peak RSS bytes,

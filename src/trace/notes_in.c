@@ -14,7 +14,10 @@
 #include "trace/format.h"
 #include "trace/mappings.h"
 
-enum { TIDE_NOTE_COST = 32 }; /* bytes that even the shortest note may take */
+enum {
+    TIDE_NOTE_COST = 32,     /* bytes that even the shortest note may take */
+    TIDE_TROUBLES_MAX = 256, /* lines; more help nobody */
+};
 
 static const struct tide_process NEW_PROCESS = {.exe = ""};
 
@@ -318,12 +321,24 @@ static void note_rss(struct tide_notes *notes, uint32_t index,
         *added = sample;
 }
 
+/* Every process of a program may say the same. */
+static bool knows_trouble(const struct tide_notes *notes, const char *text)
+{
+    const char *const *lines = notes->troubles.items;
+    for (size_t i = 0; i < notes->troubles.count; i++)
+        if (strcmp(lines[i], text) == 0)
+            return true;
+    return notes->troubles.count >= TIDE_TROUBLES_MAX;
+}
+
 static void note_trouble(struct tide_notes *notes, uint32_t index,
                          struct tide_cursor *cursor)
 {
     (void)index;
     const char *text = copy_string(notes, cursor);
-    const char **line = cursor->failed ? NULL : add(notes, &notes->troubles);
+    if (cursor->failed || !text || knows_trouble(notes, text))
+        return;
+    const char **line = add(notes, &notes->troubles);
     if (line)
         *line = text;
 }
@@ -357,6 +372,7 @@ static const struct {
     {TIDE_NOTE_PROCESS_END, TIDE_CHUNK_RUN, note_process_end},
     {TIDE_NOTE_CLOCK, TIDE_CHUNK_RUN, note_clock},
     {TIDE_NOTE_RSS, TIDE_CHUNK_RUN, note_rss},
+    {TIDE_NOTE_TROUBLE, TIDE_CHUNK_NOTES, note_trouble},
     {TIDE_NOTE_TROUBLE, TIDE_CHUNK_RUN, note_trouble},
     {TIDE_NOTE_END, TIDE_CHUNK_END, note_end},
 };

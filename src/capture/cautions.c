@@ -1,0 +1,91 @@
+/* capture/cautions.c - what passes the recorder by is said.
+ *
+ * A preloaded malloc comes after one that the executable itself defines, and a library
+ * loaded with RTLD_DEEPBIND or into a namespace of its own binds to libc's.  Nothing can
+ * be recorded then, but the report need not be silent about it.
+ */
+#include "capture/cautions.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/raw/varint.h"
+#include "capture/process.h"
+#include "capture/record.h"
+
+enum { TIDE_LINE_MAX = 512, TIDE_BYPASSES_SAID = 8 };
+
+/* Up to five pieces of one line, as a note.  Call with busy set. */
+static void say(const char *const *pieces)
+{
+    uint8_t payload[TIDE_VARINT_MAX + TIDE_LINE_MAX];
+    char line[TIDE_LINE_MAX];
+    size_t length = 0;
+    for (; *pieces; pieces++) {
+        const size_t bytes = strnlen(*pieces, sizeof(line) - length);
+        memcpy(line + length, *pieces, bytes);
+        length += bytes;
+    }
+    uint8_t *const text = tide_put_varint(payload, length);
+    memcpy(text, line, length);
+    tide_process_note(TIDE_NOTE_TROUBLE, payload, (uint32_t)(text + length - payload));
+}
+
+static const struct link_map *home_of(void *address)
+{
+    struct dl_find_object object;
+    return address && _dl_find_object(address, &object) == 0 ? object.dlfo_link_map
+                                                             : NULL;
+}
+
+static const char *name_of(const struct link_map *module, char *buffer, size_t size)
+{
+    if (module->l_name && module->l_name[0])
+        return module->l_name;
+    const long length =
+        syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", buffer, size - 1);
+    if (length <= 0)
+        return "the program";
+    buffer[length] = '\0';
+    return buffer;
+}
+
+void tide_cautions_start(void)
+{
+    static char here;
+    char buffer[TIDE_LINE_MAX / 2];
+    const struct link_map *const first = home_of(dlsym(RTLD_DEFAULT, "malloc"));
+    if (!first || first == home_of(&here))
+        return;
+    const char *const line[] = {name_of(first, buffer, sizeof(buffer)),
+                                " defines malloc itself: its heap was not recorded; "
+                                "see tidemark doctor",
+                                NULL};
+    say(line);
+}
+
+void tide_caution_bypass(const char *file)
+{
+    static _Atomic uint32_t said;
+    const int saved = errno;
+    struct tide_self *self = &tide_self;
+    if (atomic_load(&tide_phase) == TIDE_PHASE_ON &&
+        atomic_fetch_add(&said, 1) < TIDE_BYPASSES_SAID) {
+        struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
+        const char *const line[] = {
+            file ? file : "a library",
+            " was loaded so that its calls go to libc directly "
+            "(RTLD_DEEPBIND, dlmopen): its heap was not recorded",
+            NULL};
+        if (stream && tide_stream_room(stream, TIDE_RECORD_MAX))
+            say(line);
+        if (stream)
+            tide_leave(self, stream);
+    }
+    errno = saved;
+}

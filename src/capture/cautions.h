@@ -1,0 +1,16 @@
+/* capture/cautions.h - what passes the recorder by is said.
+ *
+ * For: capture/.
+ */
+#ifndef TIDE_CAPTURE_CAUTIONS_H
+#define TIDE_CAPTURE_CAUTIONS_H
+
+#include "capture/self.h"
+
+/* Recording has begun: is there a malloc in front of ours? */
+void tide_cautions_start(void) TIDE_COLD;
+
+/* FILE is about to be loaded so that its calls do not reach us. */
+void tide_caution_bypass(const char *file) TIDE_COLD;
+
+#endif
