@@ -1,8 +1,11 @@
 """tests/e2e/tide.py - record programs and read reports: what the tests share."""
+import ctypes
 import json
 import os
+import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 TIDEMARK = os.environ["TIDEMARK"]
@@ -63,6 +66,112 @@ class Case(unittest.TestCase):
         expected = {"dropped": 0, "unmatched_frees": 0, "complete": True}
         expected.update(allowed)
         self.assertEqual({key: honesty[key] for key in expected}, expected, honesty)
+
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def read_of(pid, name):
+    """The bytes of a file of process PID; empty when it is gone."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def state_and_parent(pid):
+    """The kernel's letter for the state of PID and its parent; None when it is gone."""
+    fields = read_of(pid, "stat").rpartition(b")")[2].split()
+    return (fields[0].decode(), int(fields[1])) if fields else None
+
+
+def processes():
+    """pid -> (state, parent) of all processes."""
+    found = {int(name): state_and_parent(name) for name in os.listdir("/proc")
+             if name.isdigit()}
+    return {pid: facts for pid, facts in found.items() if facts}
+
+
+def descendants(root):
+    """The pids below ROOT, zombies included."""
+    children = {}
+    for pid, (_, parent) in processes().items():
+        children.setdefault(parent, []).append(pid)
+    found, todo = [], [root]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+class TidyCase(Case):
+    """A case after each of whose tests nothing may be left: see nothing_left().
+
+    Sessions get a folder of their own, and who loses his parent becomes our child, so
+    that what is left can be told from what others are doing on this machine.
+    """
+
+    def setUp(self):
+        self.runtime = tempfile.mkdtemp(prefix="tide-rt-")
+        self.addCleanup(shutil.rmtree, self.runtime, ignore_errors=True)
+        before = os.environ.get("XDG_RUNTIME_DIR")
+        os.environ["XDG_RUNTIME_DIR"] = self.runtime
+        self.addCleanup(self.restore_runtime, before)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    @staticmethod
+    def restore_runtime(before):
+        if before is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = before
+
+    def tearDown(self):
+        self.nothing_left()
+
+    def nothing_left(self, seconds=60.0, folders=True):
+        """No process of any run of this test, no memory shared with one and, with
+        FOLDERS, no session folder (a killed collector cannot remove its own)."""
+        end = time.monotonic() + seconds
+        clean = 0
+        while clean < 2:  # who forks while we look may be missed once
+            left = self.who_is_left()
+            if folders:
+                left += [os.path.join(self.runtime, name)
+                         for name in os.listdir(self.runtime)]
+            clean = 0 if left else clean + 1
+            if left and time.monotonic() > end:
+                self.fail("left behind: " + "; ".join(left))
+            time.sleep(0.01)
+
+    def who_is_left(self):
+        """In words: our children and theirs, and who carries our sessions' name."""
+        ours = set(descendants(os.getpid()))
+        mark = b"=" + os.fsencode(self.runtime)
+        left = []
+        for pid, (state, parent) in processes().items():
+            if state in "ZX":
+                if parent == os.getpid():
+                    self.reap(pid)
+            elif pid != os.getpid() and (
+                    pid in ours or mark in read_of(pid, "environ")):
+                left.append(self.in_words(pid))
+        return left
+
+    @staticmethod
+    def reap(pid):
+        try:
+            os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            pass
+
+    @staticmethod
+    def in_words(pid):
+        words = os.fsdecode(read_of(pid, "cmdline").replace(b"\0", b" ").strip())
+        held = b"memfd:tidemark" in read_of(pid, "maps")
+        return f"{pid} ({words}{', with shared memory' if held else ''})"
 
 
 def main():
