@@ -33,5 +33,6 @@ set_tests_properties(asan.unit PROPERTIES FIXTURES_REQUIRED asan)
 set_tests_properties(build.release PROPERTIES FIXTURES_SETUP release)
 set_tests_properties(install.consumer PROPERTIES FIXTURES_REQUIRED release)
 # The long ones begin first, so that the last core is not left alone with them.
+set_tests_properties(build.release PROPERTIES COST 200)
 set_tests_properties(lint.tidy build.asan asan.unit build.clang PROPERTIES COST 100)
 set_tests_properties(lint.tidy PROPERTIES PROCESSORS 2)
