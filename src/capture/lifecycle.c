@@ -114,8 +114,8 @@ static void start_once(void)
     tide_shield();
     self->busy_frame = (uintptr_t)__builtin_frame_address(0);
     self->busy = TIDE_WRITING;
-    tide_cautions_start();
     tide_early_flush(stream);
+    tide_cautions_start();
     self->busy = TIDE_IDLE;
     tide_unshield();
 }
