@@ -81,10 +81,13 @@ static inline bool ready(void)
     return TIDE_LIKELY(tide_real.ready) || tide_real_resolve();
 }
 
-static inline size_t tide_usable(void *block)
+/* Usable bytes of BLOCK, for which SIZE were asked. */
+static inline size_t tide_usable(void *block, size_t size)
 {
     if (TIDE_LIKELY(tide_real.glibc))
         return tide_glibc_usable(block);
+    if (tide_real.exact)
+        return size;
     return tide_real.malloc_usable_size ? tide_real.malloc_usable_size(block) : 0;
 }
 
@@ -118,7 +121,7 @@ static inline void *born(struct tide_caller caller, void *block, size_t size,
     }
     struct tide_birth birth = {.address = (uintptr_t)block,
                                .size = size,
-                               .usable = tide_usable(block),
+                               .usable = tide_usable(block, size),
                                .op = TIDE_OP_ALLOC,
                                .kind = kind,
                                .align_log2 = (uint8_t)(wish >> 8)};
@@ -250,7 +253,7 @@ static void *move(struct tide_caller caller, void *old, size_t size, uint8_t kin
     }
     struct tide_birth birth = {.address = (uintptr_t)block,
                                .size = size,
-                               .usable = tide_usable(block),
+                               .usable = tide_usable(block, size),
                                .op = TIDE_OP_ALLOC,
                                .kind = kind};
     if (begun)

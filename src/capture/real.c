@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "capture/sanitizers.h"
 #include "capture/self.h"
 
 struct tide_real tide_real;
@@ -112,9 +113,10 @@ static void resolve(void)
     find(&tide_real.dlclose, "dlclose");
     find(&tide_real.fork_now, "_Fork");
     tide_real.glibc = is_glibc_malloc();
+    tide_real.exact = !tide_real.glibc && tide_sanitized();
     atomic_signal_fence(memory_order_release);
     tide_real.ready = true;
-    if (!tide_real.glibc)
+    if (!tide_real.glibc && !tide_real.exact)
         warm_up();
 }
 

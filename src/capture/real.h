@@ -16,6 +16,7 @@
 struct tide_real {
     bool ready;
     bool glibc; /* malloc is glibc's own: the usable size stands before the block */
+    bool exact; /* a sanitizer's: the usable size is what was asked for */
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);
     void *(*realloc)(void *, size_t);
