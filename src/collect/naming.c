@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,26 @@
 
 enum { TIDE_NAME_TRIES = 10000 };
 static const char ENDING[] = ".tide";
+static const char LETTERS[] = "phern%";
+
+struct tide_name_fault tide_name_check(const char *pattern)
+{
+    struct tide_name_fault fault = {""};
+    const size_t length = strlen(pattern);
+    if (length == 0)
+        (void)snprintf(fault.text, sizeof(fault.text), "a trace needs a name");
+    else if (pattern[length - 1] == '/')
+        (void)snprintf(fault.text, sizeof(fault.text),
+                       "this is a folder; give a name in it, as in FOLDER/%%e.%%p");
+    const char *at = strchr(pattern, '%');
+    while (at && at[1] && strchr(LETTERS, at[1]))
+        at = strchr(at + 2, '%');
+    if (at && !fault.text[0])
+        (void)snprintf(fault.text, sizeof(fault.text),
+                       "unknown %%%.1s; there are %%p, %%h, %%e, %%r, %%n and %%%%",
+                       at + 1);
+    return fault;
+}
 
 static const char *base_name(const char *path)
 {

@@ -22,6 +22,12 @@ struct tide_name_facts {
     uint32_t pid;
 };
 
+/* What is wrong with PATTERN, one line; "" when nothing is. */
+struct tide_name_fault {
+    char text[96];
+};
+struct tide_name_fault tide_name_check(const char *pattern);
+
 /* The name for the NUMBERth try, from 1 on; NULL without memory.  Owned by the caller. */
 char *tide_name_expand(const struct tide_name_facts *facts, unsigned number);
 

@@ -63,7 +63,19 @@ static void fills_in_what_a_pattern_asks_for(void **state)
     expect("%e_%n", 1, "prog_1.tide");
     expect("%e_%n", 7, "prog_7.tide");
     expect("100%%", 1, "100%.tide");
-    expect("%x%", 1, "%x%.tide");
+}
+
+static void refuses_patterns_that_mean_nothing(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"a", "%p%h%e%r%n", "100%%", "dir/%e.%p", "a%%x"};
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        assert_string_equal(tide_name_check(good[i]).text, "");
+    assert_string_equal(tide_name_check("").text, "a trace needs a name");
+    assert_non_null(strstr(tide_name_check("dir/").text, "folder"));
+    assert_non_null(strstr(tide_name_check("a%x").text, "unknown %x; there are %p, "));
+    assert_non_null(strstr(tide_name_check("%%%").text, "unknown %; there are"));
+    assert_non_null(strstr(tide_name_check("%p%%%q").text, "unknown %q; there are"));
 }
 
 // NOLINTBEGIN(concurrency-mt-unsafe): one thread
@@ -124,6 +136,7 @@ int main(void)
         cmocka_unit_test(names_a_trace_after_program_and_process),
         cmocka_unit_test(adds_the_ending_when_it_is_missing),
         cmocka_unit_test(fills_in_what_a_pattern_asks_for),
+        cmocka_unit_test(refuses_patterns_that_mean_nothing),
         cmocka_unit_test(finds_the_rank_of_a_parallel_program),
         cmocka_unit_test(takes_the_next_number_when_a_name_is_taken),
         cmocka_unit_test(says_which_name_was_refused),
