@@ -98,6 +98,20 @@ static int explain(const char *path, enum tide_status status, const char *why)
 
 /* --- Open -------------------------------------------------------------------------- */
 
+/* NAME, or NAME.tide when only that exists, as `run -o NAME` called it.  Owned by the
+ * caller; NULL without memory. */
+static char *named_trace(const char *name)
+{
+    struct tide_text longer = {0};
+    if (access(name, F_OK) == 0)
+        return strdup(name);
+    tide_text_addf(&longer, "%s.tide", name);
+    if (!longer.failed && access(longer.bytes, F_OK) == 0)
+        return longer.bytes;
+    tide_text_release(&longer);
+    return strdup(name);
+}
+
 /* The name of the trace; -1 or the exit status. */
 static int find_path(const struct tide_command *command,
                      const struct tide_arguments *arguments, char **path)
@@ -106,7 +120,7 @@ static int find_path(const struct tide_command *command,
     if (arguments->count > 1)
         return tide_fail_usage(command, "one trace at a time");
     if (arguments->count == 1) {
-        *path = strdup(arguments->list[0]);
+        *path = named_trace(arguments->list[0]);
         return *path ? -1 : tide_fail("out of memory");
     }
     const enum tide_status status = tide_latest_trace(".", path);
