@@ -54,6 +54,16 @@ char *tide_preload_find(void)
     return found;
 }
 
+const char *tide_preload_problem(const char *library)
+{
+    if (!library)
+        return "libtidemark.so is neither beside tidemark nor installed with it";
+    if (strpbrk(library, ": "))
+        return "libtidemark.so cannot be preloaded from a folder with a blank or a "
+               "colon in its name";
+    return NULL;
+}
+
 static const char *value_of(const char *entry, const char *name)
 {
     const size_t length = strlen(name);

@@ -9,6 +9,10 @@
  * it.  NULL when it is nowhere.  Owned by the caller. */
 char *tide_preload_find(void);
 
+/* Why LIBRARY (what tide_preload_find() gave) cannot be preloaded: a static line; NULL
+ * when it can. */
+const char *tide_preload_problem(const char *library);
+
 /* A copy of ENVIRONMENT with LIBRARY before everything else in LD_PRELOAD and DIRECTORY
  * as TIDEMARK_SESSION; nothing else is changed.  NULL without memory; freed with
  * tide_preload_free(). */

@@ -118,17 +118,10 @@ static void obey_all(struct run *run)
 static enum tide_status prepare(struct run *run)
 {
     char *const library = tide_preload_find();
-    if (!library)
-        return fail(run, TIDE_ENOENT,
-                    "libtidemark.so is neither beside tidemark nor installed with it",
-                    0);
-    if (strpbrk(library, ": ")) {
+    const char *const problem = tide_preload_problem(library);
+    if (problem) {
         free(library);
-        return fail(
-            run, TIDE_EUSAGE,
-            "libtidemark.so cannot be preloaded from a folder with a blank or a "
-            "colon in its name",
-            0);
+        return fail(run, TIDE_EUSAGE, problem, 0);
     }
     char **const environment =
         tide_preload_environment(environ, library, run->collector->directory);
@@ -164,6 +157,8 @@ static enum tide_status create_trace(struct run *run)
     status = tide_collector_begin(run->collector, writer, &facts);
     if (status)
         (void)fail(run, status, run->out->trace, tide_writer_problem(writer));
+    for (const char **line = run->options->troubles; !status && line && *line; line++)
+        tide_collector_trouble(run->collector, *line);
     return status;
 }
 

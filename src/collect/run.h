@@ -16,9 +16,11 @@
 struct tide_run_options {
     const char *name; /* pattern, see collect/naming.h; NULL: the default */
     struct tide_wishes wishes;
-    const char *words;   /* the wishes in words, for the trace */
-    const char *version; /* of tidemark */
-    bool wait;           /* stay until all processes of the run have ended */
+    const char *words;     /* the wishes in words, for the trace */
+    const char *version;   /* of tidemark */
+    bool wait;             /* stay until all processes of the run have ended */
+    const char **troubles; /* lines for the honesty section, known before; ends in NULL;
+                              NULL: none */
 };
 
 /* Which process has come back from tide_run(). */
