@@ -5,8 +5,11 @@
 #include <sys/wait.h>
 
 #include "base/text.h"
+#include "cli/before_run.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "collect/find_program.h"
+#include "collect/naming.h"
 #include "collect/run.h"
 #include "collect/signals.h"
 #include "trace/format.h"
@@ -16,8 +19,6 @@
 enum {
     TIDE_DEFAULT_DEPTH = 256,
     TIDE_ENGINE_UNSET = -1,
-    TIDE_EXIT_NOT_STARTED = 126, /* as a shell says it */
-    TIDE_EXIT_NOT_FOUND = 127,
 };
 
 /* In the order of enum tide_unwind. */
@@ -28,7 +29,7 @@ struct choices {
     int engine;
     uint64_t depth;
     const char *spaces;
-    bool no_stacks, free_stacks, quiet;
+    bool no_stacks, free_stacks, quiet, force;
 };
 
 /* --- Options ------------------------------------------------------------------------- */
@@ -55,6 +56,12 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
     struct tide_wishes *const wishes = &choices->run.wishes;
     if (rest->count == 0)
         return tide_fail_usage(&tide_cmd_run, "which program?");
+    if (choices->run.name) {
+        const struct tide_name_fault fault = tide_name_check(choices->run.name);
+        if (fault.text[0])
+            return tide_fail_usage(&tide_cmd_run, "-o '%s': %s", choices->run.name,
+                                   fault.text);
+    }
     if (choices->no_stacks && choices->engine > TIDE_UNWIND_NONE)
         return tide_fail_usage(&tide_cmd_run, "either --no-stacks or --unwind %s",
                                ENGINES[choices->engine]);
@@ -87,6 +94,7 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "free-stacks", .flag = &choices->free_stacks},
         {.name = "wait", .flag = &choices->run.wait},
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
+        {.name = "force", .flag = &choices->force},
         {.name = NULL},
     };
     const int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
@@ -142,9 +150,8 @@ static int end_like(int status)
 
 static int say_not_started(const char *program, int problem)
 {
-    char buffer[128];
-    (void)tide_fail("%s: %s", program, strerror_r(problem, buffer, sizeof(buffer)));
-    return problem == ENOENT ? TIDE_EXIT_NOT_FOUND : TIDE_EXIT_NOT_STARTED;
+    (void)tide_fail("%s: %s", program, tide_program_problem(program, problem));
+    return tide_exit_of_problem(problem);
 }
 
 static int finish(const struct tide_run_outcome *outcome, const char *program,
@@ -173,13 +180,22 @@ static int run(int argc, char **argv)
     const int done = parse(argc, argv, &choices, &rest);
     if (done >= 0)
         return done;
+    struct tide_before_run before;
+    const int refused =
+        tide_before_run(rest.list[0], choices.force, choices.quiet, &before);
+    if (refused >= 0) {
+        tide_before_run_release(&before);
+        return refused;
+    }
     struct tide_text words = {0};
     describe(&choices, &words);
     choices.run.words = words.bytes;
+    choices.run.troubles = before.troubles;
 
     struct tide_run_outcome outcome;
     const enum tide_status status = tide_run(&choices.run, rest.list, &outcome);
     tide_text_release(&words);
+    tide_before_run_release(&before);
     const int code = status ? tide_fail("%s", outcome.problem)
                             : finish(&outcome, rest.list[0], choices.quiet);
     tide_run_release(&outcome);
@@ -204,7 +220,8 @@ const struct tide_command tide_cmd_run = {
         "  --spaces LIST      what is recorded: heap,mmap (default) or one of them\n"
         "  --free-stacks      also record where blocks are freed\n"
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
-        "  -q, --quiet        do not say where the trace is\n"
+        "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
+        "  --force            start PROGRAM even if nothing of it can be recorded\n"
         "\n"
         "example: tidemark run -o before ./prog input.dat\n",
     .run = run,

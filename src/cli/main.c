@@ -3,23 +3,21 @@
  * The first word is a verb, or the program to record: `tidemark ./prog` is `tidemark run
  * ./prog`.
  */
-#include <stdbool.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/nearest.h"
-#include "base/text.h"
+#include "cli/before_run.h"
 #include "cli/command.h"
 #include "cli/messages.h"
+#include "collect/find_program.h"
 
 static const struct tide_command *const COMMANDS[] = {
-    &tide_cmd_run,
-    &tide_cmd_report,
-    &tide_cmd_info,
-    &tide_cmd_collect,
+    &tide_cmd_run,    &tide_cmd_report,  &tide_cmd_info,
+    &tide_cmd_doctor, &tide_cmd_collect,
 };
 enum { TIDE_COMMANDS = sizeof(COMMANDS) / sizeof(COMMANDS[0]) };
 
@@ -93,38 +91,13 @@ static int run_option(const char *word, const char *next)
     return 2;
 }
 
-/* Could the shell start NAME? */
-static bool is_program(const char *name)
+/* Is WORD a mistyped verb?  Nothing else was found under that name. */
+static const char *verb_meant(const char *word)
 {
-    if (strchr(name, '/'))
-        return true; /* the word of run: it explains what is wrong with a path */
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-    const char *folder = getenv("PATH");
-    bool found = false;
-    struct tide_text path = {0};
-    while (folder && !found) {
-        const size_t length = strcspn(folder, ":");
-        tide_text_clear(&path);
-        tide_text_add_bytes(&path, folder, length);
-        tide_text_addf(&path, "%s%s", length > 0 ? "/" : "./", name);
-        found = !path.failed && access(path.bytes, X_OK) == 0;
-        folder = folder[length] == ':' ? folder + length + 1 : NULL;
-    }
-    tide_text_release(&path);
-    return found;
-}
-
-static int fail_unknown(const char *word)
-{
-    const char *const nearest = nearest_command(word);
-    if (nearest)
-        return tide_fail("'%s' is neither a verb nor a program; did you mean "
-                         "'tidemark %s'?",
-                         word, nearest);
-    return tide_fail(
-        "'%s' is neither a verb nor a program; 'tidemark --help' lists the "
-        "verbs",
-        word);
+    char *path;
+    const int problem = tide_program_find(word, &path);
+    free(path);
+    return problem == ENOENT && !strchr(word, '/') ? nearest_command(word) : NULL;
 }
 
 /* Record the command line that begins at argv[1]. */
@@ -167,7 +140,12 @@ int main(int argc, char **argv)
         return finish(run_program(argc - 1, argv + 1));
     if (argv[1][0] == '-')
         return finish(run_option(argv[1], argv[2]));
-    if (!is_program(argv[1]))
-        return fail_unknown(argv[1]);
+    const char *const meant = verb_meant(argv[1]);
+    if (meant) {
+        (void)tide_fail("%s: there is no such program in PATH; did you mean 'tidemark "
+                        "%s'?",
+                        argv[1], meant);
+        return TIDE_EXIT_NOT_FOUND;
+    }
     return finish(run_program(argc, argv));
 }

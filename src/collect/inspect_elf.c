@@ -184,6 +184,11 @@ static void check_sanitizer_library(const char *path,
         .level = TIDE_LEVEL_NOTE,
         .advice = "for the program's own memory record a build without it",
     };
+    static const struct tide_check untried = {
+        .name = "sanitizer",
+        .level = TIDE_LEVEL_WARNING,
+        .advice = "compare its results with those of a run without tidemark",
+    };
     const unsigned bits = facts->shared & ~(unsigned)TIDE_SANITIZER_UBSAN;
     if (!bits)
         return;
@@ -192,6 +197,12 @@ static void check_sanitizer_library(const char *path,
                         "%s carries AddressSanitizer and its own "
                         "__asan_default_options: it would not start with another "
                         "library before it",
+                        path);
+        return;
+    }
+    if (bits & TIDE_SANITIZER_HWASAN) {
+        tide_checks_add(out, &untried,
+                        "%s carries HWASan: recording beside it has never been tried",
                         path);
         return;
     }

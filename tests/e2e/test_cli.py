@@ -24,16 +24,17 @@ class Manners(unittest.TestCase):
         for words in ((), ("--help",), ("-h",), ("help",)):
             done = tidemark(*words)
             self.expect(done, 0, "where did the memory go?")
-            for verb in ("run", "report", "info"):
+            for verb in ("run", "report", "info", "doctor"):
                 self.assertRegex(done.stdout, rf"(?m)^  {verb} +\w")
 
     def test_it_fits_eighty_columns(self):
-        for words in ((), ("run", "--help"), ("report", "--help"), ("info", "--help")):
+        for words in ((), ("run", "--help"), ("report", "--help"), ("info", "--help"),
+                      ("doctor", "--help")):
             for line in tidemark(*words).stdout.splitlines():
                 self.assertLessEqual(len(line), 80, line)
 
     def test_a_verb_explains_itself(self):
-        for verb in ("run", "report", "info"):
+        for verb in ("run", "report", "info", "doctor"):
             expected = tidemark(verb, "--help")
             self.expect(expected, 0, f"usage: tidemark {verb} ")
             self.assertEqual(tidemark("help", verb).stdout, expected.stdout)
@@ -47,16 +48,41 @@ class Manners(unittest.TestCase):
     def test_mistakes_are_named_and_exit_with_2(self):
         self.expect(tidemark("--nonsense"), 2, err="unknown option --nonsense")
         self.expect(tidemark("-o", "x", "true"), 2, err="options follow their verb")
-        for verb in ("run", "report", "info"):
+        for verb in ("run", "report", "info", "doctor"):
             self.expect(tidemark(verb, "--nonsense"), 2,
                         err="unknown option --nonsense")
         self.expect(tidemark("report", "--jsno"), 2, err="did you mean --json?")
 
-    def test_a_word_that_is_neither_verb_nor_program_fails_with_1(self):
-        self.expect(tidemark("reprot"), 1, err="did you mean 'tidemark report'?")
-        self.expect(tidemark("no-such-program-anywhere"), 1,
-                    err="neither a verb nor a program")
+    def test_a_word_that_is_neither_verb_nor_program_fails_as_in_a_shell(self):
+        self.expect(tidemark("reprot"), 127, err="did you mean 'tidemark report'?")
         self.expect(tidemark("help", "nothing"), 1, err="there is no verb 'nothing'")
+        with tempfile.TemporaryDirectory() as folder:
+            plain = os.path.join(folder, "plain")
+            with open(plain, "w", encoding="utf-8") as file:
+                file.write("text\n")
+            for name, status in (("no-such-program-anywhere", 127), ("./nothing", 127),
+                                 (plain, 126), (folder, 126)):
+                short, long = tidemark(name, cwd=folder), tidemark("run", name, cwd=folder)
+                self.expect(short, status, err=f"tidemark: {name}: ")
+                self.expect(long, status)
+                self.assertEqual(short.stderr, long.stderr)
+                self.assertEqual(os.listdir(folder), ["plain"])
+
+    def test_a_name_for_the_trace_is_looked_at_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, words in (("", "needs a name"), ("%q", "unknown %q; there are %p"),
+                                ("x%", "unknown %"), ("x/", "folder")):
+                self.expect(tidemark("run", "-o", name, "true", cwd=folder), 2, err=words)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_trace_is_found_under_the_name_that_run_was_given(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(tidemark("run", "-o", "srt", "true", cwd=folder), 0)
+            self.assertEqual(os.listdir(folder), ["srt.tide"])
+            for verb in ("report", "info"):
+                self.assertEqual(tidemark(verb, "srt", cwd=folder).stdout,
+                                 tidemark(verb, "srt.tide", cwd=folder).stdout)
+                self.expect(tidemark(verb, "sr", cwd=folder), 1, err="sr: no such file")
 
     def test_reading_where_no_trace_is_fails_with_1(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -70,11 +70,12 @@ class Run(tide.Case):
                               cwd=self.folder, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (127, "", "tidemark: ./no-such-program: "
-                                   "No such file or directory\n"))
+                                   "there is no such file\n"))
         done = subprocess.run([tide.TIDEMARK, "run", "/etc/passwd"], text=True,
                               cwd=self.folder, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stderr),
-                         (126, "tidemark: /etc/passwd: Permission denied\n"))
+                         (126, "tidemark: /etc/passwd: may not be executed "
+                               "(permission denied)\n"))
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_script_without_a_first_line_runs_as_in_a_shell(self):
@@ -332,8 +333,8 @@ class Run(tide.Case):
             file.write("int main(void) { return 7; }\n")
         binary = os.path.join(self.folder, "static")
         subprocess.run(["cc", "-static", "-o", binary, source], check=True)
-        done = subprocess.run([tide.TIDEMARK, "run", binary], cwd=self.folder, text=True,
-                              capture_output=True, check=False)
+        done = subprocess.run([tide.TIDEMARK, "run", "--force", binary], cwd=self.folder,
+                              text=True, capture_output=True, check=False)
         self.assertEqual(done.returncode, 7)
         self.assertIn("nothing was recorded", done.stderr)
 

@@ -1,0 +1,155 @@
+/* cli/cmd_doctor.c - tidemark doctor: what will and will not be recorded here. */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+#include "cli/options.h"
+#include "collect/inspect.h"
+#include "collect/machine.h"
+#include "view/json.h"
+#include "view/line.h"
+#include "view/names.h"
+
+enum { TIDE_LEVEL_COLUMN = 2, TIDE_WORDS_COLUMN = 11 };
+
+static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
+
+/* --- Text ---------------------------------------------------------------------------- */
+
+static void add_words(struct tide_page *page, enum tide_ink ink, const char *words)
+{
+    struct tide_text safe = {0};
+    tide_name_safe(&safe, words, page->style);
+    tide_page_wrap(page, ink, safe.bytes ? safe.bytes : "", page->column);
+    tide_text_release(&safe);
+}
+
+static void add_check(struct tide_page *page, const struct tide_check *check)
+{
+    static const enum tide_ink inks[TIDE_LEVELS] = {TIDE_INK_DIM, TIDE_INK_PLAIN,
+                                                    TIDE_INK_WARM, TIDE_INK_ALARM};
+    tide_page_tab(page, TIDE_LEVEL_COLUMN);
+    tide_page_add(page, inks[check->level], tide_level_word(check->level));
+    tide_page_tab(page, TIDE_WORDS_COLUMN);
+    add_words(page, TIDE_INK_PLAIN, check->text);
+    if (check->level == TIDE_LEVEL_OK || !check->advice)
+        return;
+    tide_page_tab(page, TIDE_WORDS_COLUMN);
+    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_INTO));
+    tide_page_add(page, TIDE_INK_DIM, " ");
+    add_words(page, TIDE_INK_DIM, check->advice);
+}
+
+static void add_verdict(struct tide_page *page, enum tide_level verdict,
+                        const char *program)
+{
+    static const char *const words[TIDE_LEVELS] = {
+        "It can be recorded.",
+        "It can be recorded.",
+        "It can be recorded, but not all of it: see the warnings.",
+        "It cannot be recorded: see the refusals.",
+    };
+    static const char *const machine_words[TIDE_LEVELS] = {
+        "Programs can be recorded here.",
+        "Programs can be recorded here.",
+        "Programs can be recorded here, but see the warnings.",
+        "No program can be recorded here: see the refusals.",
+    };
+    tide_page_skip(page);
+    tide_page_add(page, TIDE_INK_BOLD, (program ? words : machine_words)[verdict]);
+    tide_page_end(page);
+}
+
+static void add_text(struct tide_text *out, const struct tide_checks *checks,
+                     size_t machine, const char *program, int color)
+{
+    const struct tide_style style =
+        tide_style_detect(STDOUT_FILENO, (enum tide_color)color, TIDE_UNITS_IEC);
+    struct tide_page page = {.out = out, .style = &style};
+    tide_page_heading(&page, "This machine", "");
+    for (size_t i = 0; i < checks->count; i++) {
+        if (i == machine) {
+            tide_page_skip(&page);
+            tide_page_heading(&page, "The program", "");
+        }
+        add_check(&page, &checks->list[i]);
+    }
+    add_verdict(&page, tide_checks_verdict(checks), program);
+}
+
+/* --- JSON ---------------------------------------------------------------------------- */
+
+static void add_json(struct tide_text *out, const struct tide_checks *checks,
+                     const char *program)
+{
+    struct tide_json json = {.out = out};
+    tide_json_open(&json, NULL, '{');
+    tide_json_string(&json, "schema", "tidemark.doctor/1");
+    tide_json_string(&json, "program", program);
+    tide_json_string(&json, "verdict", tide_level_word(tide_checks_verdict(checks)));
+    tide_json_open(&json, "checks", '[');
+    for (size_t i = 0; i < checks->count; i++) {
+        const struct tide_check *const check = &checks->list[i];
+        tide_json_open_row(&json, NULL);
+        tide_json_string(&json, "check", check->name);
+        tide_json_string(&json, "level", tide_level_word(check->level));
+        tide_json_string(&json, "text", check->text);
+        tide_json_string(&json, "advice", check->advice);
+        tide_json_close(&json);
+    }
+    tide_json_close(&json);
+    tide_json_close(&json);
+}
+
+static int run(int argc, char **argv)
+{
+    bool as_json = false;
+    int color = TIDE_COLOR_AUTO;
+    const struct tide_option table[] = {
+        {.name = "json", .flag = &as_json},
+        {.name = "color", .choice = &color, .words = COLOR_WORDS},
+        {.name = NULL},
+    };
+    struct tide_arguments rest = {0};
+    const int done =
+        tide_options_parse_first(&tide_cmd_doctor, table, argc, argv, &rest);
+    if (done >= 0)
+        return done;
+    if (rest.count > 1)
+        return tide_fail_usage(&tide_cmd_doctor, "one program, without arguments");
+
+    struct tide_checks checks = {0};
+    struct tide_text text = {0};
+    const char *const program = rest.count == 1 ? rest.list[0] : NULL;
+    tide_machine_check(&checks);
+    const size_t machine = checks.count;
+    if (program)
+        (void)tide_inspect(program, true, &checks);
+    if (as_json)
+        add_json(&text, &checks, program);
+    else
+        add_text(&text, &checks, machine, program, color);
+    text.failed |= checks.failed;
+    const bool refused = tide_checks_verdict(&checks) == TIDE_LEVEL_REFUSAL;
+    tide_checks_release(&checks);
+    const int printed = tide_print_text(&text);
+    return printed ? printed : refused;
+}
+
+const struct tide_command tide_cmd_doctor = {
+    .name = "doctor",
+    .summary = "say what can be recorded here",
+    .usage = "[OPTION...] [PROGRAM]",
+    .help =
+        "Looks at this machine and at PROGRAM, found as run finds it, and says what\n"
+        "would be missing in a trace, or why run would refuse, and what to do.\n"
+        "\n"
+        "options\n"
+        "  --json         for programs, see tidemark-doctor(1)\n"
+        "  --color WHEN   auto (default), always or never\n"
+        "\n"
+        "example: tidemark doctor ./prog\n",
+    .run = run,
+};
