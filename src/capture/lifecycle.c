@@ -2,6 +2,7 @@
  *
  * Before the constructor has run, events are kept in a static buffer (nested.c).  After
  * it the recorder is either ON or INERT, and never looks at the environment again.
+ * Libraries whose constructors come before ours may fill the buffer; then they start it.
  */
 #include "capture/lifecycle.h"
 
@@ -120,10 +121,16 @@ static void start_once(void)
     tide_unshield();
 }
 
-__attribute__((constructor)) static void tide_constructor(void)
+void tide_start(void)
 {
+    static _Atomic uint32_t started;
     const int saved = errno;
-    if (atomic_load(&tide_phase) == TIDE_PHASE_EARLY)
+    if (!atomic_exchange(&started, 1))
         start_once();
     errno = saved;
+}
+
+__attribute__((constructor)) static void tide_constructor(void)
+{
+    tide_start();
 }

@@ -13,6 +13,9 @@
 /* Arrange for tide_thread_ends() to be called when the calling thread ends. */
 void tide_thread_watch(struct tide_stream *stream);
 
+/* Start recording, unless that was done. */
+void tide_start(void) TIDE_COLD;
+
 /* A second thread is about to exist: start to count slots. */
 void tide_threads_begin(void);
 

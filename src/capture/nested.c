@@ -18,6 +18,7 @@
 #include "capture/nested.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "capture/lifecycle.h"
 #include "capture/process.h"
@@ -151,7 +152,8 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
         (self->quiet && tide_still_quiet(self, caller.frame)))
         return true;
     if (phase == TIDE_PHASE_EARLY) {
-        tide_early_keep(event);
+        if (tide_early_keep(event) && environ) /* then libc has been initialised */
+            tide_start();
         return true;
     }
     if (self->busy) {
@@ -175,11 +177,12 @@ bool tide_bare(struct tide_caller caller, const struct tide_bare_event *event)
 
 /* --- Before the constructor --------------------------------------------------------- */
 
-void tide_early_keep(const struct tide_bare_event *event)
+bool tide_early_keep(const struct tide_bare_event *event)
 {
     const uint32_t at = atomic_fetch_add(&early_count, 1);
     if (at < TIDE_EARLY_MAX)
         early[at] = *event;
+    return at >= TIDE_EARLY_MAX / 2;
 }
 
 /* Births show that they came before the start: their stack was not taken then. */

@@ -19,8 +19,8 @@ bool tide_bare(struct tide_caller caller,
  * the callers, the stream starts over with a reset, and true is returned. */
 bool tide_unstick(struct tide_self *self, struct tide_caller caller) TIDE_COLD;
 
-/* Keep EVENT until recording starts. */
-void tide_early_keep(const struct tide_bare_event *event);
+/* Keep EVENT until recording starts.  True: it is time for that. */
+bool tide_early_keep(const struct tide_bare_event *event);
 /* Recording has started in this thread: write what was kept. */
 void tide_early_flush(struct tide_stream *stream);
 
