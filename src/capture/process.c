@@ -182,11 +182,23 @@ static void note_process(bool forked)
     tide_process_note_locked(TIDE_NOTE_PROCESS, payload, (uint32_t)(out - payload));
 }
 
+/* A child that shall not be recorded: it has one thread, this one. */
+static void stay_out(void)
+{
+    atomic_store(&tide_phase, TIDE_PHASE_INERT);
+    tide_self.stream = NULL;
+    tide_session_leave();
+}
+
 static bool begin(void)
 {
     if (tide_process->pid)
         return tide_process->notes_stream != NULL;
     const bool forked = last_birth != 0;
+    if (forked && tide_session->follow != TIDE_FOLLOW_ALL) {
+        stay_out();
+        return false;
+    }
     if (forked)
         atomic_fetch_add(&tide_shared_segment->births, 1);
     tide_process->birth = tide_ticks();

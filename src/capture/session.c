@@ -130,6 +130,20 @@ bool tide_session_connect(const char *directory)
     return met;
 }
 
+static void replace(void *at, uint64_t bytes)
+{
+    syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void tide_session_leave(void)
+{
+    const uint32_t count = atomic_load(&part_count);
+    for (uint32_t i = 0; i < count; i++)
+        replace(parts[i].at, parts[i].bytes);
+    replace(tide_session, TIDE_PAGE);
+}
+
 void tide_session_wake(void)
 {
     _Atomic uint32_t *sleeping = &tide_session->sleeping;

@@ -17,6 +17,10 @@ extern struct tide_segment *tide_shared_segment;
 /* Meet the collector in DIRECTORY.  Called once, from the constructor. */
 bool tide_session_connect(const char *directory);
 
+/* Let go of the shared memory, so that the collector does not take this process for one of
+ * his.  Where it was there are zeros now: a hook that was interrupted may still write. */
+void tide_session_leave(void);
+
 /* Wake the collector if it sleeps. */
 void tide_session_wake(void);
 

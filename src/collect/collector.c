@@ -40,6 +40,7 @@ static bool make_page(struct tide_collector *collector,
     collector->page->depth_limit = wishes->depth_limit;
     collector->page->spaces = wishes->spaces;
     collector->page->free_stacks = wishes->free_stacks;
+    collector->page->follow = wishes->follow;
     collector->page->reserved[0] = tide_ticks_kind;
     return true;
 }
@@ -67,9 +68,13 @@ enum tide_status tide_collector_open(const struct tide_wishes *wishes,
     if (!collector)
         return TIDE_ENOMEM;
     collector->connections.item_bytes = sizeof(int);
+    collector->left.item_bytes = collector->leaving.item_bytes =
+        sizeof(struct tide_left);
     collector->listener = collector->page_fd = -1;
     collector->epoll = collector->kick_fd = -1;
     (void)pthread_mutex_init(&collector->lock, NULL);
+    collector->choice.follow = wishes->follow;
+    collector->choice.targets = wishes->targets;
     tide_clock_start(&collector->clock);
     collector->directory = tide_session_folder_make();
     if (!collector->directory || !make_page(collector, wishes))
@@ -107,6 +112,8 @@ static void free_lists(struct tide_collector *collector)
         next = t->next;
         tide_target_free(t);
     }
+    free(collector->left.items);
+    free(collector->leaving.items);
 }
 
 void tide_collector_abandon(struct tide_collector *collector)
@@ -286,6 +293,9 @@ static bool is_used(const struct tide_share *share)
 
 bool tide_collector_busy(struct tide_collector *collector)
 {
+    /* Nobody else is recorded, and of one who was reaped everything is known. */
+    if (collector->page->follow != TIDE_FOLLOW_ALL && collector->main_ended)
+        return false;
     if (collector->new_shares || collector->connections.count > 0)
         return true;
     for (const struct tide_share *s = collector->shares; s; s = s->next) {

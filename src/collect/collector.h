@@ -21,6 +21,7 @@
 #include <tidemark/status.h>
 
 #include "base/text.h"
+#include "collect/choice.h"
 #include "collect/clock.h"
 #include "collect/lanes.h"
 #include "collect/segment.h"
@@ -35,6 +36,8 @@ struct tide_wishes {
     uint32_t depth_limit;
     uint32_t spaces; /* enum tide_space_bit */
     bool free_stacks;
+    uint32_t follow;     /* enum tide_follow */
+    const char *targets; /* borrowed for the life of the collector: see choice.h */
 };
 
 struct tide_collector {
@@ -48,7 +51,9 @@ struct tide_collector {
     struct tide_clock clock;
 
     pthread_mutex_t lock;
+    struct tide_choice choice;     /* Guarded by lock */
     struct tide_share *new_shares; /* Guarded by lock: newest last */
+    struct tide_list left;         /* Guarded by lock: struct tide_left, news */
     struct tide_text notes;        /* Guarded by lock: for RUN chunks */
     struct tide_target *targets;   /* Guarded by lock: see targets.h */
     _Atomic uint32_t kicked;       /* the control thread has news */
@@ -61,15 +66,15 @@ struct tide_collector {
     /* The drain thread's. */
     struct tide_writer *writer; /* owned */
     struct tide_share *shares;
-    uint32_t share_count;   /* ever */
-    bool met_somebody;      /* there are new segments in this pass */
-    uint32_t process_count; /* ever */
+    uint32_t share_count;     /* ever */
+    bool met_somebody;        /* there are new segments in this pass */
+    struct tide_list leaving; /* who has left, as of this pass */
+    uint32_t process_count;   /* ever */
     struct tide_looks looks;
     uint64_t notes_ns; /* when RUN notes were written last */
     uint64_t notes_ticks;
     uint64_t calm_ns;      /* since when nothing was taken */
     uint64_t next_rate_ns; /* when the file header gets a better rate */
-    uint32_t main_images;  /* programs that the main process was in turn */
     uint32_t troubles;     /* lines said about lanes that make no sense */
     bool stopped;          /* the file takes no more */
 

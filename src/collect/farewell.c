@@ -30,6 +30,19 @@ static bool was_replaced(const struct tide_collector *collector,
     return false;
 }
 
+/* Likewise, and that one is not recorded. */
+static bool was_left(const struct tide_collector *collector,
+                     const struct tide_target *target)
+{
+    const struct tide_left *const list = collector->leaving.items;
+    for (size_t i = 0; i < collector->leaving.count; i++) {
+        if (list[i].pid == target->pid && list[i].ticks > target->birth &&
+            list[i].foreign_pid == target->share->foreign_pids)
+            return true;
+    }
+    return false;
+}
+
 /* Once reaped, its pid may be another's. */
 static bool is_main(const struct tide_collector *collector,
                     const struct tide_target *target)
@@ -57,7 +70,8 @@ static bool is_dead(const struct tide_collector *collector,
 /* Has TARGET ended, and how? */
 static bool judge(const struct tide_collector *collector, struct tide_target *target)
 {
-    if (was_replaced(collector, target) || has_moved_on(target)) {
+    if (was_replaced(collector, target) || was_left(collector, target) ||
+        has_moved_on(target)) {
         target->reason = TIDE_END_EXECED;
         return true;
     }
@@ -108,7 +122,7 @@ static void note_main_peak(struct tide_collector *collector,
                            const struct tide_target *target)
 {
     const uint64_t peak = collector->main_peak_rss;
-    if (peak == 0 || collector->main_images > 1)
+    if (peak == 0 || collector->choice.main_images > 1)
         return;
     const struct tide_rss_facts facts = {
         .process = target->index,

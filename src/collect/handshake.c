@@ -163,20 +163,23 @@ static void refuse(struct tide_collector *collector, const struct tide_hello *he
     tide_collector_trouble(collector, line);
 }
 
+/* IMAGE becomes the share's. */
 static void welcome(struct tide_collector *collector, int fd,
-                    const struct tide_hello *hello, const struct ucred *peer)
+                    const struct tide_hello *hello, const struct ucred *peer,
+                    struct tide_image *image)
 {
     struct tide_share *share;
     int peer_fd;
     if (tide_share_create(&share, &peer_fd)) {
         refuse(collector, hello, errno);
+        tide_image_release(image);
         return;
     }
     share->pid = hello->pid;
     share->foreign_pids = hello->pid != (uint32_t)peer->pid;
     share->hello_ticks = tide_ticks();
     share->session_began = tide_clock_began(&collector->clock);
-    tide_procfs_image((uint32_t)peer->pid, &share->image);
+    share->image = *image;
     const int fds[2] = {collector->page_fd, peer_fd};
     const bool sent = send_welcome(fd, fds);
     (void)close(peer_fd);
@@ -186,11 +189,44 @@ static void welcome(struct tide_collector *collector, int fd,
         tide_share_free(share);
 }
 
+static bool is_wanted(struct tide_collector *collector, const struct ucred *peer,
+                      const struct tide_image *image)
+{
+    pthread_mutex_lock(&collector->lock);
+    collector->choice.main_pid = collector->main_pid;
+    const bool wanted =
+        tide_choice_wants(&collector->choice, (uint32_t)peer->pid, image);
+    pthread_mutex_unlock(&collector->lock);
+    return wanted;
+}
+
+/* Whatever the process was before, it is no more. */
+static void note_left(struct tide_collector *collector, const struct tide_hello *hello,
+                      const struct ucred *peer)
+{
+    pthread_mutex_lock(&collector->lock);
+    struct tide_left *const left = tide_list_add(&collector->left);
+    if (left)
+        *left = (struct tide_left){hello->pid, hello->pid != (uint32_t)peer->pid,
+                                   tide_ticks()};
+    pthread_mutex_unlock(&collector->lock);
+    tide_collector_kick(collector);
+}
+
+/* Who is not wanted sees us hang up, and runs on without us. */
 void tide_handshake_answer(struct tide_collector *collector, int fd)
 {
     struct tide_hello hello;
     struct ucred peer;
-    if (hear_hello(fd, &hello, &peer))
-        welcome(collector, fd, &hello, &peer);
+    if (hear_hello(fd, &hello, &peer)) {
+        struct tide_image image;
+        tide_procfs_image((uint32_t)peer.pid, &image);
+        if (is_wanted(collector, &peer, &image)) {
+            welcome(collector, fd, &hello, &peer, &image);
+        } else {
+            note_left(collector, &hello, &peer);
+            tide_image_release(&image);
+        }
+    }
     hang_up(collector, fd);
 }

@@ -41,6 +41,10 @@ static void take_news(struct tide_collector *collector)
     collector->met_somebody = collector->new_shares != NULL;
     append_shares(collector, collector->new_shares);
     collector->new_shares = NULL;
+    const struct tide_list taken = collector->left;
+    collector->left = collector->leaving;
+    collector->left.count = 0;
+    collector->leaving = taken;
     for (struct tide_target *t = collector->targets; t; t = t->next)
         t->was_gone = t->gone;
     collector->main_gone = collector->main_ended;
@@ -120,7 +124,6 @@ static struct tide_target *add_target(struct tide_collector *collector,
     share->processes++;
     share->unwatched += target->watch != TIDE_WATCH_PIDFD;
     share->had_process = true;
-    collector->main_images += pid == collector->main_pid && !share->foreign_pids;
     pthread_mutex_lock(&collector->lock);
     target->next = collector->targets;
     collector->targets = target;

@@ -81,6 +81,14 @@ bool tide_procfs_lives(uint32_t pid)
     return lives;
 }
 
+void tide_procfs_comm(uint32_t pid, char comm[TIDE_COMM_BYTES])
+{
+    memset(comm, 0, TIDE_COMM_BYTES);
+    const ssize_t got = read_of(pid, "comm", comm, TIDE_COMM_BYTES);
+    if (got > 0)
+        comm[got - 1] = '\0'; /* the end of the line */
+}
+
 /* The number after WORD in a file of lines "Word:   number kB"; 0 when there is none. */
 static uint64_t field_kb(const char *text, const char *word)
 {

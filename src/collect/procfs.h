@@ -17,6 +17,10 @@ void tide_procfs_image(uint32_t pid, struct tide_image *image);
  * also when the system will not say. */
 bool tide_procfs_lives(uint32_t pid);
 
+/* The name that the kernel keeps for PID, zero-terminated; empty when it is gone. */
+enum { TIDE_COMM_BYTES = 16 };
+void tide_procfs_comm(uint32_t pid, char comm[TIDE_COMM_BYTES]);
+
 /* When PID was started, in seconds since boot; negative when it is gone. */
 double tide_procfs_started(uint32_t pid);
 

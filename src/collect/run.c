@@ -298,12 +298,33 @@ static void describe(struct run *run)
     run->out->write_errno = tide_writer_problem(collector->writer);
 }
 
+/* No program had the name that was asked for.  An empty trace would only be in the way;
+ * but one that was left to the background is kept, since its name was told before. */
+static void explain_nothing(struct run *run)
+{
+    struct tide_collector *const collector = run->collector;
+    if (!run->options->wishes.targets || collector->process_count > 0)
+        return;
+    struct tide_text line = {0};
+    tide_choice_explain(&collector->choice, &line);
+    if (line.failed) {
+        tide_text_release(&line);
+        return;
+    }
+    tide_collector_trouble(collector, line.bytes);
+    run->out->unmatched = line.bytes;
+}
+
 static void end(struct run *run)
 {
     const bool ours = see_off_others(run);
-    if (ours)
+    if (ours) {
+        explain_nothing(run);
         tide_collector_finish(run->collector);
+    }
     describe(run);
+    if (run->out->unmatched && run->out->role == TIDE_RUN_FOREGROUND)
+        remove_trace(run);
     if (!ours) {
         tide_collector_abandon(run->collector);
         run->collector = NULL;
@@ -333,5 +354,6 @@ enum tide_status tide_run(const struct tide_run_options *options, char **argv,
 void tide_run_release(struct tide_run_outcome *outcome)
 {
     free(outcome->trace);
-    outcome->trace = NULL;
+    free(outcome->unmatched);
+    outcome->trace = outcome->unmatched = NULL;
 }

@@ -37,6 +37,8 @@ struct tide_run_outcome {
     uint64_t bytes;     /* in it by now */
     uint32_t processes; /* recorded by now */
     bool others;        /* more are being recorded in the background */
+    char *unmatched;    /* owned: why nothing was recorded, when no program had a name
+                           that was asked for; then no trace is left either */
     int write_errno;    /* the trace could not be written further */
     int refused_errno;  /* some process could not be given shared memory */
     char problem[256];  /* one line when tide_run() failed */

@@ -42,6 +42,13 @@ struct tide_target {
     uint64_t busy_ns;     /* when it wrote last */
 };
 
+/* A process now runs a program that is not recorded: what it was before has ended. */
+struct tide_left {
+    uint32_t pid;
+    bool foreign_pid;
+    uint64_t ticks;
+};
+
 /* The process PID that began at BIRTH, or NULL. */
 struct tide_target *tide_target_find(struct tide_target *list, uint32_t pid,
                                      uint64_t birth);
