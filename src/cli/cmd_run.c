@@ -136,6 +136,8 @@ static void say_trouble(const struct tide_run_outcome *outcome)
     else if (outcome->processes == 0 && !outcome->others)
         (void)tide_fail("nothing was recorded: the program did not load the recorder "
                         "(is it statically linked, or setuid?)");
+    if (outcome->unrecorded)
+        (void)tide_fail("%s", outcome->unrecorded);
     if (outcome->others)
         (void)tide_fail("other processes of the run go on; the trace is complete when "
                         "they have ended (--wait waits for them)");

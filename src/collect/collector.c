@@ -68,6 +68,8 @@ enum tide_status tide_collector_open(const struct tide_wishes *wishes,
     if (!collector)
         return TIDE_ENOMEM;
     collector->connections.item_bytes = sizeof(int);
+    collector->strangers.programs.item_bytes = sizeof(struct tide_strange_program);
+    collector->strangers.known.item_bytes = sizeof(struct tide_strange_process);
     collector->left.item_bytes = collector->leaving.item_bytes =
         sizeof(struct tide_left);
     collector->listener = collector->page_fd = -1;
@@ -122,6 +124,7 @@ void tide_collector_abandon(struct tide_collector *collector)
         return;
     free_lists(collector);
     tide_handshake_release(collector);
+    tide_strangers_release(&collector->strangers);
     tide_writer_close(collector->writer);
     if (collector->page)
         (void)munmap(collector->page, TIDE_PAGE);
@@ -353,10 +356,20 @@ static void write_end(struct tide_collector *collector)
     tide_text_release(&note);
 }
 
+static void tell_strangers(struct tide_collector *collector)
+{
+    struct tide_text line = {0};
+    tide_strangers_tell(&collector->strangers, &line);
+    if (line.bytes)
+        tide_collector_trouble(collector, line.bytes);
+    tide_text_release(&line);
+}
+
 void tide_collector_finish(struct tide_collector *collector)
 {
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
+    tell_strangers(collector);
     const struct tide_clock_point now = tide_clock_now();
     tide_notes_out_clock(&collector->notes, now.ticks,
                          tide_clock_unix_ns(&collector->clock, &now));

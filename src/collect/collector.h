@@ -25,6 +25,7 @@
 #include "collect/clock.h"
 #include "collect/lanes.h"
 #include "collect/segment.h"
+#include "collect/strangers.h"
 #include "collect/targets.h"
 #include "trace/list.h"
 #include "trace/ring.h"
@@ -42,7 +43,7 @@ struct tide_wishes {
 
 struct tide_collector {
     /* Set by open, then constant. */
-    char *directory; /* owned: the session's, 0700 */
+    char *directory; /* owned: the session's */
     int listener;    /* owned */
     int page_fd;     /* owned */
     int epoll;       /* owned */
@@ -89,6 +90,7 @@ struct tide_collector {
     /* The control thread's. */
     struct tide_list connections; /* int: who has knocked and not said hello yet */
     uint64_t next_clock_ns;
+    struct tide_strangers strangers;
     int refused_errno; /* why somebody who said hello got no segment; 0: nobody */
 };
 

@@ -34,6 +34,8 @@ static bool was_replaced(const struct tide_collector *collector,
 static bool was_left(const struct tide_collector *collector,
                      const struct tide_target *target)
 {
+    if (target->was_left)
+        return true;
     const struct tide_left *const list = collector->leaving.items;
     for (size_t i = 0; i < collector->leaving.count; i++) {
         if (list[i].pid == target->pid && list[i].ticks > target->birth &&

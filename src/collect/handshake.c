@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@
 #include "collect/collector.h"
 #include "collect/procfs.h"
 
-enum { TIDE_BACKLOG = 1024 };
+enum { TIDE_BACKLOG = 1024, TIDE_GENERATIONS = 64 };
 
 int tide_handshake_listen(const char *directory)
 {
@@ -31,19 +32,48 @@ int tide_handshake_listen(const char *directory)
     if (fd < 0)
         return -1;
     const struct sockaddr *const where = (const struct sockaddr *)&address;
-    if (bind(fd, where, sizeof(address)) == 0 && listen(fd, TIDE_BACKLOG) == 0)
+    if (bind(fd, where, sizeof(address)) == 0 && listen(fd, TIDE_BACKLOG) == 0) {
+        if (geteuid() == 0)
+            (void)chmod(address.sun_path, 0666);
         return fd;
+    }
     const int problem = errno;
     (void)close(fd);
     errno = problem;
     return -1;
 }
 
-/* Only who could read our memory anyway may be recorded by us. */
-static bool may_enter(const struct ucred *peer)
+/* Is PID the program, a process that is being recorded, or below one of them? */
+static bool is_of_the_run(struct tide_collector *collector, uint32_t pid)
+{
+    for (int i = 0; i < TIDE_GENERATIONS && pid > 1; i++) {
+        if (pid == collector->main_pid)
+            return true;
+        pthread_mutex_lock(&collector->lock);
+        bool found = false;
+        for (const struct tide_target *t = collector->targets; t && !found; t = t->next)
+            found = t->pid == pid && t->watch == TIDE_WATCH_PIDFD && !t->gone;
+        pthread_mutex_unlock(&collector->lock);
+        if (found)
+            return true;
+        pid = tide_procfs_parent(pid);
+    }
+    return false;
+}
+
+/* Only who could read our memory anyway may be recorded by us; or, when we are root, a
+ * process of the run that has become another user. */
+static bool may_enter(struct tide_collector *collector, const struct ucred *peer)
 {
     const uid_t self = geteuid();
-    return peer->uid == self || peer->uid == 0 || self == 0;
+    return peer->uid == self || peer->uid == 0 ||
+           (self == 0 && is_of_the_run(collector, (uint32_t)peer->pid));
+}
+
+static bool know_peer(int fd, struct ucred *peer)
+{
+    socklen_t length = sizeof(*peer);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length) == 0;
 }
 
 static bool listen_to(const struct tide_collector *collector, int fd)
@@ -77,6 +107,11 @@ void tide_handshake_accept(struct tide_collector *collector)
             continue;
         if (fd < 0)
             return;
+        struct ucred peer;
+        if (!know_peer(fd, &peer) || !may_enter(collector, &peer)) {
+            (void)close(fd);
+            continue;
+        }
         int *const kept = tide_list_add(&collector->connections);
         if (kept)
             *kept = fd;
@@ -104,11 +139,8 @@ void tide_handshake_release(struct tide_collector *collector)
     collector->connections = (struct tide_list){.item_bytes = sizeof(int)};
 }
 
-static bool hear_hello(int fd, struct tide_hello *hello, struct ucred *peer)
+static bool hear_hello(int fd, struct tide_hello *hello)
 {
-    socklen_t length = sizeof(*peer);
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length) != 0 || !may_enter(peer))
-        return false;
     const ssize_t got = recv(fd, hello, sizeof(*hello), MSG_TRUNC);
     return got == (ssize_t)sizeof(*hello) && hello->magic == TIDE_SEGMENT_MAGIC &&
            hello->version == TIDE_RING_VERSION;
@@ -218,7 +250,7 @@ void tide_handshake_answer(struct tide_collector *collector, int fd)
 {
     struct tide_hello hello;
     struct ucred peer;
-    if (hear_hello(fd, &hello, &peer)) {
+    if (know_peer(fd, &peer) && hear_hello(fd, &hello)) {
         struct tide_image image;
         tide_procfs_image((uint32_t)peer.pid, &image);
         if (is_wanted(collector, &peer, &image)) {

@@ -45,8 +45,10 @@ static void take_news(struct tide_collector *collector)
     collector->left = collector->leaving;
     collector->left.count = 0;
     collector->leaving = taken;
-    for (struct tide_target *t = collector->targets; t; t = t->next)
+    for (struct tide_target *t = collector->targets; t; t = t->next) {
         t->was_gone = t->gone;
+        t->was_left = t->left;
+    }
     collector->main_gone = collector->main_ended;
     pthread_mutex_unlock(&collector->lock);
 }

@@ -296,6 +296,9 @@ static void describe(struct run *run)
     run->out->processes = collector->process_count;
     run->out->refused_errno = collector->refused_errno;
     run->out->write_errno = tide_writer_problem(collector->writer);
+    struct tide_text line = {0};
+    tide_strangers_tell(&collector->strangers, &line);
+    run->out->unrecorded = line.bytes;
 }
 
 /* No program had the name that was asked for.  An empty trace would only be in the way;
@@ -355,5 +358,6 @@ void tide_run_release(struct tide_run_outcome *outcome)
 {
     free(outcome->trace);
     free(outcome->unmatched);
-    outcome->trace = outcome->unmatched = NULL;
+    free(outcome->unrecorded);
+    outcome->trace = outcome->unmatched = outcome->unrecorded = NULL;
 }

@@ -39,9 +39,10 @@ struct tide_run_outcome {
     bool others;        /* more are being recorded in the background */
     char *unmatched;    /* owned: why nothing was recorded, when no program had a name
                            that was asked for; then no trace is left either */
-    int write_errno;    /* the trace could not be written further */
-    int refused_errno;  /* some process could not be given shared memory */
-    char problem[256];  /* one line when tide_run() failed */
+    char *unrecorded;  /* owned: programs that were seen and not recorded; NULL: none */
+    int write_errno;   /* the trace could not be written further */
+    int refused_errno; /* some process could not be given shared memory */
+    char problem[256]; /* one line when tide_run() failed */
 };
 
 /* Start ARGV (NULL-terminated), record it and all that it starts, until it ends.  The

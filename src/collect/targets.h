@@ -32,11 +32,13 @@ struct tide_target {
 
     /* Guarded by the collector's lock. */
     bool gone;            /* it has ended, its lanes are final */
+    bool left;            /* its process runs another program */
     uint64_t next_rss_ns; /* when to look at its memory next */
     uint64_t rss;         /* bytes, as last seen */
 
     /* The drain thread's. */
-    bool was_gone;        /* before this pass began */
+    bool was_gone; /* before this pass began */
+    bool was_left;
     enum tide_end reason; /* of its end */
     uint64_t seen_ns;     /* when it was seen first */
     uint64_t busy_ns;     /* when it wrote last */

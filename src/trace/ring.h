@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define TIDE_RING_VERSION 1u
-#define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a 0700 directory */
+#define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a directory of the collector's own */
 #define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
 
 enum {
