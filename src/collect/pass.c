@@ -46,7 +46,7 @@ static void take_news(struct tide_collector *collector)
     collector->left.count = 0;
     collector->leaving = taken;
     for (struct tide_target *t = collector->targets; t; t = t->next) {
-        t->was_gone = t->gone;
+        t->was_gone = t->gone || t->watch == TIDE_WATCH_NONE;
         t->was_left = t->left;
     }
     collector->main_gone = collector->main_ended;

@@ -37,7 +37,7 @@ struct tide_target {
     uint64_t rss;         /* bytes, as last seen */
 
     /* The drain thread's. */
-    bool was_gone; /* before this pass began */
+    bool was_gone; /* before this pass began: all its lanes are known by now */
     bool was_left;
     enum tide_end reason; /* of its end */
     uint64_t seen_ns;     /* when it was seen first */
