@@ -198,12 +198,15 @@ static bool map_more(uint64_t offset, uint64_t end)
         first = parts[count - 1].offset + parts[count - 1].bytes - TIDE_PAGE;
         from = parts[count - 1].at + (first - parts[count - 1].offset);
     }
-    const uint64_t bytes = size - first;
-    const long at = syscall(SYS_mremap, from, 0, bytes, MREMAP_MAYMOVE, NULL);
+    long at = syscall(SYS_mremap, from, 0, size - first, MREMAP_MAYMOVE, NULL);
+    if (at == -1 && first > 0) { /* a lane there was covered by tide_stream_tear() */
+        first = 0;
+        at = syscall(SYS_mremap, parts[0].at, 0, size, MREMAP_MAYMOVE, NULL);
+    }
     if (at == -1)
         return false;
     parts[count].offset = first;
-    parts[count].bytes = bytes;
+    parts[count].bytes = size - first;
     parts[count].at = (unsigned char *)at;
     atomic_store(&part_count, count + 1);
     return true;
