@@ -68,6 +68,7 @@ enum tide_status tide_collector_open(const struct tide_wishes *wishes,
     if (!collector)
         return TIDE_ENOMEM;
     collector->connections.item_bytes = sizeof(int);
+    collector->moved.item_bytes = sizeof(uint32_t);
     collector->strangers.programs.item_bytes = sizeof(struct tide_strange_program);
     collector->strangers.known.item_bytes = sizeof(struct tide_strange_process);
     collector->left.item_bytes = collector->leaving.item_bytes =
@@ -115,6 +116,7 @@ static void free_lists(struct tide_collector *collector)
         tide_target_free(t);
     }
     free(collector->left.items);
+    free(collector->moved.items);
     free(collector->leaving.items);
 }
 

@@ -55,13 +55,16 @@ struct tide_collector {
     struct tide_choice choice;     /* Guarded by lock */
     struct tide_share *new_shares; /* Guarded by lock: newest last */
     struct tide_list left;         /* Guarded by lock: struct tide_left, news */
-    struct tide_text notes;        /* Guarded by lock: for RUN chunks */
-    struct tide_target *targets;   /* Guarded by lock: see targets.h */
-    _Atomic uint32_t kicked;       /* the control thread has news */
-    _Atomic uint32_t writing;      /* the drain thread may be waiting for the disk */
-    _Atomic uint32_t in_hand;      /* segments that the drain thread serves */
-    _Atomic uint32_t stopping;     /* the drain thread shall end after one more pass */
-    bool draining;                 /* the drain thread runs */
+    struct tide_list
+        moved; /* Guarded by lock: uint32_t, pids that the drain thread found
+                               to run another program */
+    struct tide_text notes;      /* Guarded by lock: for RUN chunks */
+    struct tide_target *targets; /* Guarded by lock: see targets.h */
+    _Atomic uint32_t kicked;     /* the control thread has news */
+    _Atomic uint32_t writing;    /* the drain thread may be waiting for the disk */
+    _Atomic uint32_t in_hand;    /* segments that the drain thread serves */
+    _Atomic uint32_t stopping;   /* the drain thread shall end after one more pass */
+    bool draining;               /* the drain thread runs */
     pthread_t drain_thread;
 
     /* The drain thread's. */

@@ -54,10 +54,18 @@ static bool is_main(const struct tide_collector *collector,
 }
 
 /* It lives and has left its segment: it runs another program, and not one of ours. */
-static bool has_moved_on(const struct tide_target *target)
+static bool has_moved_on(struct tide_collector *collector,
+                         const struct tide_target *target)
 {
-    return target->share->unheld && target->watch == TIDE_WATCH_PIDFD &&
-           tide_procfs_lives(target->pid);
+    if (!target->share->unheld || target->watch != TIDE_WATCH_PIDFD ||
+        !tide_procfs_lives(target->pid))
+        return false;
+    pthread_mutex_lock(&collector->lock);
+    uint32_t *const moved = tide_list_add(&collector->moved);
+    if (moved)
+        *moved = target->pid;
+    pthread_mutex_unlock(&collector->lock);
+    return true;
 }
 
 static bool is_dead(const struct tide_collector *collector,
@@ -70,10 +78,10 @@ static bool is_dead(const struct tide_collector *collector,
 }
 
 /* Has TARGET ended, and how? */
-static bool judge(const struct tide_collector *collector, struct tide_target *target)
+static bool judge(struct tide_collector *collector, struct tide_target *target)
 {
     if (was_replaced(collector, target) || was_left(collector, target) ||
-        has_moved_on(target)) {
+        has_moved_on(collector, target)) {
         target->reason = TIDE_END_EXECED;
         return true;
     }

@@ -68,6 +68,7 @@ int tide_samples_take(struct tide_collector *collector)
 {
     if (atomic_load(&collector->page->stopped))
         return 1000; /* nothing more goes to the file */
+    tide_strangers_catch_up(collector);
     const uint64_t now = tide_ticks_monotonic();
     if (now >= collector->next_clock_ns) {
         collector->next_clock_ns = now + TIDE_CLOCK_NS;

@@ -127,6 +127,22 @@ void tide_strangers_look(struct tide_collector *collector, const struct tide_loo
     }
 }
 
+void tide_strangers_catch_up(struct tide_collector *collector)
+{
+    pthread_mutex_lock(&collector->lock);
+    const struct tide_list moved = collector->moved;
+    collector->moved = (struct tide_list){.item_bytes = moved.item_bytes};
+    pthread_mutex_unlock(&collector->lock);
+    const uint32_t *const pids = moved.items;
+    for (size_t i = 0; i < moved.count; i++) {
+        uint64_t device, inode;
+        if (collector->choice.follow != TIDE_FOLLOW_NONE &&
+            tide_procfs_program(pids[i], &device, &inode) != TIDE_PROGRAM_NONE)
+            examine(collector, pids[i], inode);
+    }
+    free(moved.items);
+}
+
 /* --- Tell ------------------------------------------------------------------------------ */
 
 void tide_strangers_tell(const struct tide_strangers *strangers, struct tide_text *out)

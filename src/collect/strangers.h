@@ -46,6 +46,9 @@ struct tide_look {
 void tide_strangers_look(struct tide_collector *collector,
                          const struct tide_look *look);
 
+/* The same for those who were found to have changed and are forgotten by now. */
+void tide_strangers_catch_up(struct tide_collector *collector);
+
 /* One line that names them; nothing when there are none. */
 void tide_strangers_tell(const struct tide_strangers *strangers, struct tide_text *out);
 
