@@ -115,9 +115,9 @@ static void show_place(void)
     say("group %s, session %s, terminal %s\n",
         getpgid(0) == getpgid(getppid()) ? "of the parent" : "other",
         getsid(0) == getsid(getppid()) ? "of the parent" : "other",
-        terminal >= 0                      ? "yes"
+        terminal >= 0                    ? "yes"
         : errno == ENXIO || errno == EIO ? "none"
-                                           : "hidden");
+                                         : "hidden");
     if (terminal >= 0)
         close(terminal);
 }

@@ -107,8 +107,8 @@ static int by_clone(void)
 static int by_clone_vm(void)
 {
     static char stack[STACK] __attribute__((aligned(16)));
-    return wait_for(clone(make_and_execute, stack + STACK,
-                          CLONE_VM | CLONE_VFORK | SIGCHLD, NULL));
+    return wait_for(
+        clone(make_and_execute, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL));
 }
 
 static const struct {
@@ -116,9 +116,12 @@ static const struct {
     int (*start)(void);
     int in_child;
 } WAYS[] = {
-    {"fork", by_fork, IN_CHILD},   {"vfork", by_vfork, 0},
-    {"spawn", by_spawn, 0},        {"system", by_system, 0},
-    {"popen", by_popen, 0},        {"clone", by_clone, IN_CHILD},
+    {"fork", by_fork, IN_CHILD},
+    {"vfork", by_vfork, 0},
+    {"spawn", by_spawn, 0},
+    {"system", by_system, 0},
+    {"popen", by_popen, 0},
+    {"clone", by_clone, IN_CHILD},
     {"clone_vm", by_clone_vm, IN_CHILD},
 };
 
