@@ -16,7 +16,7 @@ enum {
     TIDE_STATUS_BYTES = 3000,         /* VmHWM stands in the first 1500 or so */
     TIDE_ENVIRON_BYTES = 1024 * 1024, /* an environment is searched so far */
     TIDE_LOOKS = 50,                  /* at a process that is in the middle of exec */
-    TIDE_TASKS_MOST = 32,             /* threads that are asked for their children */
+    TIDE_TASKS_MOST = 8,              /* threads that are asked for their children */
 };
 
 static int open_of(uint32_t pid, const char *file)

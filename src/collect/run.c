@@ -164,7 +164,7 @@ static enum tide_status create_trace(struct run *run)
 
 static void remove_trace(struct run *run)
 {
-    if (run->collector->writer)
+    if (run->collector->writer && run->out->trace)
         (void)unlink(run->out->trace);
     free(run->out->trace);
     run->out->trace = NULL;
