@@ -100,6 +100,10 @@ class Follow(Chosen):
         for follow in ("exec", "none"):
             self.quiet("--follow", follow, tide.program("daemon"), go, "100", status=5)
             self.assertEqual(self.calls("early_makes", "late_makes"), (0, 0))
+            # It holds none of our memory, and our folder is gone.
+            [daemon] = self.who_is_left()
+            self.assertNotIn("with shared memory", daemon)
+            self.assertEqual(os.listdir(self.runtime), [])
             with open(go, "w", encoding="ascii"):
                 pass
             self.nothing_left()
