@@ -9,54 +9,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/elf_facts.h"
 #include "collect/procfs.h"
 #include "collect/strangers.h"
 
 enum {
-    TIDE_HEADERS_MOST = 32,
     TIDE_FILE_BYTES = 256 * 1024, /* of an environment or a list of mappings */
 };
 
 static const char LIBRARY[] = "libtidemark";
 
-static bool read_at(int fd, void *out, size_t size, uint64_t offset)
+static const char *judge_bytes(const uint8_t *bytes, size_t size)
 {
-    return pread(fd, out, size, (off_t)offset) == (ssize_t)size;
-}
-
-/* A loader is named in the program, or it has none. */
-static const char *judge_headers(int fd, const ElfW(Ehdr) * header)
-{
-    ElfW(Phdr) segments[TIDE_HEADERS_MOST];
-    if (header->e_phnum > TIDE_HEADERS_MOST ||
-        header->e_phentsize != sizeof(segments[0]) ||
-        !read_at(fd, segments, header->e_phnum * sizeof(segments[0]), header->e_phoff))
-        return NULL;
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        if (segments[i].p_type == PT_INTERP)
-            return NULL;
-    }
-    return "statically linked";
+    struct tide_elf_facts facts;
+    tide_elf_look(bytes, size, false, &facts);
+    if (facts.kind == TIDE_ELF_STATIC)
+        return "statically linked";
+    if (facts.kind == TIDE_ELF_FOREIGN)
+        return "for another kind of processor";
+    return facts.kind == TIDE_ELF_DYNAMIC && strstr(facts.loader, "/ld-musl")
+               ? "linked with musl"
+               : NULL;
 }
 
 static const char *judge_file(uint32_t pid)
 {
     char path[64];
+    struct stat found;
     (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    ElfW(Ehdr) header;
+    void *bytes = MAP_FAILED;
     const char *reason = NULL;
-    if (read_at(fd, &header, sizeof(header), 0) &&
-        memcmp(header.e_ident, ELFMAG, SELFMAG) == 0)
-        reason =
-            header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
-                ? "of another word size"
-                : judge_headers(fd, &header);
+    if (fstat(fd, &found) == 0 && found.st_size > 0)
+        bytes = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes != MAP_FAILED) {
+        reason = judge_bytes(bytes, (size_t)found.st_size);
+        (void)munmap(bytes, (size_t)found.st_size);
+    }
     (void)close(fd);
     return reason;
 }

@@ -214,6 +214,16 @@ class NotRecorded(Chosen):
         self.assert_said(line, "env", "-i", plain, status=3)
         self.assert_said(line, "env", "-u", "LD_PRELOAD", plain, status=3)
 
+    def test_the_loader_is_no_static_program(self):
+        loader = os.path.realpath("/proc/self/exe")
+        for line in subprocess.run(["ldd", loader], capture_output=True, text=True,
+                                   check=True, timeout=60).stdout.splitlines():
+            if "/ld" in line:
+                loader = os.path.realpath(line.split("(")[0].split("=>")[-1].strip())
+        self.assert_said(f"1 program was not recorded: {loader} (LD_PRELOAD was removed "
+                         "from its environment)", "env", "-i", loader, self.build("plain"),
+                         status=3)
+
     @tide.unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_setuid_and_other_users(self):
         plain = self.build("plain")
