@@ -190,6 +190,17 @@ static void stay_out(void)
     tide_session_leave();
 }
 
+/* No lane to be had.  The others in this segment may fare better, unless it is the
+ * collector that does not answer: then nobody else shall wait for it. */
+static void starve(void)
+{
+    if (tide_session_silent)
+        tide_process_stop();
+    if (!atomic_load(&tide_shared_segment->closed))
+        atomic_fetch_add(&tide_shared_segment->starved, 1);
+    atomic_store(&tide_process->off, 1);
+}
+
 static bool begin(void)
 {
     if (tide_process->pid)
@@ -205,7 +216,7 @@ static bool begin(void)
     tide_process->pid = (uint32_t)syscall(SYS_getpid);
     tide_process->notes_stream = open_notes();
     if (!tide_process->notes_stream) {
-        tide_process_stop();
+        starve();
         return false;
     }
     note_process(forked);

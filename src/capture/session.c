@@ -21,6 +21,7 @@
 
 struct tide_session_page *tide_session;
 struct tide_segment *tide_shared_segment;
+bool tide_session_silent;
 
 enum { TIDE_PARTS_MAX = 64, TIDE_GROWTH = 256 * 1024 };
 
@@ -172,6 +173,7 @@ static bool reserve(uint64_t end)
         const struct timespec patience = {.tv_nsec = 20000000};
         syscall(SYS_futex, &segment->grown, FUTEX_WAIT, grown, &patience, NULL, 0);
     }
+    tide_session_silent = true;
     return false;
 }
 

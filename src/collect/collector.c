@@ -2,7 +2,9 @@
 #include "collect/collector.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -367,11 +369,27 @@ static void tell_strangers(struct tide_collector *collector)
     tide_text_release(&line);
 }
 
+static void tell_starved(struct tide_collector *collector)
+{
+    uint64_t count = collector->starved;
+    for (const struct tide_share *s = collector->shares; s; s = s->next)
+        count += atomic_load(&s->shared->starved);
+    if (count == 0)
+        return;
+    char line[128];
+    (void)snprintf(line, sizeof(line),
+                   "%" PRIu64 " process%s not recorded: no room for the shared memory "
+                   "(is there a limit?)",
+                   count, count == 1 ? " was" : "es were");
+    tide_collector_trouble(collector, line);
+}
+
 void tide_collector_finish(struct tide_collector *collector)
 {
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
     tell_strangers(collector);
+    tell_starved(collector);
     const struct tide_clock_point now = tide_clock_now();
     tide_notes_out_clock(&collector->notes, now.ticks,
                          tide_clock_unix_ns(&collector->clock, &now));

@@ -74,6 +74,7 @@ struct tide_collector {
     bool met_somebody;        /* there are new segments in this pass */
     struct tide_list leaving; /* who has left, as of this pass */
     uint32_t process_count;   /* ever */
+    uint64_t starved; /* processes that got no lane, in segments that are closed */
     struct tide_looks looks;
     uint64_t notes_ns; /* when RUN notes were written last */
     uint64_t notes_ticks;

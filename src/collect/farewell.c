@@ -194,6 +194,7 @@ static void close_shares(struct tide_collector *collector)
         struct tide_share *const share = *link;
         if (share->unheld && share->processes == 0 && is_left(share)) {
             *link = share->next;
+            collector->starved += atomic_load(&share->shared->starved);
             tide_share_free(share);
             (void)atomic_fetch_sub(&collector->in_hand, 1);
             tide_collector_tell(collector);

@@ -109,6 +109,7 @@ struct tide_segment {
     _Atomic uint32_t refused; /* the collector could not reserve more */
     _Atomic uint64_t forks;   /* fork calls begun in this segment's processes */
     _Atomic uint64_t births;  /* forked children that took a lane */
+    _Atomic uint32_t starved; /* processes that could get none: they are not recorded */
     /* Offset of each lane's header, 0 while its entry is being filled. */
     _Alignas(64) _Atomic uint64_t directory[TIDE_LANES_MAX];
 };

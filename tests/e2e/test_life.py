@@ -61,6 +61,15 @@ class Forks(Life):
                     self.record(tide.program("starts"), how, str(TIMES)))
                 self.assertEqual(result["summary"]["processes"], 1 + TIMES * each)
 
+    def test_a_child_without_room_is_missed_alone(self):
+        run = self.record(tide.program("starved_child"))
+        result = run.report("--total", "--flat")
+        self.whole(result)
+        self.assertEqual(result["honesty"]["troubles"],
+                         ["1 process was not recorded: no room for the shared memory "
+                          "(is there a limit?)"])
+        self.assert_own_counts(run, result)
+
     def test_a_storm_of_forks(self):
         for _ in range(4):
             run = self.record(tide.program("fork_tree"), "6")
