@@ -147,6 +147,8 @@ void tide_record_map(struct tide_caller caller, const struct tide_map_record *ma
 {
     const int saved = errno;
     struct tide_self *self = &tide_self;
+    const uint8_t quiet = self->quiet; /* see maps_count() in hooks_map.c */
+    self->quiet = 0;
     struct tide_bare_event event = {.op = TIDE_OP_MAP, .pc = caller.pc, .map = *map};
     struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
     if (!stream && !tide_bare(caller, &event))
@@ -155,6 +157,7 @@ void tide_record_map(struct tide_caller caller, const struct tide_map_record *ma
         write_map(stream, caller, &event);
         tide_leave(self, stream);
     }
+    self->quiet = quiet;
     errno = saved;
 }
 
