@@ -253,6 +253,10 @@ static void wait_for_others(struct run *run)
         tide_collector_stop(run->collector);
         busy = tide_collector_busy(run->collector);
     }
+    if (busy)
+        tide_collector_trouble(run->collector,
+                               "tidemark was told to end: what other processes of the "
+                               "run did after that is not recorded");
 }
 
 /* --- End ------------------------------------------------------------------------------------ */
