@@ -151,6 +151,9 @@ static void learn(uint64_t address)
 {
     struct dl_find_object object;
     const uint32_t place = find_place();
+    if (!tide_process
+             ->notes_stream) /* the torn hook of a child: there is no process yet */
+        return;
     if (place == TIDE_MODULES_MAX || is_known(address) ||
         _dl_find_object((void *)(uintptr_t)address, &object) != 0)
         return;
