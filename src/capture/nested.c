@@ -78,20 +78,25 @@ static void write_bare(struct tide_stream *stream, const struct tide_bare_event 
     put_bare(stream, &numbered);
 }
 
+/* Handlers may interrupt each other, but not here: two would take the same place.  A
+ * stream that is only getting its lane keeps them too; it has no numbers yet. */
 static void keep_pending(struct tide_stream *stream,
                          const struct tide_bare_event *event)
 {
-    if (stream->pending - stream->flushed == TIDE_PENDING_MAX || !stream->shared) {
-        if (stream->shared)
-            atomic_fetch_add(&stream->shared->dropped, 1);
-        return;
+    tide_shield();
+    if (stream->pending - stream->flushed < TIDE_PENDING_MAX) {
+        struct tide_bare_event *kept =
+            &stream->pending_events[stream->pending % TIDE_PENDING_MAX];
+        *kept = *event;
+        step_bare(stream, kept);
+        atomic_signal_fence(memory_order_seq_cst);
+        stream->pending++;
+    } else if (stream->shared) {
+        atomic_fetch_add(&stream->shared->dropped, 1);
+    } else {
+        tide_process_drop();
     }
-    struct tide_bare_event *kept =
-        &stream->pending_events[stream->pending % TIDE_PENDING_MAX];
-    *kept = *event;
-    step_bare(stream, kept);
-    atomic_signal_fence(memory_order_seq_cst);
-    stream->pending++;
+    tide_unshield();
 }
 
 void tide_flush_pending(struct tide_stream *stream)

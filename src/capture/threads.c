@@ -157,6 +157,10 @@ struct tide_stream *tide_stream_of_thread(void)
         return NULL;
 
     tide_shield();
+    if (self->stream) { /* a handler has got it on the way here, or a jump left it */
+        tide_unshield();
+        return self->stream;
+    }
     self->busy_frame = (uintptr_t)__builtin_frame_address(0);
     self->busy = TIDE_WRITING;
     struct tide_stream *stream = pop_free();
