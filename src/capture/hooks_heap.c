@@ -106,7 +106,7 @@ static inline void *born(struct tide_caller caller, void *block, size_t size,
     struct tide_self *self = &tide_self;
     uint8_t kind = (uint8_t)wish;
     if (TIDE_UNLIKELY(self->quiet | tide_heap_ignored) &&
-        (tide_heap_ignored || tide_still_quiet(self, caller.frame)))
+        (tide_heap_ignored || tide_still_quiet(self, caller)))
         return block;
     if (TIDE_UNLIKELY(self->new_kind)) { /* for operator new: it is the one who asked */
         if (self->new_frame - caller.frame < TIDE_NEW_REACH) {
@@ -134,7 +134,7 @@ static inline void *born(struct tide_caller caller, void *block, size_t size,
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind)
 {
     if (tide_heap_ignored ||
-        (tide_self.quiet && tide_still_quiet(&tide_self, caller.frame)))
+        (tide_self.quiet && tide_still_quiet(&tide_self, caller)))
         return;
     if (!block) {
         tide_record_failure(caller, kind, size);
@@ -159,11 +159,12 @@ TIDE_HOOK void *malloc(size_t size)
 #define TIDE_QUIETLY_DO(what)                                          \
     do {                                                               \
         const uint8_t before = tide_self.quiet;                        \
+        const uintptr_t frame = tide_self.quiet_frame;                 \
         tide_self.quiet_frame = (uintptr_t)__builtin_frame_address(0); \
         tide_self.quiet = 1;                                           \
         (what);                                                        \
         tide_self.quiet = before;                                      \
-        tide_self.quiet_frame = 0;                                     \
+        tide_self.quiet_frame = frame;                                 \
     } while (0)
 #define TIDE_QUIETLY(result, call) TIDE_QUIETLY_DO((result) = (call))
 

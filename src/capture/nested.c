@@ -12,6 +12,9 @@
  * its callers, through the signal's frame: if it is not there it is dead, and the stream
  * starts over with a reset.
  *
+ * Quiet.  While a hook is in the real calloc or realloc, calls from inside it do not count.
+ * A handler's do, and a jump out of it ends the quiet: the same walk tells them apart.
+ *
  * Late events.  After a thread's last destructor its stream may serve another thread;
  * what it still frees goes to one stream that such threads share under a lock.
  */
@@ -145,6 +148,29 @@ bool tide_unstick(struct tide_self *self, struct tide_caller caller)
     return true;
 }
 
+bool tide_still_quiet(struct tide_self *self, struct tide_caller caller)
+{
+    if (self->quiet_frame == 0 || !self->stream)
+        return true;
+    const enum tide_found found =
+        tide_stack_find(self->stream, caller, self->quiet_frame);
+    if (found == TIDE_FOUND_NOT) {
+        self->quiet = 0;
+        self->quiet_frame = 0;
+    }
+    return found == TIDE_FOUND || found == TIDE_FOUND_UNSURE;
+}
+
+/* A handler has interrupted the real allocator, not the recorder. */
+static void amid_quiet(struct tide_self *self, struct tide_caller caller,
+                       const struct tide_bare_event *event)
+{
+    self->busy_frame = caller.frame;
+    self->busy = TIDE_WRITING;
+    write_bare(self->stream, event);
+    tide_leave(self, self->stream);
+}
+
 static void nested(struct tide_self *self, const struct tide_bare_event *event)
 {
     struct tide_stream *stream = self->stream;
@@ -180,7 +206,7 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
     if (self->busy && tide_unstick(self, caller) && self->stream)
         return false;
     if (phase == TIDE_PHASE_INERT ||
-        (self->quiet && tide_still_quiet(self, caller.frame)))
+        (self->quiet && tide_still_quiet(self, caller)))
         return true;
     if (phase == TIDE_PHASE_EARLY) {
         if (tide_early_keep(event) && environ) /* then libc has been initialised */
@@ -189,6 +215,10 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
     }
     if (self->busy) {
         nested(self, event);
+        return true;
+    }
+    if (self->quiet) {
+        amid_quiet(self, caller, event);
         return true;
     }
     if (!self->ended && tide_stream_of_thread())

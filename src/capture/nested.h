@@ -19,6 +19,10 @@ bool tide_bare(struct tide_caller caller,
  * the callers, the stream starts over with a reset, and true is returned. */
 bool tide_unstick(struct tide_self *self, struct tide_caller caller) TIDE_COLD;
 
+/* Quiet is set: is CALLER a call inside the one that set it?  No when a handler has
+ * interrupted that one; and no when a longjmp has left it, then quiet is cleared. */
+bool tide_still_quiet(struct tide_self *self, struct tide_caller caller) TIDE_COLD;
+
 /* Keep EVENT until recording starts.  True: it is time for that. */
 bool tide_early_keep(const struct tide_bare_event *event);
 /* Recording has started in this thread: write what was kept. */

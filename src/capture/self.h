@@ -40,18 +40,6 @@ struct tide_self {
 extern _Thread_local struct tide_self tide_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Quiet is set: a call from FRAME further up the stack than the hook that set it shows
- * that a longjmp has left that hook; then it is cleared.  (From a handler on a stack of its
- * own this may be wrong; then one inner call of an allocator counts that should not.) */
-static inline bool tide_still_quiet(struct tide_self *self, uintptr_t frame)
-{
-    if (self->quiet_frame == 0 || frame <= self->quiet_frame)
-        return true;
-    self->quiet = 0;
-    self->quiet_frame = 0;
-    return false;
-}
-
 /* Who called a hook: where its return address points, and the hook's own frame, from
  * which the walk starts. */
 struct tide_caller {

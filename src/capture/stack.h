@@ -35,8 +35,14 @@ void tide_stack_flush(void);
 void tide_stack_cfi_flush(void);
 void tide_stack_libunwind_flush(void);
 
-/* Is the function with frame address FRAME among those that led to CALLER's hook? */
-enum tide_found { TIDE_FOUND_NOT, TIDE_FOUND, TIDE_FOUND_UNSURE };
+/* Is the function with frame address FRAME among those that led to CALLER's hook?  Or
+ * was it interrupted by a signal whose handler did? */
+enum tide_found {
+    TIDE_FOUND_NOT,
+    TIDE_FOUND,
+    TIDE_FOUND_INTERRUPTED,
+    TIDE_FOUND_UNSURE
+};
 enum tide_found tide_stack_find(const struct tide_stream *stream,
                                 struct tide_caller caller, uintptr_t frame) TIDE_COLD;
 

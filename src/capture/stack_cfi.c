@@ -222,12 +222,13 @@ enum tide_found tide_stack_find(const struct tide_stream *stream,
 {
     const uint64_t epoch = atomic_load(&generation);
     struct walk_state walk = start_at(stream, caller);
-    bool whole = false;
+    bool whole = false, interrupted = false;
     if (!rows)
         return TIDE_FOUND_UNSURE;
     while (go_out(stream, &walk, epoch, &whole)) {
+        interrupted |= walk.exact;
         if (walk.sp == frame + 16)
-            return TIDE_FOUND;
+            return interrupted ? TIDE_FOUND_INTERRUPTED : TIDE_FOUND;
     }
     return whole ? TIDE_FOUND_NOT : TIDE_FOUND_UNSURE;
 }
