@@ -133,8 +133,7 @@ static inline void *born(struct tide_caller caller, void *block, size_t size,
  * what was asked for is known. */
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind)
 {
-    if (tide_heap_ignored ||
-        (tide_self.quiet && tide_still_quiet(&tide_self, caller)))
+    if (tide_heap_ignored || (tide_self.quiet && tide_still_quiet(&tide_self, caller)))
         return;
     if (!block) {
         tide_record_failure(caller, kind, size);

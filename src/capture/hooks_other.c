@@ -47,6 +47,19 @@ TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     return tide_real.pthread_create(thread, attributes, start, argument);
 }
 
+TIDE_HOOK int pthread_setname_np(pthread_t thread, const char *name)
+{
+    if (!tide_real_resolve() || !tide_real.pthread_setname)
+        return ENOSYS;
+    const int status = tide_real.pthread_setname(thread, name);
+    if (status == 0) {
+        const int saved = errno;
+        tide_thread_named(thread, name);
+        errno = saved;
+    }
+    return status;
+}
+
 /* fork for signal handlers: no handler of pthread_atfork() sees it. */
 pid_t _Fork(void);          /* NOLINT(bugprone-reserved-identifier): its name */
 TIDE_HOOK pid_t _Fork(void) /* NOLINT(bugprone-reserved-identifier) */

@@ -5,6 +5,7 @@
 #ifndef TIDE_CAPTURE_LIFECYCLE_H
 #define TIDE_CAPTURE_LIFECYCLE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ void tide_thread_watch(struct tide_stream *stream);
 
 /* Start recording, unless that was done. */
 void tide_start(void) TIDE_COLD;
+
+/* THREAD of this process has been given a NAME. */
+void tide_thread_named(pthread_t thread, const char *name) TIDE_COLD;
 
 /* A second thread is about to exist: start to count slots. */
 void tide_threads_begin(void);

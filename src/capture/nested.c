@@ -205,8 +205,7 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
     const uint32_t phase = atomic_load(&tide_phase);
     if (self->busy && tide_unstick(self, caller) && self->stream)
         return false;
-    if (phase == TIDE_PHASE_INERT ||
-        (self->quiet && tide_still_quiet(self, caller)))
+    if (phase == TIDE_PHASE_INERT || (self->quiet && tide_still_quiet(self, caller)))
         return true;
     if (phase == TIDE_PHASE_EARLY) {
         if (tide_early_keep(event) && environ) /* then libc has been initialised */

@@ -48,7 +48,7 @@ struct tide_process_state {
     struct tide_known_module modules[TIDE_MODULES_MAX];
     uint32_t name_count;
     struct tide_known_name names[TIDE_NAMES_MAX];
-    uint64_t mapped_bytes; /* private memory the recorder holds */
+    _Atomic uint64_t mapped_bytes; /* private memory the recorder holds */
 };
 
 /* Where the recorder stands.  Only ever rises, but for fork: a child is ON again. */

@@ -11,6 +11,7 @@
 #ifndef TIDE_CAPTURE_STREAM_H
 #define TIDE_CAPTURE_STREAM_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,6 +71,9 @@ struct tide_stream {
     uint32_t laps;
     uint32_t number; /* of the lane */
     uint32_t tid;
+    uint64_t begun;   /* ticks at which the thread took the lane */
+    pthread_t thread; /* 0 once it has ended.  Guarded by the process lock */
+    char name[16];    /* of the thread, as noted.  Guarded by the process lock */
     uint64_t epoch;
     uint64_t cuts;                   /* stacks cut since the last CUT record */
     uintptr_t stack_low, stack_high; /* of the thread; 0: not known yet */

@@ -67,22 +67,61 @@ static void note_recorder(void)
     tide_process_note(TIDE_NOTE_RECORDER, payload, (uint32_t)(end - payload));
 }
 
+/* The process lock is held. */
+static void write_thread_note(const struct tide_stream *stream)
+{
+    const size_t length = strnlen(stream->name, sizeof(stream->name));
+    uint8_t payload[(size_t)4 * TIDE_VARINT_MAX + sizeof(stream->name)];
+    uint8_t *out = tide_put_varint(payload, stream->number);
+    out = tide_put_varint(out, stream->tid);
+    out = tide_put_varint(out, stream->begun);
+    out = tide_put_varint(out, length);
+    memcpy(out, stream->name, length);
+    out += length;
+    tide_process_note_locked(TIDE_NOTE_THREAD, payload, (uint32_t)(out - payload));
+}
+
 /* Say which thread writes to this lane from now on. */
 static void note_thread(struct tide_stream *stream)
 {
-    char name[16] = "";
-    const int got = prctl(PR_GET_NAME, name);
-    const size_t length = got == 0 ? strnlen(name, sizeof(name)) : 0;
-    uint8_t payload[(size_t)4 * TIDE_VARINT_MAX + sizeof(name)];
-
+    tide_lock(&tide_process->lock);
     stream->tid = (uint32_t)syscall(SYS_gettid);
-    uint8_t *out = tide_put_varint(payload, stream->number);
-    out = tide_put_varint(out, stream->tid);
-    out = tide_put_varint(out, tide_ticks());
-    out = tide_put_varint(out, length);
-    memcpy(out, name, length);
-    out += length;
-    tide_process_note(TIDE_NOTE_THREAD, payload, (uint32_t)(out - payload));
+    stream->begun = tide_ticks();
+    stream->thread = pthread_self();
+    if (syscall(SYS_prctl, PR_GET_NAME, stream->name) != 0)
+        stream->name[0] = '\0';
+    write_thread_note(stream);
+    tide_unlock(&tide_process->lock);
+}
+
+/* The thread of STREAM ends: with a name that nobody told us of? */
+static void note_last_name(struct tide_stream *stream)
+{
+    char name[sizeof(stream->name)] = "";
+    const bool known = syscall(SYS_prctl, PR_GET_NAME, name) == 0;
+    tide_lock(&tide_process->lock);
+    stream->thread = 0;
+    if (known && strncmp(name, stream->name, sizeof(name)) != 0) {
+        memcpy(stream->name, name, sizeof(name));
+        write_thread_note(stream);
+    }
+    tide_unlock(&tide_process->lock);
+}
+
+void tide_thread_named(pthread_t thread, const char *name)
+{
+    if (atomic_load(&tide_phase) != TIDE_PHASE_ON)
+        return;
+    tide_lock(&tide_process->lock);
+    struct tide_stream *stream = tide_process->streams;
+    while (stream && !(stream->thread && pthread_equal(stream->thread, thread)))
+        stream = stream->next;
+    if (stream) {
+        memset(stream->name, 0, sizeof(stream->name));
+        memcpy(stream->name, name, strnlen(name, sizeof(stream->name) - 1));
+        write_thread_note(stream);
+    }
+    tide_unlock(&tide_process->lock);
 }
 
 static void write_thread_mark(struct tide_stream *stream, uint8_t kind)
@@ -182,8 +221,10 @@ struct tide_stream *tide_stream_of_thread(void)
 
 void tide_stream_retire(struct tide_stream *stream)
 {
-    if (stream->shared)
+    if (stream->shared) {
         write_thread_mark(stream, TIDE_EXTRA_THREAD_END);
+        note_last_name(stream);
+    }
     tide_lock(&tide_process->lock);
     stream->next_free = tide_process->free_streams;
     tide_process->free_streams = stream;

@@ -96,7 +96,8 @@ enum tide_note {
                                   str build-id, str path */
     TIDE_NOTE_MODULE_GONE = 3, /* id, last epoch in which it was there */
     TIDE_NOTE_NAME = 4,        /* id, str: regions, labels, marks refer to ids */
-    TIDE_NOTE_THREAD = 5,      /* lane, tid, ticks, str name: a thread took this lane */
+    TIDE_NOTE_THREAD = 5,      /* lane, tid, ticks, str name: a thread took this lane;
+                                  the same again with another name: it was renamed */
     TIDE_NOTE_RECORDER = 6,    /* bytes the recorder maps in the target (private) */
 
     /* By the collector, in RUN chunks. */

@@ -13,6 +13,7 @@
 #include "trace/cursor.h"
 #include "trace/format.h"
 #include "trace/mappings.h"
+#include "trace/thread_names.h"
 
 enum {
     TIDE_NOTE_COST = 32,     /* bytes that even the shortest note may take */
@@ -475,6 +476,9 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
         return status;
     tide_list_sort(&notes->names, tide_name_compare);
     settle_clock(notes);
+    status = tide_threads_settle(&notes->threads);
+    if (status)
+        return status;
     trace->processes = given(&notes->processes, &trace->process_count);
     trace->threads = given(&notes->threads, &trace->thread_count);
     trace->rss = given(&notes->rss, &trace->rss_count);

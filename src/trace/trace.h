@@ -66,7 +66,7 @@ struct tide_lane {
 struct tide_thread {
     uint32_t process, lane_number, tid;
     uint64_t ticks;
-    const char *name;
+    const char *name; /* its last */
 };
 
 struct tide_rss_sample {

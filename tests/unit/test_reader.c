@@ -168,7 +168,7 @@ static void knows_processes_and_threads(void **state)
     const uint64_t process[] = {77, 70, 2000, 1500, TIDE_PROCESS_FORKED};
     const uint64_t ended[] = {1, 9000, 1, 0x8b, 3, TIDE_END_EXITED};
     const uint64_t thread[] = {4, 79, 2100};
-    const char *name[] = {"worker", NULL};
+    const char *name[] = {"worker", NULL}, *before[] = {"parent", NULL};
     const uint64_t rss[2][4] = {{1, 3000, 50, 60}, {1, 4000, 70, 60}};
     const uint64_t recorder = 12345;
 
@@ -176,6 +176,7 @@ static void knows_processes_and_threads(void **state)
     tide_builder_note(&builder->run, TIDE_NOTE_RSS, rss[0], 4, NULL);
     tide_builder_note(&builder->run, TIDE_NOTE_RSS, rss[1], 4, NULL);
     tide_builder_note(&builder->notes[1], TIDE_NOTE_PROCESS, process, 5, NULL);
+    tide_builder_note(&builder->notes[1], TIDE_NOTE_THREAD, thread, 3, before);
     tide_builder_note(&builder->notes[1], TIDE_NOTE_THREAD, thread, 3, name);
     tide_builder_note(&builder->notes[1], TIDE_NOTE_RECORDER, &recorder, 1, NULL);
     note_process_begin(&builder->run);
