@@ -1,0 +1,69 @@
+"""tests/e2e/test_modules.py - libraries that come and go, with TLS, bound deeply, chosen early."""
+import os
+import shutil
+import tempfile
+
+import tide
+import truth
+
+MOST_LIBRARIES = 60
+
+
+class ComeAndGo(truth.Case):
+    def argv(self, *words):
+        return [tide.program("opens_libraries"), tide.PROGRAMS, *words]
+
+    def test_two_libraries_in_turn_at_the_same_place(self):
+        run = self.both(self.argv("alternate", "200"))
+        self.agrees(run)
+        self.assertEqual(run.stdout.splitlines()[0], "same place 200")
+
+    def test_while_other_threads_allocate(self):
+        for _ in range(5):
+            run = self.both(self.argv("threads", "40"), same_output=False)
+            self.agrees(run)
+
+    def test_with_thread_local_data(self):
+        self.agrees(self.both(self.argv("tls", "20")))
+
+    def test_a_library_bound_deeply_is_not_harmed(self):
+        run = self.both(self.argv("deepbind"))
+        self.assertEqual((run.status, run.stdout), (0, "right 1000\n"))
+
+    def test_the_callers_search_path_is_used(self):
+        run = self.both(self.argv("name"))
+        self.assertEqual((run.status, run.stdout), (0, "found\n"))
+
+    def test_as_many_libraries_fit_into_the_static_tls_block(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for number in range(MOST_LIBRARIES):
+                paths.append(os.path.join(folder, f"wide{number}.so"))
+                shutil.copy(os.path.join(tide.PROGRAMS, "lib_wide_tls.so"), paths[-1])
+            run = self.both(self.argv("wide", *paths))
+        fit = int(run.stdout.split()[0])
+        self.assertTrue(1 < fit < MOST_LIBRARIES, run.stdout)
+
+
+class Early(truth.Case):
+    def test_a_library_that_allocates_while_it_is_relocated(self):
+        library = os.path.join(tide.PROGRAMS, "lib_ifunc.so")
+        for argv, env in (([tide.program("calls_ifunc"), library], None),
+                          ([tide.program("calls_ifunc")], truth.preloaded("lib_ifunc.so"))):
+            with self.subTest(env=env and "preloaded"):
+                run = self.both(argv, env=env)
+                self.assertEqual((run.status, run.stdout), (0, "chosen 1, made 3\n"))
+                self.whole(run.report("--total"))
+
+
+class Deep(truth.Case):
+    def test_a_million_frames_are_cut_and_it_is_said(self):
+        argv = ["/bin/sh", "-c", 'ulimit -s 262144 && exec "$@"', "sh",
+                tide.program("deep"), "1000000", "20"]
+        run = self.both(argv, ["--depth", "100"], timeout=200)
+        honesty = run.report("--flat")["honesty"]
+        self.assertEqual(honesty["truncated_stacks"], 20)
+
+
+if __name__ == "__main__":
+    tide.main()
