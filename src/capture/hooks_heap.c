@@ -160,9 +160,11 @@ TIDE_HOOK void *malloc(size_t size)
         const uint8_t before = tide_self.quiet;                        \
         const uintptr_t frame = tide_self.quiet_frame;                 \
         tide_self.quiet_frame = (uintptr_t)__builtin_frame_address(0); \
+        atomic_signal_fence(memory_order_seq_cst);                     \
         tide_self.quiet = 1;                                           \
         (what);                                                        \
         tide_self.quiet = before;                                      \
+        atomic_signal_fence(memory_order_seq_cst);                     \
         tide_self.quiet_frame = frame;                                 \
     } while (0)
 #define TIDE_QUIETLY(result, call) TIDE_QUIETLY_DO((result) = (call))
