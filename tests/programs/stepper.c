@@ -26,7 +26,7 @@
 
 #include "say.h"
 
-enum { AFTER = 3, TIMEOUT_S = 100 };
+enum { AFTER = 3, TIMEOUT_S = 250 };
 
 /* Shared by the tracer and its child. */
 struct page {
