@@ -82,7 +82,12 @@ static bool map_welcome(const struct tide_welcome *welcome, const int fds[2])
     tide_session = map_shared(fds[0], welcome->session_bytes);
     tide_shared_segment = map_shared(fds[1], welcome->segment_bytes);
     if (!tide_session || !tide_shared_segment) {
+        if (tide_session)
+            syscall(SYS_munmap, tide_session, welcome->session_bytes);
+        if (tide_shared_segment)
+            syscall(SYS_munmap, tide_shared_segment, welcome->segment_bytes);
         tide_session = NULL;
+        tide_shared_segment = NULL;
         return false;
     }
     parts[0].offset = 0;

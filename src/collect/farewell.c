@@ -163,6 +163,21 @@ static bool is_left(struct tide_share *share)
     return true;
 }
 
+/* Its process had the segment and never wrote to it: it could not take what it needs. */
+static void say_unused(struct tide_collector *collector, const struct tide_share *share)
+{
+    if (!share->had_process)
+        tide_handshake_missed(collector, share,
+                              "it could not take its shared memory (is there a limit on "
+                              "descriptors or memory?)");
+}
+
+void tide_farewell_rest(struct tide_collector *collector)
+{
+    for (const struct tide_share *s = collector->shares; s; s = s->next)
+        say_unused(collector, s);
+}
+
 static void close_shares(struct tide_collector *collector)
 {
     struct tide_share **link = &collector->shares;
@@ -170,6 +185,7 @@ static void close_shares(struct tide_collector *collector)
         struct tide_share *const share = *link;
         if (share->unheld && share->processes == 0 && is_left(share)) {
             *link = share->next;
+            say_unused(collector, share);
             tide_share_free(share);
             (void)atomic_fetch_sub(&collector->in_hand, 1);
             tide_collector_tell(collector);

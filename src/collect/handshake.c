@@ -163,6 +163,17 @@ static void refuse(struct tide_collector *collector, const struct tide_hello *he
     tide_collector_trouble(collector, line);
 }
 
+void tide_handshake_missed(struct tide_collector *collector,
+                           const struct tide_share *share, const char *why)
+{
+    char line[256];
+    const char *const exe = share->image.exe ? share->image.exe : "?";
+    (void)atomic_fetch_add(&collector->missed, 1);
+    (void)snprintf(line, sizeof(line), "pid %u (%.100s) was not recorded: %s",
+                   share->pid, exe, why);
+    tide_collector_trouble(collector, line);
+}
+
 static void welcome(struct tide_collector *collector, int fd,
                     const struct tide_hello *hello, const struct ucred *peer)
 {
@@ -180,10 +191,12 @@ static void welcome(struct tide_collector *collector, int fd,
     const int fds[2] = {collector->page_fd, peer_fd};
     const bool sent = send_welcome(fd, fds);
     (void)close(peer_fd);
-    if (sent)
+    if (sent) {
         hand_over(collector, share);
-    else
-        tide_share_free(share);
+        return;
+    }
+    tide_handshake_missed(collector, share, "it did not wait for its collector");
+    tide_share_free(share);
 }
 
 void tide_handshake_answer(struct tide_collector *collector, int fd)

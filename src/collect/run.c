@@ -30,9 +30,10 @@ struct run {
     struct tide_signals signals;      /* as they were */
     int signal_fd;                    /* owned */
     struct tide_launch launch;
-    uint64_t own_peak; /* our memory when we forked */
-    bool ended;        /* the program was reaped */
-    bool give_up;      /* somebody wants us to end */
+    struct rlimit descriptors; /* the program's limit on them; ours is higher */
+    uint64_t own_peak;         /* our memory when we forked */
+    bool ended;                /* the program was reaped */
+    bool give_up;              /* somebody wants us to end */
     struct tide_inherited inherited;
 };
 
@@ -128,7 +129,8 @@ static enum tide_status prepare(struct run *run)
     free(library);
     if (!environment)
         return fail(run, TIDE_ENOMEM, "out of memory", 0);
-    const struct tide_launch_plan plan = {run->argv, environment, &run->signals};
+    const struct tide_launch_plan plan = {run->argv, environment, &run->signals,
+                                          &run->descriptors};
     uint64_t bytes;
     (void)tide_procfs_rss((uint32_t)getpid(), &bytes, &run->own_peak);
     const enum tide_status status = tide_launch_prepare(&plan, &run->launch);
@@ -171,12 +173,11 @@ static void remove_trace(struct run *run)
 }
 
 /* A process costs us two descriptors: take as many as there are to be had. */
-static void raise_limit(void)
+static void raise_limit(struct run *run)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    if (getrlimit(RLIMIT_NOFILE, &run->descriptors) != 0)
         return;
-    limit.rlim_cur = limit.rlim_max;
+    const struct rlimit limit = {run->descriptors.rlim_max, run->descriptors.rlim_max};
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -226,7 +227,6 @@ static void follow_blindly(struct run *run)
 
 static void follow(struct run *run)
 {
-    raise_limit();
     if (!listen_to_signals(run) || tide_collector_start(run->collector)) {
         follow_blindly(run);
         return;
@@ -295,6 +295,7 @@ static void describe(struct run *run)
     run->out->bytes = tide_writer_bytes(collector->writer);
     run->out->processes = collector->process_count;
     run->out->refused_errno = collector->refused_errno;
+    run->out->missed = atomic_load(&collector->missed);
     run->out->write_errno = tide_writer_problem(collector->writer);
 }
 
@@ -317,6 +318,7 @@ enum tide_status tide_run(const struct tide_run_options *options, char **argv,
     struct run run = {.options = options, .argv = argv, .out = out, .signal_fd = -1};
     tide_inherited_find(&run.inherited);
     tide_signals_take(&run.signals);
+    raise_limit(&run);
     const enum tide_status status = begin(&run);
     if (status == TIDE_OK && out->exec_errno == 0) {
         follow(&run);

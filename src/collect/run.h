@@ -39,6 +39,7 @@ struct tide_run_outcome {
     bool others;        /* more are being recorded in the background */
     int write_errno;    /* the trace could not be written further */
     int refused_errno;  /* some process could not be given shared memory */
+    uint32_t missed;    /* processes that were not recorded though they asked */
     char problem[256];  /* one line when tide_run() failed */
 };
 
