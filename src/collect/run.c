@@ -181,6 +181,22 @@ static void raise_limit(struct run *run)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static bool listen_to_signals(struct run *run)
+{
+    run->signal_fd = tide_signals_open();
+    return run->signal_fd >= 0 &&
+           tide_collector_watch(run->collector, run->signal_fd) == TIDE_OK;
+}
+
+/* The last that can fail, before the program runs. */
+static enum tide_status begin_collecting(struct run *run)
+{
+    errno = 0;
+    if (listen_to_signals(run) && tide_collector_start(run->collector) == TIDE_OK)
+        return TIDE_OK;
+    return fail(run, TIDE_ESYSTEM, "cannot start to record", errno ? errno : EAGAIN);
+}
+
 static enum tide_status begin(struct run *run)
 {
     enum tide_status status =
@@ -193,44 +209,25 @@ static enum tide_status begin(struct run *run)
         return status;
     run->collector->main_pid = (uint32_t)run->launch.pid;
     status = create_trace(run);
+    if (status == TIDE_OK)
+        status = begin_collecting(run);
     if (status) {
         tide_launch_cancel(&run->launch);
         remove_trace(run);
         return status;
     }
     run->out->exec_errno = tide_launch_go(&run->launch);
-    if (run->out->exec_errno)
+    if (run->out->exec_errno) {
+        tide_collector_stop(run->collector);
         remove_trace(run);
+    }
     return TIDE_OK;
 }
 
 /* --- Middle --------------------------------------------------------------------------------- */
 
-static bool listen_to_signals(struct run *run)
-{
-    run->signal_fd = tide_signals_open();
-    return run->signal_fd >= 0 &&
-           tide_collector_watch(run->collector, run->signal_fd) == TIDE_OK;
-}
-
-/* Nothing was collected, but the program runs: wait for it all the same. */
-static void follow_blindly(struct run *run)
-{
-    tide_collector_trouble(run->collector, "nothing was recorded: the system refused a "
-                                           "thread or a descriptor");
-    int status = 0;
-    while (waitpid(run->launch.pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    run->ended = true;
-    run->out->status = status;
-}
-
 static void follow(struct run *run)
 {
-    if (!listen_to_signals(run) || tide_collector_start(run->collector)) {
-        follow_blindly(run);
-        return;
-    }
     look_after(run); /* it may have ended before we listened */
     while (!run->ended) {
         if (tide_collector_turn(run->collector, -1))
