@@ -352,9 +352,9 @@ static void write_end(struct tide_collector *collector)
 
 void tide_collector_finish(struct tide_collector *collector)
 {
+    tide_farewell_rest(collector);
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
-    tide_farewell_rest(collector);
     const struct tide_clock_point now = tide_clock_now();
     tide_notes_out_clock(&collector->notes, now.ticks,
                          tide_clock_unix_ns(&collector->clock, &now));

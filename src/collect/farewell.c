@@ -3,6 +3,7 @@
  * Comes after the lanes were emptied in the same pass: whatever was known to be dead
  * before that has nothing left to say.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collect/collector.h"
@@ -147,7 +148,7 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
  * lane in it: he looked at `closed` before.  Then it is open again. */
 static bool is_left(struct tide_share *share)
 {
-    atomic_store(&share->shared->closed, 1);
+    share->given_up |= atomic_exchange(&share->shared->closed, 1) != 0;
     if (share->tells_holders)
         return true;
     for (uint32_t i = 0; i < share->lane_count; i++) {
@@ -155,7 +156,7 @@ static bool is_left(struct tide_share *share)
         const struct tide_lane_shared *const shared =
             lane ? tide_share_lane(share, lane->header) : NULL;
         if (shared && atomic_load(&shared->state) == TIDE_LANE_LIVE) {
-            atomic_store(&share->shared->closed, 0);
+            atomic_store(&share->shared->closed, share->given_up);
             share->unheld = false;
             return false;
         }
@@ -163,19 +164,32 @@ static bool is_left(struct tide_share *share)
     return true;
 }
 
-/* Its process had the segment and never wrote to it: it could not take what it needs. */
-static void say_unused(struct tide_collector *collector, const struct tide_share *share)
+/* A segment is done with: what can be told from it about things that are not in it.
+ * One never written to: its process could not take what it needs.  One that was closed,
+ * and not by us: a process gave up waiting for us, and those it forked later know. */
+static void say_missing(struct tide_collector *collector,
+                        const struct tide_share *share)
 {
-    if (!share->had_process)
+    char line[192];
+    if (!share->had_process) {
         tide_handshake_missed(collector, share,
                               "it could not take its shared memory (is there a limit on "
                               "descriptors or memory?)");
+    } else if (share->given_up && !collector->stopped) {
+        (void)snprintf(line, sizeof(line),
+                       "the program of pid %u gave up (no memory, or no word from the "
+                       "collector for 2 s): what it forked later was not recorded",
+                       share->pid);
+        tide_collector_trouble(collector, line);
+    }
 }
 
 void tide_farewell_rest(struct tide_collector *collector)
 {
-    for (const struct tide_share *s = collector->shares; s; s = s->next)
-        say_unused(collector, s);
+    for (struct tide_share *s = collector->shares; s; s = s->next) {
+        s->given_up |= atomic_load(&s->shared->closed) != 0;
+        say_missing(collector, s);
+    }
 }
 
 static void close_shares(struct tide_collector *collector)
@@ -185,7 +199,7 @@ static void close_shares(struct tide_collector *collector)
         struct tide_share *const share = *link;
         if (share->unheld && share->processes == 0 && is_left(share)) {
             *link = share->next;
-            say_unused(collector, share);
+            say_missing(collector, share);
             tide_share_free(share);
             (void)atomic_fetch_sub(&collector->in_hand, 1);
             tide_collector_tell(collector);
