@@ -15,8 +15,12 @@
 #include "base/raw/ticks.h"
 #include "collect/collector.h"
 #include "collect/procfs.h"
+#include "collect/session_folder.h"
 
-enum { TIDE_BACKLOG = 1024 };
+enum {
+    TIDE_BACKLOG = 1024,
+    TIDE_MISSED_NAMED = 10, /* lines of trouble about those who were not recorded */
+};
 
 int tide_handshake_listen(const char *directory)
 {
@@ -168,10 +172,13 @@ void tide_handshake_missed(struct tide_collector *collector,
 {
     char line[256];
     const char *const exe = share->image.exe ? share->image.exe : "?";
-    (void)atomic_fetch_add(&collector->missed, 1);
+    const uint32_t before = atomic_fetch_add(&collector->missed, 1);
     (void)snprintf(line, sizeof(line), "pid %u (%.100s) was not recorded: %s",
                    share->pid, exe, why);
-    tide_collector_trouble(collector, line);
+    if (before <= TIDE_MISSED_NAMED)
+        tide_collector_trouble(collector, before < TIDE_MISSED_NAMED
+                                              ? line
+                                              : "nor were more processes");
 }
 
 static void welcome(struct tide_collector *collector, int fd,
@@ -191,6 +198,7 @@ static void welcome(struct tide_collector *collector, int fd,
     const int fds[2] = {collector->page_fd, peer_fd};
     const bool sent = send_welcome(fd, fds);
     (void)close(peer_fd);
+    tide_session_folder_speak(collector->directory);
     if (sent) {
         hand_over(collector, share);
         return;

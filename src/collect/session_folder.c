@@ -33,8 +33,16 @@ void tide_session_folder_remove(const char *path)
     tide_text_addf(&socket_path, "%s/%s", path, TIDE_SOCKET_NAME);
     if (!socket_path.failed)
         (void)unlink(socket_path.bytes);
-    (void)rmdir(path);
     tide_text_release(&socket_path);
+    tide_session_folder_speak(path);
+    (void)rmdir(path);
+}
+
+void tide_session_folder_speak(const char *path)
+{
+    char silent[TIDE_FOLDER_MOST + sizeof("/" TIDE_SILENT_NAME)];
+    (void)snprintf(silent, sizeof(silent), "%s/%s", path, TIDE_SILENT_NAME);
+    (void)unlink(silent);
 }
 
 /* Is there a socket in the folder PATH that nobody listens to? */

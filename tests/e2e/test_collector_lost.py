@@ -49,7 +49,7 @@ class Run:
         self.runtime = os.path.join(self.folder, "run")
         os.mkdir(self.runtime, 0o700)
         self.trace = os.path.join(self.folder, "t.tide")
-        self.out = open(os.path.join(self.folder, "out"), "w+", encoding="ascii")
+        self.out = open(os.path.join(self.folder, "out"), "a+", encoding="ascii")
         env = dict(os.environ, XDG_RUNTIME_DIR=self.runtime)
         self.process = subprocess.Popen(
             [tide.TIDEMARK, "run", "-q", "-o", self.trace, "--", *argv], env=env,
@@ -167,6 +167,33 @@ class Lost(tide.Case):
         self.assertEqual(run.text(), "30\n")
         tide.report(run.trace)
         run.close()
+
+    def test_programs_started_while_it_is_stopped_wait_once(self):
+        deep = tide.program("deep")
+        go = os.path.join(tempfile.mkdtemp(prefix="tide-go-"), "go")
+        script = (f"while [ ! -e {go} ]; do sleep 0.05; done; "
+                  f"i=0; while [ $i -lt 10 ]; do i=$((i+1)); {deep} 1 10; done; echo $i; "
+                  f"while [ -e {go} ]; do sleep 0.05; done; {deep} 3 33; exit 7")
+        run = Run(["/bin/sh", "-c", script])
+        time.sleep(0.5)
+        run.hit(signal.SIGSTOP)
+        begin = time.monotonic()
+        with open(go, "w", encoding="ascii"):
+            pass
+        wait_for(lambda: run.text() == "10\n", 120)
+        self.assertLess(time.monotonic() - begin, 30) # not 10 times 5 s
+        run.hit(signal.SIGCONT)
+        os.unlink(go)
+        self.assertEqual(run.process.wait(timeout=60), 7)
+        result = tide.report(run.trace, "--total", "--flat")
+        calls = {row["function"]: row["calls"] for row in result["rows"]}
+        self.assertEqual(calls["descend"], 33)
+        missed = [line for line in result["honesty"]["troubles"]
+                  if "did not wait for its collector" in line]
+        self.assertEqual(len(missed), 10)
+        self.assertEqual(os.listdir(run.runtime), [])
+        run.close()
+        os.rmdir(os.path.dirname(go))
 
 
 if __name__ == "__main__":

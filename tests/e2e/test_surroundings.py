@@ -205,7 +205,7 @@ class InTheProgram(Home):
                     self.assertEqual(len(trouble), 1)
                     self.assertRegex(trouble[0], r"steady\) was not recorded: it could "
                                                  r"not take its shared memory")
-                    self.assertIn("not all was recorded: 1 process could not", said)
+                    self.assertIn("not all was recorded: 1 process was missed", said)
 
     def test_no_descriptor_of_ours_is_left_in_the_program(self):
         for limit in (4, 5, 6, 100):
