@@ -78,6 +78,12 @@ void *tide_private_memory(uint64_t bytes)
     return (void *)at;
 }
 
+void tide_private_release(void *memory, uint64_t bytes)
+{
+    syscall(SYS_munmap, memory, bytes);
+    tide_process->mapped_bytes -= bytes;
+}
+
 /* Children forked from here on, by whomever, need not find out for themselves. */
 void tide_process_stop(void)
 {

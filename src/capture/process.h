@@ -35,6 +35,7 @@ struct tide_process_state {
     _Atomic uint32_t lock;       /* guards everything below that is not atomic */
     _Atomic uint32_t late_lock;  /* guards late_stream */
     _Atomic uint32_t off;        /* recording has stopped in this process for good */
+    _Atomic uint32_t crowded;    /* there was no lane for a thread */
     _Atomic uint32_t multi;      /* a second thread was seen: slots are counted */
     _Atomic uint64_t epoch;      /* of modules: advanced when one was unloaded */
     uint32_t lanes;              /* numbers given out */
@@ -71,6 +72,7 @@ void tide_unlock(_Atomic uint32_t *lock) TIDE_COLD;
 
 /* Zeroed private memory that a forked child finds zeroed again; NULL on failure. */
 void *tide_private_memory(uint64_t bytes);
+void tide_private_release(void *memory, uint64_t bytes);
 
 /* Begin recording in this process (first start, or first event after fork).  Call with
  * busy set; false: not recorded. */

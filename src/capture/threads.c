@@ -135,10 +135,18 @@ static struct tide_stream *pop_free(void)
     return stream;
 }
 
+/* Where one could get no lane no other will: asking again for every event of a thread
+ * would cost memory each time, here and at the collector's. */
 static struct tide_stream *new_stream(void)
 {
+    if (atomic_load(&tide_process->crowded))
+        return NULL;
     struct tide_stream *stream = tide_private_memory(sizeof(*stream));
-    return stream && tide_stream_open(stream) ? stream : NULL;
+    if (!stream || tide_stream_open(stream))
+        return stream;
+    tide_private_release(stream, sizeof(*stream));
+    atomic_store(&tide_process->crowded, 1);
+    return NULL;
 }
 
 static struct tide_stream *take_over(struct tide_stream *stream)

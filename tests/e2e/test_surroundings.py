@@ -3,32 +3,15 @@
 Each case runs a program plain and recorded in the same surroundings.  Its output and
 status must be the same, the trace readable, what is missing said, and nothing left.
 """
-import json
 import os
 import shutil
 import subprocess
 import tempfile
-import time
+import unittest
 
 import tide
 
 STEADY = tide.program("steady")
-
-
-def processes_with(word):
-    """Pids whose environment or command line holds WORD."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        if int(pid) == os.getpid():
-            continue
-        for name in ("environ", "cmdline"):
-            try:
-                with open(f"/proc/{pid}/{name}", "rb") as file:
-                    if word.encode() in file.read():
-                        found.append(int(pid))
-            except OSError:
-                pass
-    return found
 
 
 def can_unshare():
@@ -36,29 +19,14 @@ def can_unshare():
     return os.geteuid() == 0 and done.returncode == 0
 
 
-class Home(tide.Case):
-    """A folder and a runtime folder of the test's own, and what is left in them."""
+class Home(tide.TidyCase):
+    """A folder of the test's own, and what is run in it."""
 
     def setUp(self):
+        super().setUp()
         self.folder = tempfile.mkdtemp(prefix="tide-home-")
-        self.runtime = tempfile.mkdtemp(prefix="tide-rt-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.trace = os.path.join(self.folder, "t.tide")
-        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.runtime)
-
-    def tearDown(self):
-        self.nothing_is_left()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.rmtree(self.runtime, ignore_errors=True)
-
-    def nothing_is_left(self):
-        end = time.monotonic() + 20
-        while os.listdir(self.runtime) or processes_with(self.runtime):
-            if time.monotonic() > end:
-                self.fail(f"left: {os.listdir(self.runtime)} "
-                          f"{processes_with(self.runtime)}")
-            time.sleep(0.02)
-        shared = [n for n in os.listdir("/dev/shm") if "tidemark" in n]
-        self.assertEqual(shared, [])
 
     def words(self, *argv, options=("-q",)):
         if os.path.lexists(self.trace):
@@ -66,7 +34,6 @@ class Home(tide.Case):
         return [tide.TIDEMARK, "run", *options, "-o", self.trace, "--", *argv]
 
     def call(self, argv, **more):
-        more.setdefault("env", self.env)
         more.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run(argv, capture_output=True, text=True, check=False,
                               timeout=120, **more)
@@ -218,6 +185,162 @@ class InTheProgram(Home):
                     with open(os.path.join(self.folder, "0"), encoding="ascii") as file:
                         texts.append(file.read())
                 self.assertEqual(texts[1], texts[0])
+
+
+class Sandbox(Home):
+    def check(self, how, calls):
+        argv = [tide.program("sandboxed"), how, str(calls)]
+        plain, recorded = self.call(argv), self.call(self.words(*argv))
+        self.same(plain, recorded)
+        self.assertEqual(plain.returncode, 7)
+        return tide.report(self.trace)["honesty"]
+
+    def test_calls_that_are_refused(self):
+        honesty = self.check("errno", 1000)
+        self.assertEqual((honesty["events"], honesty["dropped"]), (2002, 0))
+        honesty = self.check("errno", 100000)
+        self.assertEqual(honesty["events"] + honesty["dropped"], 200002)
+
+    def test_calls_that_kill(self):
+        # Allowed is what malloc and threads need; the recorder must do with that.
+        honesty = self.check("kill", 100000)
+        self.assertEqual(honesty["dropped"], 0)
+        self.assertGreaterEqual(honesty["events"], 400002)
+
+
+class AddressSpace(Home):
+    """RLIMIT_AS from where the program just runs to where everything fits."""
+
+    def fills(self, threads):
+        return [tide.program("fills"), "4", str(threads)]
+
+    def plain_least(self, threads):
+        """The lowest limit (KiB, in steps of 128) under which the program gets all."""
+        low, high = 8, 1 << 12
+        while high - low > 1:
+            middle = (low + high) // 2
+            done = self.limited(middle * 128, self.fills(threads))
+            low, high = (low, middle) if done.returncode == 7 else (middle, high)
+        return high * 128
+
+    def limited(self, limit, argv):
+        env = dict(os.environ, MALLOC_ARENA_MAX="1")
+        return self.in_shell(f"ulimit -v {limit}", argv, env=env)
+
+    def check(self, done, place):
+        """It ended by itself, and the trace agrees with what it says it did."""
+        self.assertIn(done.returncode, (7, 3, 4), place)
+        result = tide.report(self.trace, "--total", "--flat")
+        honesty = result["honesty"]
+        self.assertTrue(honesty["complete"], place)
+        rows = {row["function"]: row["calls"] for row in result["rows"]}
+        if done.returncode == 4 or honesty["troubles"]:
+            return
+        words = done.stdout.split()
+        seen = rows.get("make", 0) + result["summary"]["failed_calls"]
+        self.assertEqual(rows.get("make", 0) + honesty["dropped"], int(words[1]), place)
+        if honesty["dropped"] == 0:
+            self.assertEqual(seen, int(words[1]) + int(words[3]), place)
+
+    def sweep(self, threads, most, step, for_both):
+        least = self.plain_least(threads)
+        statuses = []
+        for limit in range(least - 2 * step, least + most + 1, step):
+            place = f"{threads} threads, {limit} KiB, least {least}, both: {for_both}"
+            argv = self.fills(threads)
+            if for_both:
+                done = self.limited(limit, self.words(*argv))
+                if done.returncode == 1: # too little for ourselves: refused in words
+                    self.assertRegex(done.stderr, r"\Atidemark: .*\n\Z", place)
+                    self.assertEqual(os.listdir(self.folder), [], place)
+                    continue
+            else:
+                script = f'ulimit -v {limit}; exec "$@"'
+                done = self.call(self.words("sh", "-c", script, "sh", *argv),
+                                 env=dict(os.environ, MALLOC_ARENA_MAX="1"))
+            if done.returncode not in (127,): # the loader itself had too little
+                self.check(done, place + done.stderr)
+            statuses.append(done.returncode)
+        self.assertEqual(statuses[-1], 7, statuses)
+        self.assertIn(3, statuses)
+
+    def test_of_one_thread(self):
+        self.sweep(0, 6 * 1024, 384, False)
+
+    def test_of_four_threads(self):
+        self.sweep(3, 36 * 1024, 3072, False)
+
+    def test_of_both(self):
+        self.sweep(0, 16 * 1024, 1024, True)
+
+
+class Processes(Home):
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to become a user with a limit")
+    def test_a_limit_on_processes(self):
+        os.chmod(self.folder, 0o777)
+        os.chmod(self.runtime, 0o777)
+        user = ["setpriv", "--reuid", "64321", "--regid", "64321", "--clear-groups"]
+        for limit, status in ((1, 1), (2, 1), (3, 7)):
+            with self.subTest(limit=limit):
+                done = self.call(["prlimit", f"--nproc={limit}:{limit}", *user,
+                                  *self.words(STEADY, "2000")])
+                self.assertEqual(done.returncode, status, done.stderr)
+                if status == 1:
+                    self.assertRegex(done.stderr, r"\Atidemark: cannot start.*: Resource "
+                                                  r"temporarily unavailable\n\Z")
+                    self.assertEqual(os.listdir(self.folder), [])
+        self.whole(tide.report(self.trace))
+
+
+@unittest.skipUnless(can_unshare(), "needs root and mount namespaces")
+class Mounts(Home):
+    """A mount namespace of its own: no /proc, full file systems."""
+
+    def apart(self, script, argv):
+        return self.call(["unshare", "-m", "--propagation", "private", "sh", "-c",
+                          script + '\nexec "$@"', "sh", *argv])
+
+    def test_no_proc(self):
+        script = "umount -l /proc"
+        plain = self.apart(script, [STEADY, "2000", "0", "3"])
+        recorded = self.apart(script, self.words(STEADY, "2000", "0", "3"))
+        if recorded.returncode == 1:
+            self.assertRegex(recorded.stderr, r"\Atidemark: .*/proc.*\n\Z")
+            return
+        self.same(plain, recorded)
+        self.whole(tide.report(self.trace))
+
+    def test_a_full_shared_memory_folder(self):
+        # Rings are no files: they are charged to memory, and /dev/shm may be full.
+        script = ("mount -t tmpfs -o size=64k none /dev/shm; "
+                  "head -c 1000000 /dev/zero > /dev/shm/full 2>/dev/null")
+        argv = [tide.program("hostile_home"), "nothing"]
+        recorded = self.apart(script, self.words(*argv))
+        self.assertEqual((recorded.returncode, recorded.stdout), (7, "done\n"))
+        result = tide.report(self.trace)
+        self.whole(result)
+
+    def test_a_full_disk(self):
+        for kib in (4, 8, 16, 64, 128, 200, 333):
+            with self.subTest(kib=kib):
+                self.full_disk(kib)
+
+    def full_disk(self, kib):
+        small = os.path.join(self.folder, "small")
+        os.makedirs(small, exist_ok=True)
+        # What is in it is gone with the namespace: copy the trace out.
+        script = (f"mount -t tmpfs -o size={kib}k none {small}; "
+                  f'"$@"; status=$?; cp {small}/t.tide {self.trace}; exit $status')
+        argv = [tide.program("count_to"), "60000"]
+        plain = self.call(argv)
+        words = [tide.TIDEMARK, "run", "-o", os.path.join(small, "t"), "--", *argv]
+        done = self.call(["unshare", "-m", "--propagation", "private", "sh", "-c", script,
+                          "sh", *words])
+        self.same(plain, done)
+        self.assertIn("t.tide: No space left on device; the trace ends there", done.stderr)
+        result = tide.report(self.trace)
+        self.assertFalse(result["honesty"]["complete"])
+        self.assertIn("No space left", " ".join(result["honesty"]["troubles"]))
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "errno") == 0)
         failed = allow(quiet, sizeof(quiet) / sizeof(*quiet), SECCOMP_RET_ERRNO | EPERM);
     else if (strcmp(how, "kill") == 0)
-        failed = allow(threaded, sizeof(threaded) / sizeof(*threaded), SECCOMP_RET_KILL);
+        failed = allow(threaded, sizeof(threaded) / sizeof(*threaded), SECCOMP_RET_KILL_PROCESS);
     else
         failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     if (failed)
