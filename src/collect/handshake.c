@@ -84,8 +84,12 @@ void tide_handshake_accept(struct tide_collector *collector)
         int *const kept = tide_list_add(&collector->connections);
         if (kept)
             *kept = fd;
-        if (!kept || !listen_to(collector, fd))
+        if (!kept || !listen_to(collector, fd)) {
             hang_up(collector, fd);
+            (void)atomic_fetch_add(&collector->missed, 1);
+            tide_collector_trouble(collector, "a process was not recorded: no memory "
+                                              "to hear it");
+        }
     }
 }
 

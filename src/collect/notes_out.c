@@ -34,12 +34,15 @@ static void put_string(struct tide_text *out, const char *string)
 static void add_note(struct tide_text *notes, enum tide_note kind,
                      struct tide_text *fields)
 {
+    const size_t before = notes->length;
     if (fields->failed) {
         notes->failed = true;
     } else {
         put_number(notes, kind);
         put_bytes(notes, fields->bytes, fields->length);
     }
+    if (notes->failed)
+        notes->length = before; /* whole notes, or nothing */
     tide_text_release(fields);
 }
 

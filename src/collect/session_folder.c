@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,22 +28,25 @@ enum {
 };
 static const char PREFIX[] = "tidemark-";
 
+/* Without the heap: its failure must leave nothing behind. */
+static void remove_from(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    const int length = snprintf(path, sizeof(path), "%s/%s", folder, name);
+    if (length > 0 && (size_t)length < sizeof(path))
+        (void)unlink(path);
+}
+
 void tide_session_folder_remove(const char *path)
 {
-    struct tide_text socket_path = {0};
-    tide_text_addf(&socket_path, "%s/%s", path, TIDE_SOCKET_NAME);
-    if (!socket_path.failed)
-        (void)unlink(socket_path.bytes);
-    tide_text_release(&socket_path);
-    tide_session_folder_speak(path);
+    remove_from(path, TIDE_SOCKET_NAME);
+    remove_from(path, TIDE_SILENT_NAME);
     (void)rmdir(path);
 }
 
 void tide_session_folder_speak(const char *path)
 {
-    char silent[TIDE_FOLDER_MOST + sizeof("/" TIDE_SILENT_NAME)];
-    (void)snprintf(silent, sizeof(silent), "%s/%s", path, TIDE_SILENT_NAME);
-    (void)unlink(silent);
+    remove_from(path, TIDE_SILENT_NAME);
 }
 
 /* Is there a socket in the folder PATH that nobody listens to? */
@@ -99,7 +103,10 @@ static char *make_below(const char *parent)
     if (length < 0 || (size_t)length >= sizeof(path) || !mkdtemp(path))
         return NULL;
     sweep(parent);
-    return strdup(path);
+    char *const copy = strdup(path);
+    if (!copy)
+        (void)rmdir(path);
+    return copy;
 }
 
 char *tide_session_folder_make(void)
