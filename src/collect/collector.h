@@ -161,6 +161,8 @@ bool tide_drain_pass(struct tide_collector *collector);
 void *tide_drain_run(void *argument);
 /* End the processes that are gone, close the segments that are left; see farewell.c. */
 void tide_farewell(struct tide_collector *collector);
+/* Is there anything to take that the last pass had no memory for? */
+bool tide_farewell_unmet(const struct tide_collector *collector);
 /* The run ends: say which segments were never written to. */
 void tide_farewell_rest(struct tide_collector *collector);
 /* TARGET's lanes are empty: write the rest of it and forget it. */

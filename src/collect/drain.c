@@ -109,8 +109,11 @@ void *tide_drain_run(void *argument)
     for (;;) {
         const bool last = atomic_load(&collector->stopping);
         (void)tide_drain_pass(collector);
-        if (last)
+        if (last) {
+            if (tide_farewell_unmet(collector))
+                (void)tide_drain_pass(collector);
             break;
+        }
         rest(collector);
     }
     tide_outlet_write(collector, true);

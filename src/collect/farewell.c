@@ -10,6 +10,7 @@
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
 
+enum { TIDE_MEET_TRIES = 3 }; /* passes that a segment waits for memory of ours */
 #define TIDE_QUIET_NS \
     (1000ull * 1000 * 1000) /* a process without pid is believed dead */
 
@@ -144,10 +145,39 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
 
 /* --- Segments ----------------------------------------------------------------------- */
 
+/* Is there a lane in use that we could not take into our books: for want of memory? */
+static bool has_unmet(const struct tide_share *share)
+{
+    uint32_t count = atomic_load(&share->shared->lanes);
+    if (count > TIDE_LANES_MAX)
+        count = TIDE_LANES_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tide_lane_copy *const lane =
+            i < share->lane_count ? share->lanes[i] : NULL;
+        const struct tide_lane_shared *const shared =
+            tide_share_lane(share, atomic_load(&share->shared->directory[i]));
+        if (shared && (!lane || !lane->owner) &&
+            atomic_load(&shared->state) == TIDE_LANE_LIVE)
+            return true;
+    }
+    return false;
+}
+
+bool tide_farewell_unmet(const struct tide_collector *collector)
+{
+    for (const struct tide_share *s = collector->shares; s; s = s->next) {
+        if (has_unmet(s))
+            return true;
+    }
+    return false;
+}
+
 /* Where the kernel does not tell who holds a segment, somebody may just have taken a
  * lane in it: he looked at `closed` before.  Then it is open again. */
 static bool is_left(struct tide_share *share)
 {
+    if (has_unmet(share) && share->tries++ < TIDE_MEET_TRIES)
+        return false;
     share->given_up |= atomic_exchange(&share->shared->closed, 1) != 0;
     if (share->tells_holders)
         return true;
@@ -171,7 +201,10 @@ static void say_missing(struct tide_collector *collector,
                         const struct tide_share *share)
 {
     char line[192];
-    if (!share->had_process) {
+    if (has_unmet(share)) {
+        tide_handshake_missed(collector, share,
+                              "not with all its processes: the collector had no memory");
+    } else if (!share->had_process) {
         tide_handshake_missed(collector, share,
                               "it could not take its shared memory (is there a limit on "
                               "descriptors or memory?)");
