@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
@@ -45,15 +46,17 @@ void tide_unshield(void)
 }
 
 /* 0 free, 1 taken, 2 taken and somebody may sleep: the futex lock that wakes only when it
- * must.  Sleepers cost nothing while the holder waits for the collector. */
+ * must.  Sleepers cost next to nothing while the holder waits for the collector; they
+ * look again by themselves, should a sandbox have swallowed the call that wakes them. */
 void tide_lock(_Atomic uint32_t *lock)
 {
+    const struct timespec patience = {.tv_nsec = 20000000};
     tide_shield();
     uint32_t seen = 0;
     if (atomic_compare_exchange_strong(lock, &seen, 1))
         return;
     while (atomic_exchange(lock, 2) != 0)
-        syscall(SYS_futex, lock, FUTEX_WAIT, 2, NULL, NULL, 0);
+        syscall(SYS_futex, lock, FUTEX_WAIT, 2, &patience, NULL, 0);
 }
 
 void tide_unlock(_Atomic uint32_t *lock)
