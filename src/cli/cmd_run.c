@@ -164,7 +164,10 @@ static int finish(const struct tide_run_outcome *outcome, const char *program,
         return 0;
     if (outcome->exec_errno)
         return say_not_started(program, outcome->exec_errno);
-    if (!quiet) {
+    if (outcome->removed) {
+        (void)tide_fail("%s was removed while it was written: nothing is left of it",
+                        outcome->trace);
+    } else if (!quiet) {
         say_trouble(outcome);
         say_where(outcome);
     }

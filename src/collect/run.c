@@ -294,6 +294,7 @@ static void describe(struct run *run)
     run->out->refused_errno = collector->refused_errno;
     run->out->missed = atomic_load(&collector->missed);
     run->out->write_errno = tide_writer_problem(collector->writer);
+    run->out->removed = tide_writer_removed(collector->writer);
 }
 
 static void end(struct run *run)

@@ -37,6 +37,7 @@ struct tide_run_outcome {
     uint64_t bytes;     /* in it by now */
     uint32_t processes; /* recorded by now */
     bool others;        /* more are being recorded in the background */
+    bool removed;       /* somebody took the trace's name away */
     int write_errno;    /* the trace could not be written further */
     int refused_errno;  /* some process could not be given shared memory */
     uint32_t missed;    /* processes that were not recorded though they asked */

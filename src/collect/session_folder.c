@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static const char PREFIX[] = "tidemark-";
 /* Without the heap: its failure must leave nothing behind. */
 static void remove_from(const char *folder, const char *name)
 {
-    char path[PATH_MAX];
+    char path[512]; /* a parent below TIDE_FOLDER_MOST, a name, and another */
     const int length = snprintf(path, sizeof(path), "%s/%s", folder, name);
     if (length > 0 && (size_t)length < sizeof(path))
         (void)unlink(path);

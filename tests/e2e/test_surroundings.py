@@ -187,6 +187,55 @@ class InTheProgram(Home):
                 self.assertEqual(texts[1], texts[0])
 
 
+class Output(Home):
+    """Where the trace shall go there is something else, or nothing any more."""
+
+    def test_what_is_there_is_not_touched(self):
+        victim = os.path.join(self.folder, "victim")
+        with open(victim, "w", encoding="ascii") as file:
+            file.write("precious")
+        for make in (lambda: os.mkfifo(self.trace), lambda: os.mkdir(self.trace),
+                     lambda: os.symlink(victim, self.trace),
+                     lambda: os.symlink("/dev/full", self.trace),
+                     lambda: os.symlink("nowhere", self.trace)):
+            words = self.words(STEADY, "2000", options=())
+            make()
+            done = self.call(words)
+            self.assertEqual(done.returncode, 7)
+            second = os.path.join(self.folder, "t.2.tide")
+            self.assertIn(f"in {second};", done.stderr)
+            self.assertEqual(tide.report(second)["summary"]["alloc_calls"], 2000)
+            os.unlink(second)
+            if os.path.isdir(self.trace):
+                os.rmdir(self.trace)
+        with open(victim, encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertFalse(os.path.lexists(os.path.join(self.folder, "nowhere")))
+
+    def test_a_folder_that_vanishes(self):
+        gone = os.path.join(self.folder, "gone")
+        os.mkdir(gone)
+        trace = os.path.join(gone, "t.tide")
+        script = f"rm -r {gone}; exec {STEADY} 20000"
+        done = self.call([tide.TIDEMARK, "run", "-o", trace, "--", "sh", "-c", script])
+        self.assertEqual((done.returncode, done.stdout),
+                         (7, "made 20000 freed 18000 children 0\n"))
+        self.assertEqual(done.stderr, f"tidemark: {trace} was removed while it was "
+                                      "written: nothing is left of it\n")
+
+    def test_who_is_left_behind_with_closed_descriptors(self):
+        deep = tide.program("deep")
+        for closing in ("<&- >&- 2>&-", ">&-", "<&-"):
+            script = f"exec {closing}"
+            words = self.words("sh", "-c", f"(sleep 0.4; exec {deep} 3 500) & exit 7")
+            self.assertEqual(self.in_shell(script, words).returncode, 7)
+            self.nothing_left()
+            result = tide.report(self.trace, "--total", "--flat")
+            self.whole(result)
+            rows = {row["function"]: row["calls"] for row in result["rows"]}
+            self.assertEqual(rows.get("descend"), 500, closing)
+
+
 class Sandbox(Home):
     def check(self, how, calls):
         argv = [tide.program("sandboxed"), how, str(calls)]
@@ -319,6 +368,12 @@ class Mounts(Home):
         self.assertEqual((recorded.returncode, recorded.stdout), (7, "done\n"))
         result = tide.report(self.trace)
         self.whole(result)
+
+    def test_a_folder_that_is_read_only(self):
+        script = f"mount -t tmpfs -o ro none {self.folder}"
+        done = self.apart(script, self.words(STEADY, "2000"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, "", f"tidemark: {self.trace}: Read-only file system\n"))
 
     def test_a_full_disk(self):
         for kib in (4, 8, 16, 64, 128, 200, 333):
