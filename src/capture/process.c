@@ -15,6 +15,7 @@
 #include "capture/session.h"
 
 struct tide_process_state *tide_process;
+uint64_t tide_fixed_bytes = sizeof(struct tide_process_state);
 _Atomic uint32_t tide_phase;
 
 /* Of the process before fork, to tell the child who its parent was.  Not wiped. */

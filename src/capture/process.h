@@ -48,6 +48,7 @@ struct tide_process_state {
     uint32_t name_count;
     struct tide_known_name names[TIDE_NAMES_MAX];
     uint64_t mapped_bytes; /* private memory the recorder holds */
+    uint64_t order_bytes;  /* of that, the order table: reserved, touched in part */
 };
 
 /* Where the recorder stands.  Only ever rises, but for fork: a child is ON again. */
@@ -58,6 +59,7 @@ enum tide_phase {
 };
 
 extern struct tide_process_state *tide_process;
+extern uint64_t tide_fixed_bytes; /* mapped once, kept over fork: beside mapped_bytes */
 extern _Atomic uint32_t tide_phase;
 
 /* Hold signals back until as many calls of tide_unshield().  A handler may leave by

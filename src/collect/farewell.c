@@ -194,13 +194,17 @@ static bool is_left(struct tide_share *share)
     return true;
 }
 
-/* A segment is done with: what can be told from it about things that are not in it.
+/* A segment is done with: how large it was, and what can be told from it about things
+ * that are not in it.
  * One never written to: its process could not take what it needs.  One that was closed,
  * and not by us: a process gave up waiting for us, and those it forked later know. */
-static void say_missing(struct tide_collector *collector,
+static void say_last(struct tide_collector *collector,
                         const struct tide_share *share)
 {
     char line[192];
+    pthread_mutex_lock(&collector->lock);
+    tide_notes_out_rings(&collector->notes, share->bytes);
+    pthread_mutex_unlock(&collector->lock);
     if (has_unmet(share)) {
         tide_handshake_missed(collector, share,
                               "not with all its processes: the collector had no memory");
@@ -221,7 +225,7 @@ void tide_farewell_rest(struct tide_collector *collector)
 {
     for (struct tide_share *s = collector->shares; s; s = s->next) {
         s->given_up |= atomic_load(&s->shared->closed) != 0;
-        say_missing(collector, s);
+        say_last(collector, s);
     }
 }
 
@@ -232,7 +236,7 @@ static void close_shares(struct tide_collector *collector)
         struct tide_share *const share = *link;
         if (share->unheld && share->processes == 0 && is_left(share)) {
             *link = share->next;
-            say_missing(collector, share);
+            say_last(collector, share);
             tide_share_free(share);
             (void)atomic_fetch_sub(&collector->in_hand, 1);
             tide_collector_tell(collector);

@@ -151,6 +151,11 @@ void tide_notes_out_rss(struct tide_text *notes, const struct tide_rss_facts *fa
     add_numbers(notes, TIDE_NOTE_RSS, numbers, 4);
 }
 
+void tide_notes_out_rings(struct tide_text *notes, uint64_t bytes)
+{
+    add_numbers(notes, TIDE_NOTE_RINGS, &bytes, 1);
+}
+
 void tide_notes_out_trouble(struct tide_text *notes, const char *line)
 {
     struct tide_text fields = {0};

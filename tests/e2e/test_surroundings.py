@@ -236,6 +236,38 @@ class Output(Home):
             self.assertEqual(rows.get("descend"), 500, closing)
 
 
+class OwnMemory(Home):
+    """What `info` says that we cost, against what was promised and what the kernel says."""
+
+    def test_the_parts_are_told_apart(self):
+        for threads in (0, 15):
+            done = self.call(self.words(tide.program("fills"), "1", str(threads)))
+            self.assertEqual(done.returncode, 7)
+            info = tide.info(self.trace)
+            honesty, [process] = info["honesty"], info["processes"]
+            place = f"{threads} threads: {honesty}"
+            self.assertEqual(process["recorder_bytes"], honesty["recorder_bytes"])
+            own = honesty["recorder_bytes"] + honesty["ring_bytes"]
+            self.assertLess(own, (4 << 20) + (threads + 1) * (1 << 19), place)
+            self.assertGreater(honesty["recorder_bytes"], 1 << 20, place)
+            if threads == 0:
+                self.assertEqual(honesty["order_table_bytes"], 0, place)
+            else:
+                self.assertTrue(16 << 20 <= honesty["order_table_bytes"] < 17 << 20, place)
+
+    def test_the_rings_are_what_the_kernel_says(self):
+        script = ("import os, sys\n"
+                  "for fd in os.listdir('/proc/self/map_files'):\n"
+                  "  path = '/proc/self/map_files/' + fd\n"
+                  "  if 'tidemark-segment' in os.readlink(path):\n"
+                  "    print(os.stat(path).st_size)\n"
+                  "    os._exit(7)\n")
+        done = self.call(self.words("/usr/bin/python3", "-c", script))
+        if done.returncode != 7:
+            self.skipTest("/proc/self/map_files is not to be read here")
+        self.assertEqual(tide.info(self.trace)["honesty"]["ring_bytes"], int(done.stdout))
+
+
 class Sandbox(Home):
     def check(self, how, calls):
         argv = [tide.program("sandboxed"), how, str(calls)]
