@@ -64,8 +64,8 @@ static void note_recorder(void)
 {
     uint8_t payload[2 * TIDE_VARINT_MAX];
     const uint64_t order = tide_process->order_bytes;
-    uint8_t *end = tide_put_varint(
-        payload, tide_fixed_bytes + tide_process->mapped_bytes - order);
+    uint8_t *end =
+        tide_put_varint(payload, tide_fixed_bytes + tide_process->mapped_bytes - order);
     end = tide_put_varint(end, order);
     tide_process_note(TIDE_NOTE_RECORDER, payload, (uint32_t)(end - payload));
 }

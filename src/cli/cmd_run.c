@@ -120,8 +120,9 @@ static void say_trouble(const struct tide_run_outcome *outcome)
         (void)tide_fail("not all was recorded: no shared memory: %s",
                         strerror_r(outcome->refused_errno, buffer, sizeof(buffer)));
     else if (outcome->missed)
-        (void)tide_fail("not all was recorded: %u process%s missed; the report says why",
-                        outcome->missed, outcome->missed == 1 ? " was" : "es were");
+        (void)tide_fail(
+            "not all was recorded: %u process%s missed; the report says why",
+            outcome->missed, outcome->missed == 1 ? " was" : "es were");
     else if (outcome->processes == 0)
         (void)tide_fail("nothing was recorded: the program did not load the recorder "
                         "(is it statically linked, or setuid?)");

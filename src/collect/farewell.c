@@ -198,20 +198,21 @@ static bool is_left(struct tide_share *share)
  * that are not in it.
  * One never written to: its process could not take what it needs.  One that was closed,
  * and not by us: a process gave up waiting for us, and those it forked later know. */
-static void say_last(struct tide_collector *collector,
-                        const struct tide_share *share)
+static void say_last(struct tide_collector *collector, const struct tide_share *share)
 {
     char line[192];
     pthread_mutex_lock(&collector->lock);
     tide_notes_out_rings(&collector->notes, share->bytes);
     pthread_mutex_unlock(&collector->lock);
     if (has_unmet(share)) {
-        tide_handshake_missed(collector, share,
-                              "not with all its processes: the collector had no memory");
+        tide_handshake_missed(
+            collector, share,
+            "not with all its processes: the collector had no memory");
     } else if (!share->had_process) {
-        tide_handshake_missed(collector, share,
-                              "it could not take its shared memory (is there a limit on "
-                              "descriptors or memory?)");
+        tide_handshake_missed(
+            collector, share,
+            "it could not take its shared memory (is there a limit on "
+            "descriptors or memory?)");
     } else if (share->given_up && !collector->stopped) {
         (void)snprintf(line, sizeof(line),
                        "the program of pid %u gave up (no memory, or no word from the "

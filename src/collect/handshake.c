@@ -180,9 +180,8 @@ void tide_handshake_missed(struct tide_collector *collector,
     (void)snprintf(line, sizeof(line), "pid %u (%.100s) was not recorded: %s",
                    share->pid, exe, why);
     if (before <= TIDE_MISSED_NAMED)
-        tide_collector_trouble(collector, before < TIDE_MISSED_NAMED
-                                              ? line
-                                              : "nor were more processes");
+        tide_collector_trouble(
+            collector, before < TIDE_MISSED_NAMED ? line : "nor were more processes");
 }
 
 static void welcome(struct tide_collector *collector, int fd,

@@ -22,8 +22,8 @@ struct tide_launch {
 struct tide_launch_plan {
     char **argv; /* NULL-terminated */
     char **environment;
-    const struct tide_signals *signals;  /* as the program shall find them */
-    const struct rlimit *descriptors;    /* the same; NULL: as they are */
+    const struct tide_signals *signals; /* as the program shall find them */
+    const struct rlimit *descriptors;   /* the same; NULL: as they are */
 };
 
 /* Fork.  The caller must have one thread only. */

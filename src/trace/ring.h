@@ -45,7 +45,7 @@
 #define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
 /* A file there, made by a target that had no answer: the next ones wait less.  The
  * collector removes it when it answers. */
-#define TIDE_SILENT_NAME "silent"
+#define TIDE_SILENT_NAME  "silent"
 
 enum {
     TIDE_PAGE = 4096,

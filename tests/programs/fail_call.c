@@ -28,16 +28,16 @@ struct call_info {
     uint64_t ip, sp, nr, args[6];
 };
 enum { ENTRY = 1, EXIT = 2 };
-#define GET_INFO ((enum __ptrace_request)0x420e)
+#    define GET_INFO ((enum __ptrace_request)0x420e)
 
 static long nth, failing;
 static long counted, failed;
 static bool pending[1 << 22]; /* by thread: its call was made to fail */
 
 static const long refusable[] = {
-    SYS_mmap,    SYS_mremap, SYS_madvise,    SYS_socket, SYS_connect,   SYS_sendto,
-    SYS_recvmsg, SYS_futex,  SYS_setsockopt, SYS_prctl,  SYS_faccessat, SYS_readlinkat,
-    SYS_openat,  SYS_prlimit64};
+    SYS_mmap,      SYS_mremap,     SYS_madvise, SYS_socket,     SYS_connect,
+    SYS_sendto,    SYS_recvmsg,    SYS_futex,   SYS_setsockopt, SYS_prctl,
+    SYS_faccessat, SYS_readlinkat, SYS_openat,  SYS_prlimit64};
 
 static bool is_refusable(uint64_t nr)
 {

@@ -11,8 +11,21 @@
 
 #include "tally.h"
 
-static const size_t odd[] = {0, 1, 3, 7, 8, 16, 24, 48, 64, 100, 4096, 1ul << 20,
-                             (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 1, SIZE_MAX};
+static const size_t odd[] = {0,
+                             1,
+                             3,
+                             7,
+                             8,
+                             16,
+                             24,
+                             48,
+                             64,
+                             100,
+                             4096,
+                             1ul << 20,
+                             (size_t)PTRDIFF_MAX + 1,
+                             SIZE_MAX - 1,
+                             SIZE_MAX};
 enum { ODD = sizeof(odd) / sizeof(*odd) };
 
 static void release(void *block)
@@ -28,8 +41,8 @@ static void tell(const char *name, size_t a, size_t b, void *block, int value)
     const int problem = errno;
     const uintptr_t address = (uintptr_t)block;
     const int aligned = block && a && (a & (a - 1)) == 0 && address % a == 0;
-    say("%s %zx %zx: %s %d %d %d\n", name, a, b, block ? "block" : "NULL", value, problem,
-        aligned);
+    say("%s %zx %zx: %s %d %d %d\n", name, a, b, block ? "block" : "NULL", value,
+        problem, aligned);
     if (block && b > 0)
         memset(block, 7, b);
     release(block);
@@ -42,7 +55,8 @@ static void aligned_calls(size_t alignment, size_t size)
     void *out = &untouched;
     errno = 0;
     tell("memalign", alignment, size, born(memalign(alignment, size), size), 0);
-    tell("aligned_alloc", alignment, size, born(aligned_alloc(alignment, size), size), 0);
+    tell("aligned_alloc", alignment, size, born(aligned_alloc(alignment, size), size),
+         0);
     const int status = posix_memalign(&out, alignment, size);
     if (status != 0) {
         born(NULL, size);
@@ -66,9 +80,10 @@ static void sized_calls(size_t size)
 
 static void overflowing_calls(void)
 {
-    static const size_t pairs[][2] = {{SIZE_MAX, 2},           {2, SIZE_MAX},
-                                      {1ul << 32, 1ul << 32},  {(1ul << 33) + 1, 1ul << 31},
-                                      {SIZE_MAX / 2 + 1, 2},   {SIZE_MAX, SIZE_MAX}};
+    static const size_t pairs[][2] = {
+        {SIZE_MAX, 2},          {2, SIZE_MAX},
+        {1ul << 32, 1ul << 32}, {(1ul << 33) + 1, 1ul << 31},
+        {SIZE_MAX / 2 + 1, 2},  {SIZE_MAX, SIZE_MAX}};
     char *volatile kept = born(malloc(40), 40);
     strcpy(kept, "here");
     for (int i = 0; i < 6; i++) {

@@ -18,8 +18,8 @@ int main(void)
     tally.frees++;
     tally.reallocs++;
     void *volatile aligned = born(memalign(1 << 21, 4 * GIB + 1), 4 * GIB + 1);
-    void *const reserved =
-        mmap(NULL, 8 * GIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *const reserved = mmap(NULL, 8 * GIB, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *const committed = mmap(NULL, 6 * GIB, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!moved || !aligned || reserved == MAP_FAILED || committed == MAP_FAILED)

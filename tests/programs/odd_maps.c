@@ -52,19 +52,19 @@ int main(void)
 {
     unsigned long sums[3] = {0, 0, 0};
     map(0, 64, RW, MAP_PRIVATE);
-    map(16, 8, PROT_NONE, MAP_PRIVATE);          /* overlay: reserved in the middle */
-    munmap(BASE + 4 * MIB, 3 * MIB);             /* a hole */
-    map(5, 1, RW, MAP_PRIVATE);                  /* partly filled again */
-    mprotect(BASE + 18 * MIB, 2 * MIB, RW);      /* committed out of the reserve */
+    map(16, 8, PROT_NONE, MAP_PRIVATE);     /* overlay: reserved in the middle */
+    munmap(BASE + 4 * MIB, 3 * MIB);        /* a hole */
+    map(5, 1, RW, MAP_PRIVATE);             /* partly filled again */
+    mprotect(BASE + 18 * MIB, 2 * MIB, RW); /* committed out of the reserve */
     mprotect(BASE + 40 * MIB, 4 * MIB, PROT_READ);
     mprotect(BASE + 50 * MIB, 2 * MIB, PROT_NONE);
-    madvise(BASE, 4 * MIB, MADV_DONTNEED);       /* pages go, the map stays */
-    munmap(BASE + 60 * MIB, 8 * MIB);            /* beyond its end */
+    madvise(BASE, 4 * MIB, MADV_DONTNEED); /* pages go, the map stays */
+    munmap(BASE + 60 * MIB, 8 * MIB);      /* beyond its end */
     map(100, 10, RW, MAP_PRIVATE);
     mremap(BASE + 100 * MIB, 10 * MIB, 30 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED,
-           BASE + 200 * MIB);                    /* moved and grown */
+           BASE + 200 * MIB);                       /* moved and grown */
     mremap(BASE + 200 * MIB, 30 * MIB, 7 * MIB, 0); /* shrunk */
-    map(203, 20, PROT_NONE, MAP_PRIVATE);        /* over the end of it */
+    map(203, 20, PROT_NONE, MAP_PRIVATE);           /* over the end of it */
     char *const shared = map(300, 5, RW, MAP_SHARED);
     const void *const refused =
         mmap(NULL, 2 * MIB, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
@@ -80,7 +80,7 @@ int main(void)
     char *const broke = sbrk(65536);
     memset(broke, 1, 65536);
     look(sums);
-    say("{\"private\": %lu, \"reserved\": %lu, \"shared\": %lu, \"seen\": %d}\n", sums[0],
-        sums[1], sums[2], shared[0]);
+    say("{\"private\": %lu, \"reserved\": %lu, \"shared\": %lu, \"seen\": %d}\n",
+        sums[0], sums[1], sums[2], shared[0]);
     return 0;
 }

@@ -22,7 +22,8 @@ static void tell(const char *when)
 int main(void)
 {
     tell("first");
-    say("mallopt %d %d\n", mallopt(M_MMAP_THRESHOLD, 64 * 1024), mallopt(M_TOP_PAD, 4096));
+    say("mallopt %d %d\n", mallopt(M_MMAP_THRESHOLD, 64 * 1024),
+        mallopt(M_TOP_PAD, 4096));
     for (int i = 0; i < 2000; i++)
         blocks[i] = malloc((size_t)(10 + i * 7 % 3000));
     void *const mapped = malloc(100 * 1024);

@@ -55,6 +55,7 @@ int main(void)
         free(block);
     }
     say("%s %zu %zu %d\n", text, mallocs, frees,
-        (uintptr_t)text >= (uintptr_t)pool && (uintptr_t)text < (uintptr_t)(pool + used));
+        (uintptr_t)text >= (uintptr_t)pool &&
+            (uintptr_t)text < (uintptr_t)(pool + used));
     return 7;
 }

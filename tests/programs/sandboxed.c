@@ -21,12 +21,30 @@ enum { CALLS_MOST = 64 };
 
 static const unsigned quiet[] = {SYS_read, SYS_write,  SYS_exit, SYS_exit_group,
                                  SYS_brk,  SYS_munmap, SYS_mmap, SYS_rt_sigreturn};
-static const unsigned threaded[] = {
-    SYS_read,     SYS_write,   SYS_exit,        SYS_exit_group,    SYS_brk,
-    SYS_munmap,   SYS_mmap,    SYS_mremap,      SYS_madvise,       SYS_mprotect,
-    SYS_futex,    SYS_clone,   SYS_clone3,      SYS_rt_sigprocmask, SYS_gettid,
-    SYS_rseq,     SYS_prctl,   SYS_sched_yield, SYS_getpid,        SYS_clock_gettime,
-    SYS_set_robust_list, SYS_rt_sigreturn, SYS_rt_sigaction, SYS_sched_getaffinity};
+static const unsigned threaded[] = {SYS_read,
+                                    SYS_write,
+                                    SYS_exit,
+                                    SYS_exit_group,
+                                    SYS_brk,
+                                    SYS_munmap,
+                                    SYS_mmap,
+                                    SYS_mremap,
+                                    SYS_madvise,
+                                    SYS_mprotect,
+                                    SYS_futex,
+                                    SYS_clone,
+                                    SYS_clone3,
+                                    SYS_rt_sigprocmask,
+                                    SYS_gettid,
+                                    SYS_rseq,
+                                    SYS_prctl,
+                                    SYS_sched_yield,
+                                    SYS_getpid,
+                                    SYS_clock_gettime,
+                                    SYS_set_robust_list,
+                                    SYS_rt_sigreturn,
+                                    SYS_rt_sigaction,
+                                    SYS_sched_getaffinity};
 
 __attribute__((noinline)) static void *make(size_t size)
 {
@@ -68,9 +86,11 @@ int main(int argc, char **argv)
     int failed = 0;
     free(make(100000)); /* the heap is there, with room */
     if (strcmp(how, "errno") == 0)
-        failed = allow(quiet, sizeof(quiet) / sizeof(*quiet), SECCOMP_RET_ERRNO | EPERM);
+        failed =
+            allow(quiet, sizeof(quiet) / sizeof(*quiet), SECCOMP_RET_ERRNO | EPERM);
     else if (strcmp(how, "kill") == 0)
-        failed = allow(threaded, sizeof(threaded) / sizeof(*threaded), SECCOMP_RET_KILL_PROCESS);
+        failed = allow(threaded, sizeof(threaded) / sizeof(*threaded),
+                       SECCOMP_RET_KILL_PROCESS);
     else
         failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     if (failed)
