@@ -318,10 +318,11 @@ class AddressSpace(Home):
         if done.returncode == 4 or honesty["troubles"]:
             return
         words = done.stdout.split()
+        made, failed = int(words[1]), int(words[3])
         seen = rows.get("make", 0) + result["summary"]["failed_calls"]
-        self.assertEqual(rows.get("make", 0) + honesty["dropped"], int(words[1]), place)
+        self.assertEqual(seen + honesty["dropped"], made + failed, place)
         if honesty["dropped"] == 0:
-            self.assertEqual(seen, int(words[1]) + int(words[3]), place)
+            self.assertEqual(rows.get("make", 0), made, place)
 
     def sweep(self, threads, most, step, for_both):
         least = self.plain_least(threads)
