@@ -3,13 +3,14 @@
 #   make demo            install what the build needs, build, record and report an example
 #   make check           every check that a change must pass
 #   make check-long      the slow ones
+#   make soak            five minutes of random programs, plain against recorded
 #   make bench           what recording costs, beside heaptrack
 #   make install PREFIX=/usr/local
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all build demo check check-long bench install clean format
+.PHONY: all build demo check check-long soak bench install clean format
 all: build
 
 build:
@@ -31,6 +32,12 @@ check-long:
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@cd build/release && ctest --output-on-failure --no-label-summary -L long
+
+soak:
+	@tools/install-deps --check
+	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING >/dev/null
+	@cmake --build build/release -j $(JOBS)
+	@tests/soak/soak.py --seconds 300 --jobs 2 build/release
 
 bench:
 	@tools/install-deps --check

@@ -16,9 +16,12 @@
 #include "capture/record.h"
 #include "trace/ring.h"
 
+/* Within a quiet call of an allocator maps count too: the handler of a signal may make
+ * them, and the allocator's own are known to the reader. */
 static inline bool maps_count(void)
 {
-    return (tide_spaces & TIDE_SPACE_MMAP) && !tide_self.quiet;
+    return (tide_spaces & TIDE_SPACE_MMAP) &&
+           (!tide_self.quiet || tide_self.quiet_frame);
 }
 
 static void *map(struct tide_caller caller, const struct tide_map_record *asked, int fd,

@@ -32,7 +32,8 @@ static bool is_known(uint64_t address)
     const uint32_t count = atomic_load(&tide_process->module_count);
     for (uint32_t i = count; i-- > 0;) {
         const struct tide_known_module *module = &tide_process->modules[i];
-        if (address - module->start < module->end - module->start && !module->gone)
+        if (!atomic_load(&module->gone) &&
+            address - module->start < module->end - module->start)
             return true;
     }
     return false;
@@ -124,18 +125,42 @@ static uint32_t write_module(uint32_t id, const struct dl_find_object *object)
     return (uint32_t)(out - note_buffer);
 }
 
+/* A place in the table, of a module that is gone if there is one. */
+static uint32_t find_place(void)
+{
+    const uint32_t count = atomic_load(&tide_process->module_count);
+    uint32_t place = 0;
+    while (place < count && !atomic_load(&tide_process->modules[place].gone))
+        place++;
+    return place;
+}
+
+/* Others read the table meanwhile: a place is whole before it counts. */
+static void keep(uint32_t place, uint32_t id, const struct dl_find_object *object)
+{
+    struct tide_known_module *module = &tide_process->modules[place];
+    module->start = (uintptr_t)object->dlfo_map_start;
+    module->end = (uintptr_t)object->dlfo_map_end;
+    module->id = id;
+    atomic_store(&module->gone, false);
+    if (place == atomic_load(&tide_process->module_count))
+        atomic_store(&tide_process->module_count, place + 1);
+}
+
 static void learn(uint64_t address)
 {
     struct dl_find_object object;
-    const uint32_t id = atomic_load(&tide_process->module_count);
-    if (id == TIDE_MODULES_MAX || is_known(address) ||
+    const uint32_t place = find_place();
+    if (!tide_process
+             ->notes_stream) /* the torn hook of a child: there is no process yet */
+        return;
+    if (place == TIDE_MODULES_MAX || is_known(address) ||
         _dl_find_object((void *)(uintptr_t)address, &object) != 0)
         return;
+    const uint32_t id = tide_process->next_module_id++;
     const uint32_t bytes = write_module(id, &object);
     tide_process_note_locked(TIDE_NOTE_MODULE, note_buffer, bytes);
-    tide_process->modules[id] = (struct tide_known_module){
-        (uintptr_t)object.dlfo_map_start, (uintptr_t)object.dlfo_map_end, false};
-    atomic_store(&tide_process->module_count, id + 1);
+    keep(place, id, &object);
 }
 
 void tide_modules_see(uint64_t address)
@@ -165,14 +190,15 @@ void tide_modules_check(void)
     const uint32_t count = atomic_load(&tide_process->module_count);
     for (uint32_t i = 0; i < count; i++) {
         struct tide_known_module *module = &tide_process->modules[i];
-        if (module->gone || is_loaded(module))
+        if (atomic_load(&module->gone) || is_loaded(module))
             continue;
         uint8_t payload[2 * TIDE_VARINT_MAX];
-        uint8_t *out = tide_put_varint(payload, i);
+        uint8_t *out = tide_put_varint(payload, module->id);
         out = tide_put_varint(out, epoch);
         tide_process_note_locked(TIDE_NOTE_MODULE_GONE, payload,
                                  (uint32_t)(out - payload));
-        module->gone = gone = true;
+        atomic_store(&module->gone, true);
+        gone = true;
     }
     if (gone)
         atomic_store(&tide_process->epoch, epoch + 1);

@@ -29,13 +29,16 @@ enum { TIDE_EARLY_MAX = 2048 };
 static struct tide_bare_event early[TIDE_EARLY_MAX];
 static _Atomic uint32_t early_count;
 
+static uint32_t slot_of_bare(const struct tide_bare_event *event)
+{
+    return event->op == TIDE_OP_MAP ? TIDE_SLOT_MAP : tide_slot_of(event->address);
+}
+
 static void step_bare(struct tide_stream *stream, struct tide_bare_event *event)
 {
     if (!stream->numbered)
         return;
-    const uint32_t slot =
-        event->op == TIDE_OP_MAP ? TIDE_SLOT_MAP : tide_slot_of(event->address);
-    tide_order_step(stream, slot, &event->number);
+    tide_order_step(stream, slot_of_bare(event), &event->number);
     event->numbered = true;
 }
 
@@ -94,10 +97,33 @@ static void keep_pending(struct tide_stream *stream,
 void tide_flush_pending(struct tide_stream *stream)
 {
     /* More may arrive while these are written; they go to the end of the list. */
-    for (; stream->flushed != stream->pending; stream->flushed++)
-        if (tide_stream_room(stream, TIDE_RECORD_MAX))
-            put_bare(stream,
-                     &stream->pending_events[stream->flushed % TIDE_PENDING_MAX]);
+    for (; stream->flushed != stream->pending; stream->flushed++) {
+        struct tide_bare_event *event =
+            &stream->pending_events[stream->flushed % TIDE_PENDING_MAX];
+        if (!tide_stream_room(stream, TIDE_RECORD_MAX))
+            continue;
+        if (!event->numbered) /* numbers may have begun since it was kept */
+            step_bare(stream, event);
+        put_bare(stream, event);
+    }
+}
+
+/* The handler came between the last look at `pending` and the step.  It has not touched
+ * the block of the call that it interrupted, so either may be said to come first. */
+bool tide_swap_pending(struct tide_stream *stream, uint32_t slot, uint16_t *number)
+{
+    bool swapped = false;
+    for (uint32_t i = stream->pending; i-- != stream->flushed;) {
+        struct tide_bare_event *event = &stream->pending_events[i % TIDE_PENDING_MAX];
+        const bool earlier = (uint16_t)(*number - event->number) < 1u << 15;
+        if (!event->numbered || slot_of_bare(event) != slot || !earlier)
+            continue;
+        const uint16_t later = *number;
+        *number = event->number;
+        event->number = later;
+        swapped = true;
+    }
+    return swapped;
 }
 
 /* --- Which of the cases is it? ------------------------------------------------------ */

@@ -20,6 +20,15 @@ extern _Atomic uint32_t *tide_order_cells;
 /* Reserve the cells; false without memory.  Called before the second thread exists. */
 bool tide_order_init(void);
 
+/* Have SLOT's cell in memory.  A page fault in tide_order_step() would let a signal
+ * handler in, whose events would step before the one under way and stand after it. */
+static inline void tide_order_touch(uint32_t slot)
+{
+    uint32_t zero = 0;
+    if (atomic_load_explicit(&tide_order_cells[slot], memory_order_relaxed) == 0)
+        atomic_compare_exchange_strong(&tide_order_cells[slot], &zero, 0);
+}
+
 /* An event on SLOT happens now: its number goes to *NUMBER.  True when it has to be
  * written: the slot's previous event is not of this lane. */
 static inline bool tide_order_step(const struct tide_stream *stream, uint32_t slot,

@@ -192,18 +192,41 @@ static void note_process(bool forked)
     tide_process_note_locked(TIDE_NOTE_PROCESS, payload, (uint32_t)(out - payload));
 }
 
+/* A child that shall not be recorded: it has one thread, this one. */
+static void stay_out(void)
+{
+    atomic_store(&tide_phase, TIDE_PHASE_INERT);
+    tide_self.stream = NULL;
+    tide_session_leave();
+}
+
+/* No lane to be had.  The others in this segment may fare better, unless it is the
+ * collector that does not answer: then nobody else shall wait for it. */
+static void starve(void)
+{
+    if (tide_session_silent)
+        tide_process_stop();
+    if (!atomic_load(&tide_shared_segment->closed))
+        atomic_fetch_add(&tide_shared_segment->starved, 1);
+    atomic_store(&tide_process->off, 1);
+}
+
 static bool begin(void)
 {
     if (tide_process->pid)
         return tide_process->notes_stream != NULL;
     const bool forked = last_birth != 0;
+    if (forked && tide_session->follow != TIDE_FOLLOW_ALL) {
+        stay_out();
+        return false;
+    }
     if (forked)
         atomic_fetch_add(&tide_shared_segment->births, 1);
     tide_process->birth = tide_ticks();
     tide_process->pid = (uint32_t)syscall(SYS_getpid);
     tide_process->notes_stream = open_notes();
     if (!tide_process->notes_stream) {
-        tide_process_stop();
+        starve();
         return false;
     }
     note_process(forked);

@@ -15,13 +15,14 @@
 #include "trace/ring.h"
 
 enum {
-    TIDE_MODULES_MAX = 4096, /* loaded ELF files known at a time, gone ones included */
+    TIDE_MODULES_MAX = 4096, /* loaded ELF files known at a time */
     TIDE_NAMES_MAX = 4096,   /* names of regions, labels, marks */
 };
 
 struct tide_known_module {
     uint64_t start, end;
-    bool gone;
+    uint32_t id;       /* in notes: never used twice */
+    _Atomic bool gone; /* the place may be used again */
 };
 
 struct tide_known_name {
@@ -44,6 +45,7 @@ struct tide_process_state {
     struct tide_stream *notes_stream; /* uses ring and shared only */
     struct tide_stream *late_stream;
     _Atomic uint32_t module_count;
+    uint32_t next_module_id;
     struct tide_known_module modules[TIDE_MODULES_MAX];
     uint32_t name_count;
     struct tide_known_name names[TIDE_NAMES_MAX];

@@ -32,6 +32,10 @@ void tide_slow_death(struct tide_caller caller,
                      const struct tide_death *death) TIDE_COLD;
 /* Write what signal handlers left while a record was being written. */
 void tide_flush_pending(struct tide_stream *stream) TIDE_COLD;
+/* Nested events that have stepped SLOT just before *NUMBER was taken will stand after it:
+ * let them change numbers.  True: *NUMBER is another now, and has to be written. */
+bool tide_swap_pending(struct tide_stream *stream, uint32_t slot,
+                       uint16_t *number) TIDE_COLD;
 /* Death with a stack (--free-stacks). */
 void tide_record_death_stacked(struct tide_stream *stream, struct tide_caller caller,
                                struct tide_death *death) TIDE_COLD;
@@ -95,16 +99,29 @@ static inline void tide_leave(struct tide_self *self, struct tide_stream *stream
     } while (TIDE_UNLIKELY(stream->pending != stream->flushed));
 }
 
-/* Room for a record of NEED bytes, with no nested event waiting: those that came while
- * room was made have stepped their slots before this one will. */
-static inline bool tide_ready_to_step(struct tide_stream *stream, uint32_t need)
+/* Room for a record of NEED bytes that will step SLOT, with no nested event waiting:
+ * those that came while room was made have stepped their slots before this one will. */
+static inline bool tide_ready_to_step(struct tide_stream *stream, uint32_t need,
+                                      uint32_t slot)
 {
     while (tide_stream_room(stream, need)) {
+        if (TIDE_UNLIKELY(stream->numbered))
+            tide_order_touch(slot);
         if (TIDE_LIKELY(stream->pending == stream->flushed))
             return true;
         tide_flush_pending(stream);
     }
     return false;
+}
+
+/* An event on SLOT happens now: see tide_order_step(). */
+static inline bool tide_step(struct tide_stream *stream, uint32_t slot,
+                             uint16_t *number)
+{
+    const bool written = tide_order_step(stream, slot, number);
+    if (TIDE_LIKELY(stream->pending == stream->flushed))
+        return written;
+    return tide_swap_pending(stream, slot, number) || written;
 }
 
 /* --- Birth and death --- */
@@ -119,15 +136,15 @@ static inline struct tide_stack_plan tide_plan(struct tide_stream *stream,
 /* The same for a record with the stack in stream->walk: *PLAN says how to write it. */
 static inline bool tide_ready_with_stack(struct tide_stream *stream,
                                          struct tide_caller caller, uint32_t depth,
-                                         struct tide_stack_plan *plan)
+                                         uint32_t slot, struct tide_stack_plan *plan)
 {
     *plan = tide_plan(stream, caller, depth);
-    if (!tide_ready_to_step(stream, tide_plan_bytes(plan)))
+    if (!tide_ready_to_step(stream, tide_plan_bytes(plan), slot))
         return false;
     if (TIDE_LIKELY(stream->depth >= plan->keep))
         return true;
     *plan = tide_plan(stream, caller, depth); /* a reset forgot the previous stack */
-    return tide_ready_to_step(stream, tide_plan_bytes(plan));
+    return tide_ready_to_step(stream, tide_plan_bytes(plan), slot);
 }
 
 /* Room, number, record.  Call with busy == WRITING. */
@@ -138,11 +155,11 @@ static inline void tide_write_birth(struct tide_stream *stream,
     struct tide_stack_plan plan;
     if (TIDE_UNLIKELY(birth->size >= TIDE_LARGE_EVENT))
         stream->limit = 0; /* a large event is stamped */
-    if (!tide_ready_with_stack(stream, caller, depth, &plan))
+    const uint32_t slot = tide_slot_of(birth->address);
+    if (!tide_ready_with_stack(stream, caller, depth, slot, &plan))
         return;
     if (TIDE_UNLIKELY(stream->numbered))
-        birth->numbered =
-            tide_order_step(stream, tide_slot_of(birth->address), &birth->number);
+        birth->numbered = tide_step(stream, slot, &birth->number);
     tide_stream_publish(
         stream, tide_put_birth(stream, stream->ring + stream->pos, birth, &plan));
 }
@@ -165,11 +182,11 @@ static inline void tide_record_birth(struct tide_caller caller,
 static inline void tide_write_death(struct tide_stream *stream,
                                     struct tide_death *death)
 {
-    if (!tide_ready_to_step(stream, TIDE_RECORD_MAX))
+    const uint32_t slot = tide_slot_of(death->address);
+    if (!tide_ready_to_step(stream, TIDE_RECORD_MAX, slot))
         return;
     if (TIDE_UNLIKELY(stream->numbered))
-        death->numbered =
-            tide_order_step(stream, tide_slot_of(death->address), &death->number);
+        death->numbered = tide_step(stream, slot, &death->number);
     tide_stream_publish(
         stream, tide_put_death(stream, stream->ring + stream->pos, death, NULL));
 }

@@ -37,11 +37,11 @@ void tide_record_death_stacked(struct tide_stream *stream, struct tide_caller ca
 {
     struct tide_stack_plan plan;
     const uint32_t depth = tide_stack_take(stream, caller);
-    if (!tide_ready_with_stack(stream, caller, depth, &plan))
+    const uint32_t slot = tide_slot_of(death->address);
+    if (!tide_ready_with_stack(stream, caller, depth, slot, &plan))
         return;
     if (stream->numbered)
-        death->numbered =
-            tide_order_step(stream, tide_slot_of(death->address), &death->number);
+        death->numbered = tide_step(stream, slot, &death->number);
     tide_stream_publish(
         stream, tide_put_death(stream, stream->ring + stream->pos, death, &plan));
 }
@@ -86,11 +86,11 @@ void tide_record_move_back(struct tide_caller caller, void *old, bool gone)
     struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
     if (!stream)
         return;
-    if (tide_ready_to_step(stream, TIDE_RECORD_MAX)) {
+    const uint32_t slot = tide_slot_of((uintptr_t)old);
+    if (tide_ready_to_step(stream, TIDE_RECORD_MAX, slot)) {
         uint16_t number = 0;
         const bool numbered =
-            stream->numbered && !gone &&
-            tide_order_step(stream, tide_slot_of((uintptr_t)old), &number);
+            stream->numbered && !gone && tide_step(stream, slot, &number);
         uint8_t *out = stream->ring + stream->pos;
         *out++ = (uint8_t)(TIDE_OP_MOVE_BACK | (numbered ? TIDE_TAG_NUMBERED : 0) |
                            (gone ? TIDE_TAG_GONE : 0));
@@ -135,10 +135,10 @@ static void write_map(struct tide_stream *stream, struct tide_caller caller,
     struct tide_stack_plan plan;
     const uint32_t depth = tide_stack_take(stream, caller);
     stream->limit = 0; /* a map is rare and large: stamp it */
-    if (!tide_ready_with_stack(stream, caller, depth, &plan))
+    if (!tide_ready_with_stack(stream, caller, depth, TIDE_SLOT_MAP, &plan))
         return;
     event->numbered =
-        stream->numbered && tide_order_step(stream, TIDE_SLOT_MAP, &event->number);
+        stream->numbered && tide_step(stream, TIDE_SLOT_MAP, &event->number);
     tide_stream_publish(stream,
                         tide_put_map(stream, stream->ring + stream->pos, event, &plan));
 }
@@ -147,6 +147,8 @@ void tide_record_map(struct tide_caller caller, const struct tide_map_record *ma
 {
     const int saved = errno;
     struct tide_self *self = &tide_self;
+    const uint8_t quiet = self->quiet; /* see maps_count() in hooks_map.c */
+    self->quiet = 0;
     struct tide_bare_event event = {.op = TIDE_OP_MAP, .pc = caller.pc, .map = *map};
     struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
     if (!stream && !tide_bare(caller, &event))
@@ -155,6 +157,7 @@ void tide_record_map(struct tide_caller caller, const struct tide_map_record *ma
         write_map(stream, caller, &event);
         tide_leave(self, stream);
     }
+    self->quiet = quiet;
     errno = saved;
 }
 
@@ -169,7 +172,7 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
             tide_process_drop();
         return;
     }
-    if (tide_ready_to_step(stream, TIDE_RECORD_MAX))
+    if (tide_stream_room(stream, TIDE_RECORD_MAX)) /* steps nothing */
         tide_stream_publish(
             stream, tide_put_extra(stream->ring + stream->pos, kind, values, count));
     tide_leave(self, stream);

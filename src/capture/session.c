@@ -21,6 +21,7 @@
 
 struct tide_session_page *tide_session;
 struct tide_segment *tide_shared_segment;
+bool tide_session_silent;
 
 enum {
     TIDE_PARTS_MAX = 64,
@@ -166,6 +167,20 @@ bool tide_session_connect(const char *directory)
     return met;
 }
 
+static void replace(void *at, uint64_t bytes)
+{
+    syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void tide_session_leave(void)
+{
+    const uint32_t count = atomic_load(&part_count);
+    for (uint32_t i = 0; i < count; i++)
+        replace(parts[i].at, parts[i].bytes);
+    replace(tide_session, TIDE_PAGE);
+}
+
 void tide_session_wake(void)
 {
     _Atomic uint32_t *sleeping = &tide_session->sleeping;
@@ -194,6 +209,7 @@ static bool reserve(uint64_t end)
         const struct timespec patience = {.tv_nsec = 20000000};
         syscall(SYS_futex, &segment->grown, FUTEX_WAIT, grown, &patience, NULL, 0);
     }
+    tide_session_silent = true;
     return false;
 }
 
@@ -220,12 +236,15 @@ static bool map_more(uint64_t offset, uint64_t end)
         first = parts[count - 1].offset + parts[count - 1].bytes - TIDE_PAGE;
         from = parts[count - 1].at + (first - parts[count - 1].offset);
     }
-    const uint64_t bytes = size - first;
-    const long at = syscall(SYS_mremap, from, 0, bytes, MREMAP_MAYMOVE, NULL);
+    long at = syscall(SYS_mremap, from, 0, size - first, MREMAP_MAYMOVE, NULL);
+    if (at == -1 && first > 0) { /* a lane there was covered by tide_stream_tear() */
+        first = 0;
+        at = syscall(SYS_mremap, parts[0].at, 0, size, MREMAP_MAYMOVE, NULL);
+    }
     if (at == -1)
         return false;
     parts[count].offset = first;
-    parts[count].bytes = bytes;
+    parts[count].bytes = size - first;
     parts[count].at = (unsigned char *)at;
     atomic_store(&part_count, count + 1);
     return true;

@@ -13,9 +13,14 @@
 
 extern struct tide_session_page *tide_session; /* NULL: not recorded */
 extern struct tide_segment *tide_shared_segment;
+extern bool tide_session_silent; /* the collector gave no answer when it was asked */
 
 /* Meet the collector in DIRECTORY.  Called once, from the constructor. */
 bool tide_session_connect(const char *directory);
+
+/* Let go of the shared memory, so that the collector does not take this process for one of
+ * his.  Where it was there are zeros now: a hook that was interrupted may still write. */
+void tide_session_leave(void);
 
 /* Wake the collector if it sleeps. */
 void tide_session_wake(void);

@@ -24,9 +24,12 @@ enum {
 /* In the order of enum tide_unwind. */
 static const char *const ENGINES[] = {"none", "fp", "libunwind", "cfi", NULL};
 
+/* In the order of enum tide_follow. */
+static const char *const FOLLOWS[] = {"all", "exec", "none", NULL};
+
 struct choices {
     struct tide_run_options run;
-    int engine;
+    int engine, follow;
     uint64_t depth;
     const char *spaces;
     bool no_stacks, free_stacks, quiet, force;
@@ -72,6 +75,8 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
     if (wishes->spaces == 0)
         return tide_fail_usage(&tide_cmd_run, "--spaces: '%s' is none of heap, mmap",
                                choices->spaces);
+    if (wishes->targets && wishes->targets[0] == '\0')
+        return tide_fail_usage(&tide_cmd_run, "--target: which program?");
     if (choices->no_stacks)
         choices->engine = TIDE_UNWIND_NONE;
     if (choices->engine == TIDE_ENGINE_UNSET)
@@ -79,6 +84,7 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
     wishes->unwind = (uint32_t)choices->engine;
     wishes->depth_limit = (uint32_t)choices->depth;
     wishes->free_stacks = choices->free_stacks;
+    wishes->follow = (uint32_t)choices->follow;
     return -1;
 }
 
@@ -92,6 +98,8 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "depth", .count = &choices->depth},
         {.name = "spaces", .text = &choices->spaces},
         {.name = "free-stacks", .flag = &choices->free_stacks},
+        {.name = "follow", .choice = &choices->follow, .words = FOLLOWS},
+        {.name = "target", .letter = 't', .text = &choices->run.wishes.targets},
         {.name = "wait", .flag = &choices->run.wait},
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
         {.name = "force", .flag = &choices->force},
@@ -106,6 +114,10 @@ static void describe(const struct choices *choices, struct tide_text *out)
     tide_text_addf(out, "unwind=%s depth=%llu spaces=%s%s", ENGINES[choices->engine],
                    (unsigned long long)choices->depth, choices->spaces,
                    choices->free_stacks ? " free-stacks" : "");
+    if (choices->follow != TIDE_FOLLOW_ALL)
+        tide_text_addf(out, " follow=%s", FOLLOWS[choices->follow]);
+    if (choices->run.wishes.targets)
+        tide_text_addf(out, " target=%s", choices->run.wishes.targets);
 }
 
 /* --- The end ---------------------------------------------------------------------------- */
@@ -123,9 +135,13 @@ static void say_trouble(const struct tide_run_outcome *outcome)
         (void)tide_fail(
             "not all was recorded: %u process%s missed; the report says why",
             outcome->missed, outcome->missed == 1 ? " was" : "es were");
-    else if (outcome->processes == 0)
+    else if (outcome->unmatched)
+        (void)tide_fail("%s", outcome->unmatched);
+    else if (outcome->processes == 0 && !outcome->others)
         (void)tide_fail("nothing was recorded: the program did not load the recorder "
                         "(is it statically linked, or setuid?)");
+    if (outcome->unrecorded)
+        (void)tide_fail("%s", outcome->unrecorded);
     if (outcome->others)
         (void)tide_fail("other processes of the run go on; the trace is complete when "
                         "they have ended (--wait waits for them)");
@@ -170,7 +186,8 @@ static int finish(const struct tide_run_outcome *outcome, const char *program,
                         outcome->trace);
     } else if (!quiet) {
         say_trouble(outcome);
-        say_where(outcome);
+        if (outcome->trace)
+            say_where(outcome);
     }
     return end_like(outcome->status);
 }
@@ -226,6 +243,11 @@ const struct tide_command tide_cmd_run = {
         "  --depth N          at most N frames of a stack (default: 256)\n"
         "  --spaces LIST      what is recorded: heap,mmap (default) or one of them\n"
         "  --free-stacks      also record where blocks are freed\n"
+        "  --follow WHOM      all (default: every process that is started), exec (PROGRAM\n"
+        "                     and what it executes, not its children) or none (PROGRAM\n"
+        "                     until it executes another)\n"
+        "  -t, --target NAME  only programs of that name: file, script or process; may be\n"
+        "                     several with commas, or a shell pattern\n"
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
         "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
         "  --force            start PROGRAM even if nothing of it can be recorded\n"

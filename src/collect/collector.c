@@ -2,7 +2,9 @@
 #include "collect/collector.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -41,6 +43,7 @@ static bool make_page(struct tide_collector *collector,
     collector->page->depth_limit = wishes->depth_limit;
     collector->page->spaces = wishes->spaces;
     collector->page->free_stacks = wishes->free_stacks;
+    collector->page->follow = wishes->follow;
     collector->page->reserved[0] = tide_ticks_kind;
     return true;
 }
@@ -68,9 +71,16 @@ enum tide_status tide_collector_open(const struct tide_wishes *wishes,
     if (!collector)
         return TIDE_ENOMEM;
     collector->connections.item_bytes = sizeof(int);
+    collector->moved.item_bytes = sizeof(uint32_t);
+    collector->strangers.programs.item_bytes = sizeof(struct tide_strange_program);
+    collector->strangers.known.item_bytes = sizeof(struct tide_strange_process);
+    collector->left.item_bytes = collector->leaving.item_bytes =
+        sizeof(struct tide_left);
     collector->listener = collector->page_fd = -1;
     collector->epoll = collector->kick_fd = -1;
     (void)pthread_mutex_init(&collector->lock, NULL);
+    collector->choice.follow = wishes->follow;
+    collector->choice.targets = wishes->targets;
     tide_clock_start(&collector->clock);
     collector->directory = tide_session_folder_make();
     if (!collector->directory || !make_page(collector, wishes))
@@ -108,6 +118,9 @@ static void free_lists(struct tide_collector *collector)
         next = t->next;
         tide_target_free(t);
     }
+    free(collector->left.items);
+    free(collector->moved.items);
+    free(collector->leaving.items);
 }
 
 void tide_collector_abandon(struct tide_collector *collector)
@@ -116,6 +129,7 @@ void tide_collector_abandon(struct tide_collector *collector)
         return;
     free_lists(collector);
     tide_handshake_release(collector);
+    tide_strangers_release(&collector->strangers);
     tide_writer_close(collector->writer);
     if (collector->page)
         (void)munmap(collector->page, TIDE_PAGE);
@@ -293,6 +307,9 @@ static bool is_used(const struct tide_share *share)
 
 bool tide_collector_busy(struct tide_collector *collector)
 {
+    /* Nobody else is recorded, and of one who was reaped everything is known. */
+    if (collector->page->follow != TIDE_FOLLOW_ALL && collector->main_ended)
+        return false;
     if (collector->new_shares || collector->connections.count > 0)
         return true;
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
@@ -350,11 +367,37 @@ static void write_end(struct tide_collector *collector)
     tide_text_release(&note);
 }
 
+static void tell_strangers(struct tide_collector *collector)
+{
+    struct tide_text line = {0};
+    tide_strangers_tell(&collector->strangers, &line);
+    if (line.bytes)
+        tide_collector_trouble(collector, line.bytes);
+    tide_text_release(&line);
+}
+
+static void tell_starved(struct tide_collector *collector)
+{
+    uint64_t count = collector->starved;
+    for (const struct tide_share *s = collector->shares; s; s = s->next)
+        count += atomic_load(&s->shared->starved);
+    if (count == 0)
+        return;
+    char line[128];
+    (void)snprintf(line, sizeof(line),
+                   "%" PRIu64 " process%s not recorded: no room for the shared memory "
+                   "(is there a limit?)",
+                   count, count == 1 ? " was" : "es were");
+    tide_collector_trouble(collector, line);
+}
+
 void tide_collector_finish(struct tide_collector *collector)
 {
     tide_farewell_rest(collector);
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
+    tell_strangers(collector);
+    tell_starved(collector);
     const struct tide_clock_point now = tide_clock_now();
     tide_notes_out_clock(&collector->notes, now.ticks,
                          tide_clock_unix_ns(&collector->clock, &now));

@@ -21,9 +21,11 @@
 #include <tidemark/status.h>
 
 #include "base/text.h"
+#include "collect/choice.h"
 #include "collect/clock.h"
 #include "collect/lanes.h"
 #include "collect/segment.h"
+#include "collect/strangers.h"
 #include "collect/targets.h"
 #include "trace/list.h"
 #include "trace/ring.h"
@@ -35,11 +37,13 @@ struct tide_wishes {
     uint32_t depth_limit;
     uint32_t spaces; /* enum tide_space_bit */
     bool free_stacks;
+    uint32_t follow;     /* enum tide_follow */
+    const char *targets; /* borrowed for the life of the collector: see choice.h */
 };
 
 struct tide_collector {
     /* Set by open, then constant. */
-    char *directory; /* owned: the session's, 0700 */
+    char *directory; /* owned: the session's */
     int listener;    /* owned */
     int page_fd;     /* owned */
     int epoll;       /* owned */
@@ -48,29 +52,35 @@ struct tide_collector {
     struct tide_clock clock;
 
     pthread_mutex_t lock;
+    struct tide_choice choice;     /* Guarded by lock */
     struct tide_share *new_shares; /* Guarded by lock: newest last */
-    struct tide_text notes;        /* Guarded by lock: for RUN chunks */
-    struct tide_target *targets;   /* Guarded by lock: see targets.h */
-    _Atomic uint32_t kicked;       /* the control thread has news */
-    _Atomic uint32_t writing;      /* the drain thread may be waiting for the disk */
-    _Atomic uint32_t missed;       /* processes that said hello and were not recorded */
-    _Atomic uint32_t in_hand;      /* segments that the drain thread serves */
-    _Atomic uint32_t stopping;     /* the drain thread shall end after one more pass */
-    bool draining;                 /* the drain thread runs */
+    struct tide_list left;         /* Guarded by lock: struct tide_left, news */
+    struct tide_list
+        moved; /* Guarded by lock: uint32_t, pids that the drain thread found
+                               to run another program */
+    struct tide_text notes;      /* Guarded by lock: for RUN chunks */
+    struct tide_target *targets; /* Guarded by lock: see targets.h */
+    _Atomic uint32_t kicked;     /* the control thread has news */
+    _Atomic uint32_t writing;    /* the drain thread may be waiting for the disk */
+    _Atomic uint32_t missed;     /* processes that said hello and were not recorded */
+    _Atomic uint32_t in_hand;    /* segments that the drain thread serves */
+    _Atomic uint32_t stopping;   /* the drain thread shall end after one more pass */
+    bool draining;               /* the drain thread runs */
     pthread_t drain_thread;
 
     /* The drain thread's. */
     struct tide_writer *writer; /* owned */
     struct tide_share *shares;
-    uint32_t share_count;   /* ever */
-    bool met_somebody;      /* there are new segments in this pass */
-    uint32_t process_count; /* ever */
+    uint32_t share_count;     /* ever */
+    bool met_somebody;        /* there are new segments in this pass */
+    struct tide_list leaving; /* who has left, as of this pass */
+    uint32_t process_count;   /* ever */
+    uint64_t starved; /* processes that got no lane, in segments that are closed */
     struct tide_looks looks;
     uint64_t notes_ns; /* when RUN notes were written last */
     uint64_t notes_ticks;
     uint64_t calm_ns;      /* since when nothing was taken */
     uint64_t next_rate_ns; /* when the file header gets a better rate */
-    uint32_t main_images;  /* programs that the main process was in turn */
     uint32_t troubles;     /* lines said about lanes that make no sense */
     bool stopped;          /* the file takes no more */
 
@@ -85,6 +95,7 @@ struct tide_collector {
     /* The control thread's. */
     struct tide_list connections; /* int: who has knocked and not said hello yet */
     uint64_t next_clock_ns;
+    struct tide_strangers strangers;
     int refused_errno; /* why somebody who said hello got no segment; 0: nobody */
 };
 

@@ -103,17 +103,24 @@ static void rest(struct tide_collector *collector)
     atomic_store(&collector->kicked, 0);
 }
 
+/* Of a process that was met in this pass, some lanes may have come after we had looked. */
+static bool pass_meets_somebody(struct tide_collector *collector)
+{
+    const uint32_t known = collector->process_count;
+    (void)tide_drain_pass(collector);
+    return collector->process_count != known;
+}
+
 void *tide_drain_run(void *argument)
 {
     struct tide_collector *const collector = argument;
     for (;;) {
         const bool last = atomic_load(&collector->stopping);
-        (void)tide_drain_pass(collector);
-        if (last) {
-            if (tide_farewell_unmet(collector))
-                (void)tide_drain_pass(collector);
+        const bool met = pass_meets_somebody(collector);
+        if (last && (met || tide_farewell_unmet(collector)))
+            (void)tide_drain_pass(collector);
+        if (last)
             break;
-        }
         rest(collector);
     }
     tide_outlet_write(collector, true);

@@ -32,6 +32,21 @@ static bool was_replaced(const struct tide_collector *collector,
     return false;
 }
 
+/* Likewise, and that one is not recorded. */
+static bool was_left(const struct tide_collector *collector,
+                     const struct tide_target *target)
+{
+    if (target->was_left)
+        return true;
+    const struct tide_left *const list = collector->leaving.items;
+    for (size_t i = 0; i < collector->leaving.count; i++) {
+        if (list[i].pid == target->pid && list[i].ticks > target->birth &&
+            list[i].foreign_pid == target->share->foreign_pids)
+            return true;
+    }
+    return false;
+}
+
 /* Once reaped, its pid may be another's. */
 static bool is_main(const struct tide_collector *collector,
                     const struct tide_target *target)
@@ -41,25 +56,34 @@ static bool is_main(const struct tide_collector *collector,
 }
 
 /* It lives and has left its segment: it runs another program, and not one of ours. */
-static bool has_moved_on(const struct tide_target *target)
+static bool has_moved_on(struct tide_collector *collector,
+                         const struct tide_target *target)
 {
-    return target->share->unheld && target->watch == TIDE_WATCH_PIDFD &&
-           tide_procfs_lives(target->pid);
+    if (!target->share->unheld || target->watch != TIDE_WATCH_PIDFD ||
+        !tide_procfs_lives(target->pid))
+        return false;
+    pthread_mutex_lock(&collector->lock);
+    uint32_t *const moved = tide_list_add(&collector->moved);
+    if (moved)
+        *moved = target->pid;
+    pthread_mutex_unlock(&collector->lock);
+    return true;
 }
 
 static bool is_dead(const struct tide_collector *collector,
                     const struct tide_target *target)
 {
     const bool quiet = collector->looks.now_ns - target->busy_ns > TIDE_QUIET_NS;
-    if (target->was_gone || target->share->unheld || target->watch == TIDE_WATCH_NONE)
+    if (target->was_gone || target->share->unheld)
         return true;
     return target->watch == TIDE_WATCH_QUIET && quiet;
 }
 
 /* Has TARGET ended, and how? */
-static bool judge(const struct tide_collector *collector, struct tide_target *target)
+static bool judge(struct tide_collector *collector, struct tide_target *target)
 {
-    if (was_replaced(collector, target) || has_moved_on(target)) {
+    if (was_replaced(collector, target) || was_left(collector, target) ||
+        has_moved_on(collector, target)) {
         target->reason = TIDE_END_EXECED;
         return true;
     }
@@ -110,7 +134,7 @@ static void note_main_peak(struct tide_collector *collector,
                            const struct tide_target *target)
 {
     const uint64_t peak = collector->main_peak_rss;
-    if (peak == 0 || collector->main_images > 1)
+    if (peak == 0 || collector->choice.main_images > 1)
         return;
     const struct tide_rss_facts facts = {
         .process = target->index,
@@ -238,6 +262,7 @@ static void close_shares(struct tide_collector *collector)
         if (share->unheld && share->processes == 0 && is_left(share)) {
             *link = share->next;
             say_last(collector, share);
+            collector->starved += atomic_load(&share->shared->starved);
             tide_share_free(share);
             (void)atomic_fetch_sub(&collector->in_hand, 1);
             tide_collector_tell(collector);

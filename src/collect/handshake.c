@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 
 enum {
     TIDE_BACKLOG = 1024,
+    TIDE_GENERATIONS = 64,
     TIDE_MISSED_NAMED = 10, /* lines of trouble about those who were not recorded */
 };
 
@@ -35,19 +37,48 @@ int tide_handshake_listen(const char *directory)
     if (fd < 0)
         return -1;
     const struct sockaddr *const where = (const struct sockaddr *)&address;
-    if (bind(fd, where, sizeof(address)) == 0 && listen(fd, TIDE_BACKLOG) == 0)
+    if (bind(fd, where, sizeof(address)) == 0 && listen(fd, TIDE_BACKLOG) == 0) {
+        if (geteuid() == 0)
+            (void)chmod(address.sun_path, 0666);
         return fd;
+    }
     const int problem = errno;
     (void)close(fd);
     errno = problem;
     return -1;
 }
 
-/* Only who could read our memory anyway may be recorded by us. */
-static bool may_enter(const struct ucred *peer)
+/* Is PID the program, a process that is being recorded, or below one of them? */
+static bool is_of_the_run(struct tide_collector *collector, uint32_t pid)
+{
+    for (int i = 0; i < TIDE_GENERATIONS && pid > 1; i++) {
+        if (pid == collector->main_pid)
+            return true;
+        pthread_mutex_lock(&collector->lock);
+        bool found = false;
+        for (const struct tide_target *t = collector->targets; t && !found; t = t->next)
+            found = t->pid == pid && t->watch == TIDE_WATCH_PIDFD && !t->gone;
+        pthread_mutex_unlock(&collector->lock);
+        if (found)
+            return true;
+        pid = tide_procfs_parent(pid);
+    }
+    return false;
+}
+
+/* Only who could read our memory anyway may be recorded by us; or, when we are root, a
+ * process of the run that has become another user. */
+static bool may_enter(struct tide_collector *collector, const struct ucred *peer)
 {
     const uid_t self = geteuid();
-    return peer->uid == self || peer->uid == 0 || self == 0;
+    return peer->uid == self || peer->uid == 0 ||
+           (self == 0 && is_of_the_run(collector, (uint32_t)peer->pid));
+}
+
+static bool know_peer(int fd, struct ucred *peer)
+{
+    socklen_t length = sizeof(*peer);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length) == 0;
 }
 
 static bool listen_to(const struct tide_collector *collector, int fd)
@@ -81,6 +112,11 @@ void tide_handshake_accept(struct tide_collector *collector)
             continue;
         if (fd < 0)
             return;
+        struct ucred peer;
+        if (!know_peer(fd, &peer) || !may_enter(collector, &peer)) {
+            (void)close(fd);
+            continue;
+        }
         int *const kept = tide_list_add(&collector->connections);
         if (kept)
             *kept = fd;
@@ -112,11 +148,8 @@ void tide_handshake_release(struct tide_collector *collector)
     collector->connections = (struct tide_list){.item_bytes = sizeof(int)};
 }
 
-static bool hear_hello(int fd, struct tide_hello *hello, struct ucred *peer)
+static bool hear_hello(int fd, struct tide_hello *hello)
 {
-    socklen_t length = sizeof(*peer);
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length) != 0 || !may_enter(peer))
-        return false;
     const ssize_t got = recv(fd, hello, sizeof(*hello), MSG_TRUNC);
     return got == (ssize_t)sizeof(*hello) && hello->magic == TIDE_SEGMENT_MAGIC &&
            hello->version == TIDE_RING_VERSION;
@@ -184,20 +217,23 @@ void tide_handshake_missed(struct tide_collector *collector,
             collector, before < TIDE_MISSED_NAMED ? line : "nor were more processes");
 }
 
+/* IMAGE becomes the share's. */
 static void welcome(struct tide_collector *collector, int fd,
-                    const struct tide_hello *hello, const struct ucred *peer)
+                    const struct tide_hello *hello, const struct ucred *peer,
+                    struct tide_image *image)
 {
     struct tide_share *share;
     int peer_fd;
     if (tide_share_create(&share, &peer_fd)) {
         refuse(collector, hello, errno);
+        tide_image_release(image);
         return;
     }
     share->pid = hello->pid;
     share->foreign_pids = hello->pid != (uint32_t)peer->pid;
     share->hello_ticks = tide_ticks();
     share->session_began = tide_clock_began(&collector->clock);
-    tide_procfs_image((uint32_t)peer->pid, &share->image);
+    share->image = *image;
     const int fds[2] = {collector->page_fd, peer_fd};
     const bool sent = send_welcome(fd, fds);
     (void)close(peer_fd);
@@ -210,11 +246,44 @@ static void welcome(struct tide_collector *collector, int fd,
     tide_share_free(share);
 }
 
+static bool is_wanted(struct tide_collector *collector, const struct ucred *peer,
+                      const struct tide_image *image)
+{
+    pthread_mutex_lock(&collector->lock);
+    collector->choice.main_pid = collector->main_pid;
+    const bool wanted =
+        tide_choice_wants(&collector->choice, (uint32_t)peer->pid, image);
+    pthread_mutex_unlock(&collector->lock);
+    return wanted;
+}
+
+/* Whatever the process was before, it is no more. */
+static void note_left(struct tide_collector *collector, const struct tide_hello *hello,
+                      const struct ucred *peer)
+{
+    pthread_mutex_lock(&collector->lock);
+    struct tide_left *const left = tide_list_add(&collector->left);
+    if (left)
+        *left = (struct tide_left){hello->pid, hello->pid != (uint32_t)peer->pid,
+                                   tide_ticks()};
+    pthread_mutex_unlock(&collector->lock);
+    tide_collector_kick(collector);
+}
+
+/* Who is not wanted sees us hang up, and runs on without us. */
 void tide_handshake_answer(struct tide_collector *collector, int fd)
 {
     struct tide_hello hello;
     struct ucred peer;
-    if (hear_hello(fd, &hello, &peer))
-        welcome(collector, fd, &hello, &peer);
+    if (know_peer(fd, &peer) && hear_hello(fd, &hello)) {
+        struct tide_image image;
+        tide_procfs_image((uint32_t)peer.pid, &image);
+        if (is_wanted(collector, &peer, &image)) {
+            welcome(collector, fd, &hello, &peer, &image);
+        } else {
+            note_left(collector, &hello, &peer);
+            tide_image_release(&image);
+        }
+    }
     hang_up(collector, fd);
 }

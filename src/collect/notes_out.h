@@ -25,6 +25,7 @@ struct tide_image {
     char *exe;   /* owned; NULL when unknown */
     char *words; /* owned: the command line, a zero after each word; may be NULL */
     size_t words_bytes;
+    uint64_t device, inode; /* of the program's file; 0 when unknown */
 };
 
 struct tide_begin_facts {

@@ -41,8 +41,14 @@ static void take_news(struct tide_collector *collector)
     collector->met_somebody = collector->new_shares != NULL;
     append_shares(collector, collector->new_shares);
     collector->new_shares = NULL;
-    for (struct tide_target *t = collector->targets; t; t = t->next)
-        t->was_gone = t->gone;
+    const struct tide_list taken = collector->left;
+    collector->left = collector->leaving;
+    collector->left.count = 0;
+    collector->leaving = taken;
+    for (struct tide_target *t = collector->targets; t; t = t->next) {
+        t->was_gone = t->gone || t->watch == TIDE_WATCH_NONE;
+        t->was_left = t->left;
+    }
     collector->main_gone = collector->main_ended;
     pthread_mutex_unlock(&collector->lock);
 }
@@ -120,7 +126,6 @@ static struct tide_target *add_target(struct tide_collector *collector,
     share->processes++;
     share->unwatched += target->watch != TIDE_WATCH_PIDFD;
     share->had_process = true;
-    collector->main_images += pid == collector->main_pid && !share->foreign_pids;
     pthread_mutex_lock(&collector->lock);
     target->next = collector->targets;
     collector->targets = target;

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     TIDE_STATUS_BYTES = 3000,         /* VmHWM stands in the first 1500 or so */
     TIDE_ENVIRON_BYTES = 1024 * 1024, /* an environment is searched so far */
     TIDE_LOOKS = 50,                  /* at a process that is in the middle of exec */
+    TIDE_TASKS_MOST = 8,              /* threads that are asked for their children */
 };
 
 static int open_of(uint32_t pid, const char *file)
@@ -24,8 +26,7 @@ static int open_of(uint32_t pid, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Up to SIZE bytes of a file of PID; -1 when it cannot be read. */
-static ssize_t read_of(uint32_t pid, const char *file, char *out, size_t size)
+ssize_t tide_procfs_read(uint32_t pid, const char *file, char *out, size_t size)
 {
     const int fd = open_of(pid, file);
     if (fd < 0)
@@ -53,9 +54,10 @@ void tide_procfs_image(uint32_t pid, struct tide_image *image)
     char *const buffer = malloc(TIDE_NOTE_WORDS_BYTES + 1);
     if (!buffer)
         return;
+    (void)tide_procfs_program(pid, &image->device, &image->inode);
     if (read_exe(pid, buffer) > 0) /* PATH_MAX is smaller than the buffer */
         image->exe = strdup(buffer);
-    const ssize_t got = read_of(pid, "cmdline", buffer, TIDE_NOTE_WORDS_BYTES);
+    const ssize_t got = tide_procfs_read(pid, "cmdline", buffer, TIDE_NOTE_WORDS_BYTES);
     if (got <= 0) {
         free(buffer);
         return;
@@ -81,6 +83,67 @@ bool tide_procfs_lives(uint32_t pid)
     return lives;
 }
 
+void tide_procfs_comm(uint32_t pid, char comm[TIDE_COMM_BYTES])
+{
+    memset(comm, 0, TIDE_COMM_BYTES);
+    const ssize_t got = tide_procfs_read(pid, "comm", comm, TIDE_COMM_BYTES);
+    if (got > 0)
+        comm[got - 1] = '\0'; /* the end of the line */
+}
+
+enum tide_program_seen tide_procfs_program(uint32_t pid, uint64_t *device,
+                                           uint64_t *inode)
+{
+    char link[64];
+    struct stat found;
+    *device = *inode = 0;
+    (void)snprintf(link, sizeof(link), "/proc/%" PRIu32 "/exe", pid);
+    if (stat(link, &found) != 0)
+        return errno == EACCES ? TIDE_PROGRAM_HIDDEN : TIDE_PROGRAM_NONE;
+    *device = found.st_dev;
+    *inode = found.st_ino;
+    return TIDE_PROGRAM_SEEN;
+}
+
+/* The children of thread TASK, added to the COUNT that are there. */
+static size_t add_children(uint32_t pid, const char *task, uint32_t *children,
+                           size_t count, size_t most)
+{
+    char file[300], text[2048];
+    (void)snprintf(file, sizeof(file), "task/%s/children", task);
+    const ssize_t got = tide_procfs_read(pid, file, text, sizeof(text) - 1);
+    if (got <= 0)
+        return count;
+    text[got] = '\0';
+    char *at = text, *end;
+    unsigned long child;
+    while (count < most && (child = strtoul(at, &end, 10)) > 0) {
+        children[count++] = (uint32_t)child;
+        at = end;
+    }
+    return count;
+}
+
+size_t tide_procfs_children(uint32_t pid, uint32_t *children, size_t most)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
+    DIR *const folder = opendir(path);
+    const struct dirent *item;
+    size_t count = 0;
+    int left = TIDE_TASKS_MOST;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own
+    while (folder && left > 0 && count < most && (item = readdir(folder))) {
+        if (item->d_name[0] == '.')
+            continue;
+        count = add_children(pid, item->d_name, children, count, most);
+        left--;
+    }
+    if (folder)
+        (void)closedir(folder);
+    return count;
+}
+
 /* The number after WORD in a file of lines "Word:   number kB"; 0 when there is none. */
 static uint64_t field_kb(const char *text, const char *word)
 {
@@ -91,7 +154,7 @@ static uint64_t field_kb(const char *text, const char *word)
 bool tide_procfs_rss(uint32_t pid, uint64_t *bytes, uint64_t *peak)
 {
     char text[TIDE_STATUS_BYTES + 1];
-    const ssize_t got = read_of(pid, "status", text, TIDE_STATUS_BYTES);
+    const ssize_t got = tide_procfs_read(pid, "status", text, TIDE_STATUS_BYTES);
     if (got <= 0)
         return false;
     text[got] = '\0';
@@ -100,17 +163,36 @@ bool tide_procfs_rss(uint32_t pid, uint64_t *bytes, uint64_t *peak)
     return *bytes > 0; /* a zombie has no memory */
 }
 
-double tide_procfs_started(uint32_t pid)
+/* Field NUMBER, from 3 on, of the line that the kernel keeps of PID; negative when it is
+ * gone. */
+static double stat_field(uint32_t pid, int number)
 {
     char text[1024];
-    const ssize_t got = read_of(pid, "stat", text, sizeof(text) - 1);
+    const ssize_t got = tide_procfs_read(pid, "stat", text, sizeof(text) - 1);
     if (got <= 0)
         return -1;
     text[got] = '\0';
     const char *field = strrchr(text, ')'); /* its name may hold anything */
-    for (int i = 0; field && i < 20; i++)
+    for (int i = 2; field && i < number; i++)
         field = strchr(field + 1, ' ');
-    return field ? strtod(field, NULL) / (double)sysconf(_SC_CLK_TCK) : -1;
+    return field ? strtod(field, NULL) : -1;
+}
+
+uint32_t tide_procfs_parent(uint32_t pid)
+{
+    const double parent = stat_field(pid, 4);
+    return parent > 0 ? (uint32_t)parent : 0;
+}
+
+bool tide_procfs_began(uint32_t pid)
+{
+    return stat_field(pid, 51) > 0; /* the end of the environment */
+}
+
+double tide_procfs_started(uint32_t pid)
+{
+    const double ticks = stat_field(pid, 22);
+    return ticks < 0 ? -1 : ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 enum carries {
@@ -127,7 +209,8 @@ struct search {
 
 static enum carries carries(const struct search *search, uint32_t pid)
 {
-    const ssize_t got = read_of(pid, "environ", search->buffer, TIDE_ENVIRON_BYTES);
+    const ssize_t got =
+        tide_procfs_read(pid, "environ", search->buffer, TIDE_ENVIRON_BYTES);
     if (got < 0)
         return TIDE_CARRIES_NOT;
     if (got == 0) {

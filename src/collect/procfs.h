@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "collect/notes_out.h"
 
@@ -16,6 +17,31 @@ void tide_procfs_image(uint32_t pid, struct tide_image *image);
 /* Does PID have a program at all?  Not when it is a zombie, or about to be one.  True
  * also when the system will not say. */
 bool tide_procfs_lives(uint32_t pid);
+
+/* The name that the kernel keeps for PID, zero-terminated; empty when it is gone. */
+enum { TIDE_COMM_BYTES = 16 };
+void tide_procfs_comm(uint32_t pid, char comm[TIDE_COMM_BYTES]);
+
+/* Up to SIZE bytes of /proc/PID/FILE; -1 when it cannot be read. */
+ssize_t tide_procfs_read(uint32_t pid, const char *file, char *out, size_t size);
+
+/* Which file PID runs, by the numbers that stay when it is renamed or removed. */
+enum tide_program_seen {
+    TIDE_PROGRAM_SEEN,
+    TIDE_PROGRAM_NONE,   /* it is gone, or a zombie */
+    TIDE_PROGRAM_HIDDEN, /* it lives and we may not look: the numbers are 0 */
+};
+enum tide_program_seen tide_procfs_program(uint32_t pid, uint64_t *device,
+                                           uint64_t *inode);
+
+/* Up to MOST children of PID, of whichever thread. */
+size_t tide_procfs_children(uint32_t pid, uint32_t *children, size_t most);
+
+/* Has PID got through exec, so that its environment can be read? */
+bool tide_procfs_began(uint32_t pid);
+
+/* The parent of PID; 0 when it is gone. */
+uint32_t tide_procfs_parent(uint32_t pid);
 
 /* When PID was started, in seconds since boot; negative when it is gone. */
 double tide_procfs_started(uint32_t pid);

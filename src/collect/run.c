@@ -166,7 +166,7 @@ static enum tide_status create_trace(struct run *run)
 
 static void remove_trace(struct run *run)
 {
-    if (run->collector->writer)
+    if (run->collector->writer && run->out->trace)
         (void)unlink(run->out->trace);
     free(run->out->trace);
     run->out->trace = NULL;
@@ -250,6 +250,10 @@ static void wait_for_others(struct run *run)
         tide_collector_stop(run->collector);
         busy = tide_collector_busy(run->collector);
     }
+    if (busy)
+        tide_collector_trouble(run->collector,
+                               "tidemark was told to end: what other processes of the "
+                               "run did after that is not recorded");
 }
 
 /* --- End ------------------------------------------------------------------------------------ */
@@ -295,14 +299,38 @@ static void describe(struct run *run)
     run->out->missed = atomic_load(&collector->missed);
     run->out->write_errno = tide_writer_problem(collector->writer);
     run->out->removed = tide_writer_removed(collector->writer);
+    struct tide_text line = {0};
+    tide_strangers_tell(&collector->strangers, &line);
+    run->out->unrecorded = line.bytes;
+}
+
+/* No program had the name that was asked for.  An empty trace would only be in the way;
+ * but one that was left to the background is kept, since its name was told before. */
+static void explain_nothing(struct run *run)
+{
+    struct tide_collector *const collector = run->collector;
+    if (!run->options->wishes.targets || collector->process_count > 0)
+        return;
+    struct tide_text line = {0};
+    tide_choice_explain(&collector->choice, &line);
+    if (line.failed) {
+        tide_text_release(&line);
+        return;
+    }
+    tide_collector_trouble(collector, line.bytes);
+    run->out->unmatched = line.bytes;
 }
 
 static void end(struct run *run)
 {
     const bool ours = see_off_others(run);
-    if (ours)
+    if (ours) {
+        explain_nothing(run);
         tide_collector_finish(run->collector);
+    }
     describe(run);
+    if (run->out->unmatched && run->out->role == TIDE_RUN_FOREGROUND)
+        remove_trace(run);
     if (!ours) {
         tide_collector_abandon(run->collector);
         run->collector = NULL;
@@ -333,5 +361,7 @@ enum tide_status tide_run(const struct tide_run_options *options, char **argv,
 void tide_run_release(struct tide_run_outcome *outcome)
 {
     free(outcome->trace);
-    outcome->trace = NULL;
+    free(outcome->unmatched);
+    free(outcome->unrecorded);
+    outcome->trace = outcome->unmatched = outcome->unrecorded = NULL;
 }

@@ -17,10 +17,6 @@
 #define TIDE_CLOCK_NS  (10000 * TIDE_MS)
 enum { TIDE_BATCH = 32 };
 
-struct due {
-    uint32_t process, pid;
-};
-
 static void note_clock(struct tide_collector *collector)
 {
     const struct tide_clock_point now = tide_clock_now();
@@ -32,8 +28,8 @@ static void note_clock(struct tide_collector *collector)
 
 /* Up to TIDE_BATCH processes whose time has come; sets when it comes again, and in *NEXT
  * when the first of all is due. */
-static size_t find_due(struct tide_collector *collector, uint64_t now, struct due *due,
-                       uint64_t *next)
+static size_t find_due(struct tide_collector *collector, uint64_t now,
+                       struct tide_look *due, uint64_t *next)
 {
     size_t count = 0;
     pthread_mutex_lock(&collector->lock);
@@ -41,7 +37,9 @@ static size_t find_due(struct tide_collector *collector, uint64_t now, struct du
         if (t->watch != TIDE_WATCH_PIDFD)
             continue; /* not known by its pid */
         if (t->next_rss_ns <= now && count < TIDE_BATCH) {
-            due[count++] = (struct due){t->index, t->pid};
+            const struct tide_image *const image = &t->share->image;
+            due[count++] =
+                (struct tide_look){t->index, t->pid, image->device, image->inode};
             const bool young = now - t->seen_ns < TIDE_YOUNG_NS;
             t->next_rss_ns = now + (young ? TIDE_OFTEN_NS : TIDE_SELDOM_NS);
         }
@@ -52,7 +50,7 @@ static size_t find_due(struct tide_collector *collector, uint64_t now, struct du
     return count;
 }
 
-static void note_rss(struct tide_collector *collector, const struct due *due,
+static void note_rss(struct tide_collector *collector, const struct tide_look *due,
                      uint64_t bytes, uint64_t peak)
 {
     const struct tide_rss_facts facts = {
@@ -70,18 +68,20 @@ int tide_samples_take(struct tide_collector *collector)
 {
     if (atomic_load(&collector->page->stopped))
         return 1000; /* nothing more goes to the file */
+    tide_strangers_catch_up(collector);
     const uint64_t now = tide_ticks_monotonic();
     if (now >= collector->next_clock_ns) {
         collector->next_clock_ns = now + TIDE_CLOCK_NS;
         note_clock(collector);
     }
     uint64_t next = collector->next_clock_ns;
-    struct due due[TIDE_BATCH];
+    struct tide_look due[TIDE_BATCH];
     const size_t count = find_due(collector, now, due, &next);
     for (size_t i = 0; i < count; i++) {
         uint64_t bytes, peak;
         if (tide_procfs_rss(due[i].pid, &bytes, &peak))
             note_rss(collector, &due[i], bytes, peak);
+        tide_strangers_look(collector, &due[i]);
     }
     return next <= now ? 0 : (int)((next - now) / TIDE_MS) + 1;
 }

@@ -23,6 +23,7 @@
 
 enum {
     TIDE_FOLDER_MOST = 90, /* leaves room for the name of the socket */
+    TIDE_PASSABLE = 0711,  /* everybody who knows its name may pass through */
     TIDE_OLD_S = 60, /* a younger folder may belong to one who does not listen yet */
 };
 static const char PREFIX[] = "tidemark-";
@@ -71,7 +72,7 @@ static bool is_old(const char *path)
 {
     struct stat found;
     return lstat(path, &found) == 0 && S_ISDIR(found.st_mode) &&
-           found.st_uid == geteuid() && (found.st_mode & 077) == 0 &&
+           found.st_uid == geteuid() && (found.st_mode & 066) == 0 &&
            time(NULL) - found.st_mtime > TIDE_OLD_S;
 }
 
@@ -101,6 +102,10 @@ static char *make_below(const char *parent)
     const int length = snprintf(path, sizeof(path), "%s/%sXXXXXX", parent, PREFIX);
     if (length < 0 || (size_t)length >= sizeof(path) || !mkdtemp(path))
         return NULL;
+    /* What root starts may become another user and execute a program; it shall find us.
+     * Who else comes in is not let in: see handshake.c. */
+    if (geteuid() == 0)
+        (void)chmod(path, TIDE_PASSABLE);
     sweep(parent);
     char *const copy = strdup(path);
     if (!copy)

@@ -5,8 +5,8 @@
 #ifndef TIDE_COLLECT_SESSION_FOLDER_H
 #define TIDE_COLLECT_SESSION_FOLDER_H
 
-/* A new folder, 0700, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp; NULL on failure.  Owned by
- * the caller.  Folders that killed collectors left there are removed on the way. */
+/* A new folder, 0700 (0711 when we are root), in $XDG_RUNTIME_DIR, $TMPDIR or /tmp; NULL
+ * on failure.  Owned by the caller.  Folders that killed collectors left there are removed on the way. */
 char *tide_session_folder_make(void);
 
 /* A target got its answer: take back what another may have left who got none. */

@@ -32,14 +32,23 @@ struct tide_target {
 
     /* Guarded by the collector's lock. */
     bool gone;            /* it has ended, its lanes are final */
+    bool left;            /* its process runs another program */
     uint64_t next_rss_ns; /* when to look at its memory next */
     uint64_t rss;         /* bytes, as last seen */
 
     /* The drain thread's. */
-    bool was_gone;        /* before this pass began */
+    bool was_gone; /* before this pass began: all its lanes are known by now */
+    bool was_left;
     enum tide_end reason; /* of its end */
     uint64_t seen_ns;     /* when it was seen first */
     uint64_t busy_ns;     /* when it wrote last */
+};
+
+/* A process now runs a program that is not recorded: what it was before has ended. */
+struct tide_left {
+    uint32_t pid;
+    bool foreign_pid;
+    uint64_t ticks;
 };
 
 /* The process PID that began at BIRTH, or NULL. */

@@ -307,8 +307,10 @@ static enum tide_status advance(struct tide_merge *merge)
     if (more) {
         lane->key = lane->in.ticks;
         tide_merge_look_for_gate(merge, number);
-        lose_patience(merge, process, lane->key);
         let_earlier_pass(merge);
+        /* Only the earliest of all may say that others have been waited for. */
+        if (merge->current == number && lose_patience(merge, process, lane->key))
+            let_earlier_pass(merge);
         return TIDE_OK;
     }
     lane->state = TIDE_LANE_ENDED;

@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define TIDE_RING_VERSION 1u
-#define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a 0700 directory */
+#define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a directory of the collector's own */
 #define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
 /* A file there, made by a target that had no answer: the next ones wait less.  The
  * collector removes it when it answers. */
@@ -69,6 +69,14 @@ enum tide_space_bit {
     TIDE_SPACE_MMAP = 2,
 };
 
+/* Which processes of a run are recorded.  Forked children see to it themselves; who says
+ * hello after an exec and is not wanted finds the connection closed. */
+enum tide_follow {
+    TIDE_FOLLOW_ALL = 0,
+    TIDE_FOLLOW_EXEC = 1, /* the first process, whatever it executes */
+    TIDE_FOLLOW_NONE = 2, /* the first process, until it executes another program */
+};
+
 #define TIDE_SESSION_MAGIC 0x53454449u
 
 struct tide_session_page {
@@ -79,7 +87,8 @@ struct tide_session_page {
     uint32_t depth_limit; /* frames */
     uint32_t spaces;      /* enum tide_space_bit */
     uint32_t free_stacks; /* 1: take a stack at death too */
-    uint64_t reserved[5]; /* [0]: enum tide_ticks_kind, which clock to stamp with */
+    uint64_t reserved[4]; /* [0]: enum tide_ticks_kind, which clock to stamp with */
+    uint32_t follow;      /* enum tide_follow */
     /* A line of its own: the collector writes, targets read in cold paths. */
     _Alignas(64) _Atomic uint32_t sleeping; /* futex: 1 while the drain thread
                                                naps (10 ms), 2 in deep sleep */
@@ -103,6 +112,7 @@ struct tide_segment {
     _Atomic uint32_t refused; /* the collector could not reserve more */
     _Atomic uint64_t forks;   /* fork calls begun in this segment's processes */
     _Atomic uint64_t births;  /* forked children that took a lane */
+    _Atomic uint32_t starved; /* processes that could get none: they are not recorded */
     /* Offset of each lane's header, 0 while its entry is being filled. */
     _Alignas(64) _Atomic uint64_t directory[TIDE_LANES_MAX];
 };

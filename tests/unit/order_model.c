@@ -347,6 +347,8 @@ static void turn(struct program *program)
         thread = &program->threads[random_below(program, program->thread_count)];
     } while (!thread->alive);
     program->now += random_below(program, 20);
+    if (program->options->nap && random_below(program, 50) == 0)
+        program->now += program->options->nap;
     program->history->builder->clock = program->now + program->options->skew;
     /* Nothing under way, or a signal arrives in the middle of a call. */
     if (!thread->depth || (thread->depth < TIDE_NESTING && one_in(program, 12)))

@@ -27,6 +27,7 @@ struct tide_program_options {
     uint32_t turns;     /* of all threads together */
     uint32_t addresses; /* that the allocator has, at most TIDE_MODEL_ADDRESSES */
     uint64_t skew;      /* ticks by which a thread's clock may be wrong */
+    uint32_t nap;       /* ticks in which nothing happens, now and then */
     bool crowd;         /* start all threads first */
     bool kill;          /* end by a kill that tears a record */
     bool strip_numbers; /* what a trace without numbers would look like */

@@ -18,6 +18,8 @@
 #include "base/raw/ticks.h"
 #include "collector_bench.h"
 
+enum { TIDE_NOBODY = 4194303 }; /* the last pid there can be */
+
 /* --- All arrives ---------------------------------------------------------------------- */
 
 enum { TIDE_LANES_EACH = 3, TIDE_RECORDS_EACH = 30000 };
@@ -265,6 +267,42 @@ static void who_still_runs_at_the_end_is_lost(void **state)
     assert_true(tide_bench.check.processes[0].rss_notes >= 2); /* at 10 and 110 ms */
 }
 
+/* Writes in the name of a process that has ended, one lane before and one after the
+ * collector has looked for the first time. */
+static int late_target(void)
+{
+    struct tide_fake fake;
+    if (!tide_bench_connect(&fake))
+        return 1;
+    fake.pid = TIDE_NOBODY;
+    if (!tide_bench_write(&fake, 0, 10))
+        return 2;
+    atomic_store(&tide_bench.board->values[0], 1);
+    while (!atomic_load(&tide_bench.board->values[1]))
+        (void)usleep(100);
+    if (!tide_bench_write(&fake, 1, 10))
+        return 3;
+    return 0;
+}
+
+static void a_process_met_when_it_was_gone_is_not_two(void **state)
+{
+    (void)state;
+    const pid_t pid = tide_bench_spawn(late_target);
+    while (!atomic_load(&tide_bench.board->values[0]))
+        (void)tide_collector_turn(tide_bench.collector, 1);
+    (void)tide_drain_pass(tide_bench.collector);
+    assert_int_equal(tide_bench.collector->process_count, 1);
+    atomic_store(&tide_bench.board->values[1], 1);
+    assert_int_equal(tide_bench_serve_until_end(pid), 0);
+    (void)tide_drain_pass(tide_bench.collector);
+    assert_int_equal(tide_bench.collector->process_count, 1);
+    tide_bench_finish();
+    assert_int_equal(tide_bench.check.process_count, 1);
+    assert_int_equal(tide_bench.check.lanes[0][0].records, 10);
+    assert_int_equal(tide_bench.check.lanes[0][1].records, 10);
+}
+
 #define WITH_SESSION(test) \
     cmocka_unit_test_setup_teardown(test, tide_bench_set_up, tide_bench_tear_down)
 
@@ -277,6 +315,7 @@ int main(void)
         WITH_SESSION(a_process_that_says_hello_again_was_replaced),
         WITH_SESSION(a_child_that_was_never_heard_of_keeps_the_session),
         WITH_SESSION(who_still_runs_at_the_end_is_lost),
+        WITH_SESSION(a_process_met_when_it_was_gone_is_not_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void a_process_begins_with_its_command_line(void **state)
     (void)state;
     struct tide_text notes = {0};
     char exe[] = "/bin/ls", words[] = "ls\0-l\0";
-    struct tide_image image = {exe, words, 6};
+    struct tide_image image = {.exe = exe, .words = words, .words_bytes = 6};
     const struct tide_begin_facts facts = {7, 4711, 1000, 2000, &image};
     tide_notes_out_begin(&notes, &facts);
     struct tide_cursor cursor = open_note(&notes, TIDE_NOTE_PROCESS_BEGIN);

@@ -26,6 +26,7 @@ static struct tide_program_options options_for(uint32_t seed)
         .turns = 200 + seed % 300,
         .addresses = 4 + seed % 40,
         .skew = seed % 3 ? 0 : 2000,
+        .nap = seed % 5 ? 0 : 2000000, /* longer than the reader's patience */
     };
 }
 

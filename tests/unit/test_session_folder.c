@@ -68,7 +68,7 @@ static void is_private_and_of_our_choice(void **state)
     assert_non_null(path);
     assert_memory_equal(path, parent, strlen(parent));
     assert_int_equal(stat(path, &found), 0);
-    assert_int_equal(found.st_mode & 07777, 0700);
+    assert_int_equal(found.st_mode & 07777, geteuid() == 0 ? 0711 : 0700);
     tide_session_folder_remove(path);
     assert_false(exists(path));
     free(path);
