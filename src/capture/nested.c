@@ -195,6 +195,8 @@ static void late(const struct tide_bare_event *event)
     if (stream) {
         write_bare(stream, event);
         tide_stream_unlock_late();
+    } else {
+        tide_process_drop();
     }
     self->busy = TIDE_IDLE;
 }
@@ -224,6 +226,8 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
         return false;
     if (self->ended)
         late(event);
+    else
+        tide_process_drop(); /* recording has stopped: no stream for a new thread */
     return true;
 }
 

@@ -9,9 +9,11 @@ _Atomic uint32_t *tide_order_cells;
 
 bool tide_order_init(void)
 {
-    if (tide_order_cells)
-        return true; /* a forked child finds its parent's table, wiped */
-    tide_order_cells =
-        tide_private_memory(((1ull << TIDE_SLOT_BITS) + 1024) * sizeof(uint32_t));
+    const uint64_t bytes = ((1ull << TIDE_SLOT_BITS) + 1024) * sizeof(uint32_t);
+    if (tide_order_cells) /* a forked child finds its parent's table, wiped */
+        tide_process->mapped_bytes += bytes;
+    else
+        tide_order_cells = tide_private_memory(bytes);
+    tide_process->order_bytes = tide_order_cells ? bytes : 0;
     return tide_order_cells != NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
@@ -14,6 +15,7 @@
 #include "capture/session.h"
 
 struct tide_process_state *tide_process;
+uint64_t tide_fixed_bytes = sizeof(struct tide_process_state);
 _Atomic uint32_t tide_phase;
 
 /* Of the process before fork, to tell the child who its parent was.  Not wiped. */
@@ -45,15 +47,17 @@ void tide_unshield(void)
 }
 
 /* 0 free, 1 taken, 2 taken and somebody may sleep: the futex lock that wakes only when it
- * must.  Sleepers cost nothing while the holder waits for the collector. */
+ * must.  Sleepers cost next to nothing while the holder waits for the collector; they
+ * look again by themselves, should a sandbox have swallowed the call that wakes them. */
 void tide_lock(_Atomic uint32_t *lock)
 {
+    const struct timespec patience = {.tv_nsec = 20000000};
     tide_shield();
     uint32_t seen = 0;
     if (atomic_compare_exchange_strong(lock, &seen, 1))
         return;
     while (atomic_exchange(lock, 2) != 0)
-        syscall(SYS_futex, lock, FUTEX_WAIT, 2, NULL, NULL, 0);
+        syscall(SYS_futex, lock, FUTEX_WAIT, 2, &patience, NULL, 0);
 }
 
 void tide_unlock(_Atomic uint32_t *lock)
@@ -76,6 +80,12 @@ void *tide_private_memory(uint64_t bytes)
     if (tide_process)
         tide_process->mapped_bytes += bytes;
     return (void *)at;
+}
+
+void tide_private_release(void *memory, uint64_t bytes)
+{
+    syscall(SYS_munmap, memory, bytes);
+    tide_process->mapped_bytes -= bytes;
 }
 
 /* Children forked from here on, by whomever, need not find out for themselves. */

@@ -36,6 +36,7 @@ struct tide_process_state {
     _Atomic uint32_t lock;       /* guards everything below that is not atomic */
     _Atomic uint32_t late_lock;  /* guards late_stream */
     _Atomic uint32_t off;        /* recording has stopped in this process for good */
+    _Atomic uint32_t crowded;    /* there was no lane for a thread */
     _Atomic uint32_t multi;      /* a second thread was seen: slots are counted */
     _Atomic uint64_t epoch;      /* of modules: advanced when one was unloaded */
     uint32_t lanes;              /* numbers given out */
@@ -49,6 +50,7 @@ struct tide_process_state {
     uint32_t name_count;
     struct tide_known_name names[TIDE_NAMES_MAX];
     _Atomic uint64_t mapped_bytes; /* private memory the recorder holds */
+    uint64_t order_bytes; /* of that, the order table: reserved, touched in part */
 };
 
 /* Where the recorder stands.  Only ever rises, but for fork: a child is ON again. */
@@ -59,6 +61,7 @@ enum tide_phase {
 };
 
 extern struct tide_process_state *tide_process;
+extern uint64_t tide_fixed_bytes; /* mapped once, kept over fork: beside mapped_bytes */
 extern _Atomic uint32_t tide_phase;
 
 /* Hold signals back until as many calls of tide_unshield().  A handler may leave by
@@ -73,6 +76,7 @@ void tide_unlock(_Atomic uint32_t *lock) TIDE_COLD;
 
 /* Zeroed private memory that a forked child finds zeroed again; NULL on failure. */
 void *tide_private_memory(uint64_t bytes);
+void tide_private_release(void *memory, uint64_t bytes);
 
 /* Begin recording in this process (first start, or first event after fork).  Call with
  * busy set; false: not recorded. */

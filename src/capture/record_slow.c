@@ -167,7 +167,8 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
     struct tide_self *self = &tide_self;
     struct tide_stream *stream = enter_slowly(self, caller);
     if (!stream) {
-        if (self->busy) /* a handler's mark: there is no place to keep it */
+        /* A handler's mark, or that of a thread without a lane: no place to keep it. */
+        if (self->busy || (!self->quiet && atomic_load(&tide_phase) == TIDE_PHASE_ON))
             tide_process_drop();
         return;
     }

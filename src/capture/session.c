@@ -23,7 +23,11 @@ struct tide_session_page *tide_session;
 struct tide_segment *tide_shared_segment;
 bool tide_session_silent;
 
-enum { TIDE_PARTS_MAX = 64, TIDE_GROWTH = 256 * 1024 };
+enum {
+    TIDE_PARTS_MAX = 64,
+    TIDE_GROWTH = 256 * 1024,
+    TIDE_ADDRESS_BYTES = sizeof(((struct sockaddr_un *)0)->sun_path),
+};
 
 /* The segment as mapped here: parts may overlap, offsets rise.  Appended under
  * the process lock; count last, so that a forked child finds it whole. */
@@ -83,7 +87,12 @@ static bool map_welcome(const struct tide_welcome *welcome, const int fds[2])
     tide_session = map_shared(fds[0], welcome->session_bytes);
     tide_shared_segment = map_shared(fds[1], welcome->segment_bytes);
     if (!tide_session || !tide_shared_segment) {
+        if (tide_session)
+            syscall(SYS_munmap, tide_session, welcome->session_bytes);
+        if (tide_shared_segment)
+            syscall(SYS_munmap, tide_shared_segment, welcome->segment_bytes);
         tide_session = NULL;
+        tide_shared_segment = NULL;
         return false;
     }
     parts[0].offset = 0;
@@ -110,23 +119,50 @@ static bool shake_hands(int fd)
     return mapped;
 }
 
+/* Write DIRECTORY, a slash and NAME to OUT, if they fit. */
+static bool join(char out[TIDE_ADDRESS_BYTES], const char *directory, const char *name)
+{
+    const size_t first = strlen(directory), second = strlen(name) + 1;
+    if (first + 1 + second > TIDE_ADDRESS_BYTES)
+        return false;
+    memcpy(out, directory, first);
+    out[first] = '/';
+    memcpy(out + first + 1, name, second);
+    return true;
+}
+
+/* A collector that is stopped shall not cost each program of a script the full wait: who
+ * has waited in vain tells the next ones. */
+static bool meet(int fd, const struct sockaddr_un *address, const char *silent)
+{
+    const bool was_silent = syscall(SYS_faccessat, AT_FDCWD, silent, F_OK) == 0;
+    const struct timeval patience = {.tv_sec = was_silent ? 0 : 5,
+                                     .tv_usec = was_silent ? 20000 : 0};
+    syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    if (syscall(SYS_connect, fd, address, sizeof(*address)) != 0)
+        return false;
+    if (shake_hands(fd))
+        return true;
+    if (errno == EAGAIN && !was_silent) {
+        const int note = (int)syscall(SYS_openat, AT_FDCWD, silent,
+                                      O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+        if (note >= 0)
+            syscall(SYS_close, note);
+    }
+    return false;
+}
+
 bool tide_session_connect(const char *directory)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const size_t length = strlen(directory);
-    if (length + sizeof("/" TIDE_SOCKET_NAME) > sizeof(address.sun_path))
+    char silent[TIDE_ADDRESS_BYTES];
+    if (!join(address.sun_path, directory, TIDE_SOCKET_NAME) ||
+        !join(silent, directory, TIDE_SILENT_NAME))
         return false;
-    memcpy(address.sun_path, directory, length);
-    memcpy(address.sun_path + length, "/" TIDE_SOCKET_NAME,
-           sizeof("/" TIDE_SOCKET_NAME));
-
     const int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    const struct timeval patience = {.tv_sec = 5};
-    syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    const bool met =
-        syscall(SYS_connect, fd, &address, sizeof(address)) == 0 && shake_hands(fd);
+    const bool met = meet(fd, &address, silent);
     syscall(SYS_close, fd);
     return met;
 }

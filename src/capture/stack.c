@@ -12,6 +12,7 @@ static uint32_t depth_limit;
 void tide_stack_init(uint32_t unwind, uint32_t limit)
 {
     const bool cfi = tide_stack_cfi_init(); /* others need it for tide_stack_find() */
+    tide_stack_bounds_init();
     depth_limit = limit > TIDE_STACK_MAX - 1 ? TIDE_STACK_MAX - 1 : limit;
     if (unwind == TIDE_UNWIND_NONE || depth_limit == 0)
         engine = NULL;

@@ -28,6 +28,8 @@ void tide_stack_init(uint32_t unwind, uint32_t depth_limit);
 /* Get what an engine needs; false when it cannot be had. */
 bool tide_stack_cfi_init(void);
 bool tide_stack_libunwind_init(void);
+/* How long a stack may be, asked of the system once. */
+void tide_stack_bounds_init(void);
 /* Find out stack_low and stack_high of the calling thread's stream. */
 void tide_stack_find_bounds(struct tide_stream *stream) TIDE_COLD;
 /* Modules are being, or were, unloaded: forget what is cached by address. */

@@ -4,22 +4,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/process.h"
 #include "capture/stack.h"
 
 /* The loader's: top of the main thread's stack. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming) */
 extern void *__libc_stack_end;
 
+static uint64_t longest = 1ull << 26;
+
+/* Asked once: later the program may be in a sandbox that kills for less. */
+void tide_stack_bounds_init(void)
+{
+    struct rlimit limit;
+    if (syscall(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) == 0 &&
+        limit.rlim_cur < longest)
+        longest = limit.rlim_cur;
+}
+
 /* Nothing of pthread is asked: the first allocation of a thread may come from inside it,
  * with its locks held.  glibc keeps a thread's control block at the top of its stack. */
 void tide_stack_find_bounds(struct tide_stream *stream)
 {
-    const uint64_t most = 1ull << 26;
-    struct rlimit limit = {0, 0};
-    syscall(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit);
-    const bool is_main = syscall(SYS_gettid) == syscall(SYS_getpid);
+    const bool is_main = stream->tid == tide_process->pid;
     stream->stack_high =
         is_main ? (uintptr_t)__libc_stack_end : (uintptr_t)pthread_self();
-    stream->stack_low =
-        stream->stack_high - (limit.rlim_cur < most ? limit.rlim_cur : most);
+    stream->stack_low = stream->stack_high - longest;
 }

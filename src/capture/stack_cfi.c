@@ -52,11 +52,12 @@ struct walk_state {
 
 bool tide_stack_cfi_init(void)
 {
-    const long at = syscall(SYS_mmap, NULL, sizeof(struct row_slot) << TIDE_ROWS_LOG2,
-                            PROT_READ | PROT_WRITE,
+    const uint64_t bytes = sizeof(struct row_slot) << TIDE_ROWS_LOG2;
+    const long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == -1)
         return false;
+    tide_fixed_bytes += bytes;
     rows = (struct row_slot *)at;
     return true;
 }

@@ -62,8 +62,11 @@ bool tide_stream_take_lane(struct tide_stream *stream, uint32_t use)
 
 static void note_recorder(void)
 {
-    uint8_t payload[TIDE_VARINT_MAX];
-    const uint8_t *end = tide_put_varint(payload, tide_process->mapped_bytes);
+    uint8_t payload[2 * TIDE_VARINT_MAX];
+    const uint64_t order = tide_process->order_bytes;
+    uint8_t *end =
+        tide_put_varint(payload, tide_fixed_bytes + tide_process->mapped_bytes - order);
+    end = tide_put_varint(end, order);
     tide_process_note(TIDE_NOTE_RECORDER, payload, (uint32_t)(end - payload));
 }
 
@@ -174,10 +177,18 @@ static struct tide_stream *pop_free(void)
     return stream;
 }
 
+/* Where one could get no lane no other will: asking again for every event of a thread
+ * would cost memory each time, here and at the collector's. */
 static struct tide_stream *new_stream(void)
 {
+    if (atomic_load(&tide_process->crowded))
+        return NULL;
     struct tide_stream *stream = tide_private_memory(sizeof(*stream));
-    return stream && tide_stream_open(stream) ? stream : NULL;
+    if (!stream || tide_stream_open(stream))
+        return stream;
+    tide_private_release(stream, sizeof(*stream));
+    atomic_store(&tide_process->crowded, 1);
+    return NULL;
 }
 
 static struct tide_stream *take_over(struct tide_stream *stream)

@@ -21,6 +21,8 @@ int tide_exit_of_problem(int problem)
 /* What is wrong, and what to do about it. */
 static void say_refusals(const struct tide_checks *checks, int problem)
 {
+    if (checks->failed) /* there may have been no memory for the words */
+        (void)tide_fail("out of memory");
     for (size_t i = 0; i < checks->count; i++) {
         const struct tide_check *const check = &checks->list[i];
         if (check->level != TIDE_LEVEL_REFUSAL)

@@ -131,6 +131,10 @@ static void say_trouble(const struct tide_run_outcome *outcome)
     if (outcome->refused_errno)
         (void)tide_fail("not all was recorded: no shared memory: %s",
                         strerror_r(outcome->refused_errno, buffer, sizeof(buffer)));
+    else if (outcome->missed)
+        (void)tide_fail(
+            "not all was recorded: %u process%s missed; the report says why",
+            outcome->missed, outcome->missed == 1 ? " was" : "es were");
     else if (outcome->unmatched)
         (void)tide_fail("%s", outcome->unmatched);
     else if (outcome->processes == 0 && !outcome->others)
@@ -177,7 +181,10 @@ static int finish(const struct tide_run_outcome *outcome, const char *program,
         return 0;
     if (outcome->exec_errno)
         return say_not_started(program, outcome->exec_errno);
-    if (!quiet) {
+    if (outcome->removed) {
+        (void)tide_fail("%s was removed while it was written: nothing is left of it",
+                        outcome->trace);
+    } else if (!quiet) {
         say_trouble(outcome);
         if (outcome->trace)
             say_where(outcome);

@@ -4,10 +4,12 @@
  * ./prog`.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cli/before_run.h"
@@ -125,8 +127,21 @@ static int finish(int status)
     return status;
 }
 
+/* Where 0, 1 or 2 is closed, the next file to be opened would get its number, and our
+ * messages.  What stands there instead refuses them, and is closed for the program. */
+static void guard_standard_descriptors(void)
+{
+    int fd;
+    do {
+        fd = open("/", O_PATH | O_CLOEXEC);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    guard_standard_descriptors();
     if (argc < 2) {
         list_commands(stdout);
         return finish(0);

@@ -20,6 +20,7 @@
 #define TIDE_RATE_NS (100ull * 1000 * 1000) /* the first good rate of the clock */
 enum {
     TIDE_EVENTS_AT_ONCE = 32,
+    TIDE_DRAIN_STACK = 512 * 1024,
     TIDE_TURN_MS = 1000, /* well below what a target takes for the collector's death */
 };
 
@@ -178,12 +179,18 @@ enum tide_status tide_collector_begin(struct tide_collector *collector,
 enum tide_status tide_collector_start(struct tide_collector *collector)
 {
     sigset_t all, before;
+    pthread_attr_t small; /* its usual stack may be more than a limit leaves us */
     (void)sigfillset(&all);
     atomic_store(&collector->stopping, 0);
+    int problem = pthread_attr_init(&small);
+    if (problem)
+        return TIDE_ESYSTEM;
+    (void)pthread_attr_setstacksize(&small, TIDE_DRAIN_STACK);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int problem =
-        pthread_create(&collector->drain_thread, NULL, tide_drain_run, collector);
+    problem =
+        pthread_create(&collector->drain_thread, &small, tide_drain_run, collector);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&small);
     collector->draining = problem == 0;
     return problem ? TIDE_ESYSTEM : TIDE_OK;
 }
@@ -386,6 +393,7 @@ static void tell_starved(struct tide_collector *collector)
 
 void tide_collector_finish(struct tide_collector *collector)
 {
+    tide_farewell_rest(collector);
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
     tell_strangers(collector);

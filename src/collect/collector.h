@@ -62,6 +62,7 @@ struct tide_collector {
     struct tide_target *targets; /* Guarded by lock: see targets.h */
     _Atomic uint32_t kicked;     /* the control thread has news */
     _Atomic uint32_t writing;    /* the drain thread may be waiting for the disk */
+    _Atomic uint32_t missed;     /* processes that said hello and were not recorded */
     _Atomic uint32_t in_hand;    /* segments that the drain thread serves */
     _Atomic uint32_t stopping;   /* the drain thread shall end after one more pass */
     bool draining;               /* the drain thread runs */
@@ -157,6 +158,9 @@ void tide_collector_tell(const struct tide_collector *collector);
 int tide_handshake_listen(const char *directory);
 void tide_handshake_accept(struct tide_collector *collector);
 void tide_handshake_answer(struct tide_collector *collector, int fd);
+/* Who asked for SHARE was not recorded: say WHY in the trace. */
+void tide_handshake_missed(struct tide_collector *collector,
+                           const struct tide_share *share, const char *why);
 /* Hear all who have knocked in the present collector->epoll. */
 bool tide_handshake_renew(struct tide_collector *collector);
 void tide_handshake_release(struct tide_collector *collector);
@@ -168,6 +172,10 @@ bool tide_drain_pass(struct tide_collector *collector);
 void *tide_drain_run(void *argument);
 /* End the processes that are gone, close the segments that are left; see farewell.c. */
 void tide_farewell(struct tide_collector *collector);
+/* Is there anything to take that the last pass had no memory for? */
+bool tide_farewell_unmet(const struct tide_collector *collector);
+/* The run ends: say which segments were never written to. */
+void tide_farewell_rest(struct tide_collector *collector);
 /* TARGET's lanes are empty: write the rest of it and forget it. */
 void tide_target_end(struct tide_collector *collector, struct tide_target *target);
 /* Write what is due, all of it when ALL; see outlet.c. */

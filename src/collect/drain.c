@@ -117,7 +117,7 @@ void *tide_drain_run(void *argument)
     for (;;) {
         const bool last = atomic_load(&collector->stopping);
         const bool met = pass_meets_somebody(collector);
-        if (last && met)
+        if (last && (met || tide_farewell_unmet(collector)))
             (void)tide_drain_pass(collector);
         if (last)
             break;

@@ -3,12 +3,14 @@
  * Comes after the lanes were emptied in the same pass: whatever was known to be dead
  * before that has nothing left to say.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collect/collector.h"
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
 
+enum { TIDE_MEET_TRIES = 3 }; /* passes that a segment waits for memory of ours */
 #define TIDE_QUIET_NS \
     (1000ull * 1000 * 1000) /* a process without pid is believed dead */
 
@@ -167,11 +169,40 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
 
 /* --- Segments ----------------------------------------------------------------------- */
 
+/* Is there a lane in use that we could not take into our books: for want of memory? */
+static bool has_unmet(const struct tide_share *share)
+{
+    uint32_t count = atomic_load(&share->shared->lanes);
+    if (count > TIDE_LANES_MAX)
+        count = TIDE_LANES_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tide_lane_copy *const lane =
+            i < share->lane_count ? share->lanes[i] : NULL;
+        const struct tide_lane_shared *const shared =
+            tide_share_lane(share, atomic_load(&share->shared->directory[i]));
+        if (shared && (!lane || !lane->owner) &&
+            atomic_load(&shared->state) == TIDE_LANE_LIVE)
+            return true;
+    }
+    return false;
+}
+
+bool tide_farewell_unmet(const struct tide_collector *collector)
+{
+    for (const struct tide_share *s = collector->shares; s; s = s->next) {
+        if (has_unmet(s))
+            return true;
+    }
+    return false;
+}
+
 /* Where the kernel does not tell who holds a segment, somebody may just have taken a
  * lane in it: he looked at `closed` before.  Then it is open again. */
 static bool is_left(struct tide_share *share)
 {
-    atomic_store(&share->shared->closed, 1);
+    if (has_unmet(share) && share->tries++ < TIDE_MEET_TRIES)
+        return false;
+    share->given_up |= atomic_exchange(&share->shared->closed, 1) != 0;
     if (share->tells_holders)
         return true;
     for (uint32_t i = 0; i < share->lane_count; i++) {
@@ -179,12 +210,48 @@ static bool is_left(struct tide_share *share)
         const struct tide_lane_shared *const shared =
             lane ? tide_share_lane(share, lane->header) : NULL;
         if (shared && atomic_load(&shared->state) == TIDE_LANE_LIVE) {
-            atomic_store(&share->shared->closed, 0);
+            atomic_store(&share->shared->closed, share->given_up);
             share->unheld = false;
             return false;
         }
     }
     return true;
+}
+
+/* A segment is done with: how large it was, and what can be told from it about things
+ * that are not in it.
+ * One never written to: its process could not take what it needs.  One that was closed,
+ * and not by us: a process gave up waiting for us, and those it forked later know. */
+static void say_last(struct tide_collector *collector, const struct tide_share *share)
+{
+    char line[192];
+    pthread_mutex_lock(&collector->lock);
+    tide_notes_out_rings(&collector->notes, share->bytes);
+    pthread_mutex_unlock(&collector->lock);
+    if (has_unmet(share)) {
+        tide_handshake_missed(
+            collector, share,
+            "not with all its processes: the collector had no memory");
+    } else if (!share->had_process) {
+        tide_handshake_missed(
+            collector, share,
+            "it could not take its shared memory (is there a limit on "
+            "descriptors or memory?)");
+    } else if (share->given_up && !collector->stopped) {
+        (void)snprintf(line, sizeof(line),
+                       "the program of pid %u gave up (no memory, or no word from the "
+                       "collector for 2 s): what it forked later was not recorded",
+                       share->pid);
+        tide_collector_trouble(collector, line);
+    }
+}
+
+void tide_farewell_rest(struct tide_collector *collector)
+{
+    for (struct tide_share *s = collector->shares; s; s = s->next) {
+        s->given_up |= atomic_load(&s->shared->closed) != 0;
+        say_last(collector, s);
+    }
 }
 
 static void close_shares(struct tide_collector *collector)
@@ -194,6 +261,7 @@ static void close_shares(struct tide_collector *collector)
         struct tide_share *const share = *link;
         if (share->unheld && share->processes == 0 && is_left(share)) {
             *link = share->next;
+            say_last(collector, share);
             collector->starved += atomic_load(&share->shared->starved);
             tide_share_free(share);
             (void)atomic_fetch_sub(&collector->in_hand, 1);

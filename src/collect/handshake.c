@@ -16,8 +16,13 @@
 #include "base/raw/ticks.h"
 #include "collect/collector.h"
 #include "collect/procfs.h"
+#include "collect/session_folder.h"
 
-enum { TIDE_BACKLOG = 1024, TIDE_GENERATIONS = 64 };
+enum {
+    TIDE_BACKLOG = 1024,
+    TIDE_GENERATIONS = 64,
+    TIDE_MISSED_NAMED = 10, /* lines of trouble about those who were not recorded */
+};
 
 int tide_handshake_listen(const char *directory)
 {
@@ -115,8 +120,12 @@ void tide_handshake_accept(struct tide_collector *collector)
         int *const kept = tide_list_add(&collector->connections);
         if (kept)
             *kept = fd;
-        if (!kept || !listen_to(collector, fd))
+        if (!kept || !listen_to(collector, fd)) {
             hang_up(collector, fd);
+            (void)atomic_fetch_add(&collector->missed, 1);
+            tide_collector_trouble(collector, "a process was not recorded: no memory "
+                                              "to hear it");
+        }
     }
 }
 
@@ -195,6 +204,19 @@ static void refuse(struct tide_collector *collector, const struct tide_hello *he
     tide_collector_trouble(collector, line);
 }
 
+void tide_handshake_missed(struct tide_collector *collector,
+                           const struct tide_share *share, const char *why)
+{
+    char line[256];
+    const char *const exe = share->image.exe ? share->image.exe : "?";
+    const uint32_t before = atomic_fetch_add(&collector->missed, 1);
+    (void)snprintf(line, sizeof(line), "pid %u (%.100s) was not recorded: %s",
+                   share->pid, exe, why);
+    if (before <= TIDE_MISSED_NAMED)
+        tide_collector_trouble(
+            collector, before < TIDE_MISSED_NAMED ? line : "nor were more processes");
+}
+
 /* IMAGE becomes the share's. */
 static void welcome(struct tide_collector *collector, int fd,
                     const struct tide_hello *hello, const struct ucred *peer,
@@ -215,10 +237,13 @@ static void welcome(struct tide_collector *collector, int fd,
     const int fds[2] = {collector->page_fd, peer_fd};
     const bool sent = send_welcome(fd, fds);
     (void)close(peer_fd);
-    if (sent)
+    tide_session_folder_speak(collector->directory);
+    if (sent) {
         hand_over(collector, share);
-    else
-        tide_share_free(share);
+        return;
+    }
+    tide_handshake_missed(collector, share, "it did not wait for its collector");
+    tide_share_free(share);
 }
 
 static bool is_wanted(struct tide_collector *collector, const struct ucred *peer,

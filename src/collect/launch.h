@@ -6,6 +6,7 @@
 #ifndef TIDE_COLLECT_LAUNCH_H
 #define TIDE_COLLECT_LAUNCH_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <tidemark/status.h>
@@ -22,6 +23,7 @@ struct tide_launch_plan {
     char **argv; /* NULL-terminated */
     char **environment;
     const struct tide_signals *signals; /* as the program shall find them */
+    const struct rlimit *descriptors;   /* the same; NULL: as they are */
 };
 
 /* Fork.  The caller must have one thread only. */

@@ -34,12 +34,15 @@ static void put_string(struct tide_text *out, const char *string)
 static void add_note(struct tide_text *notes, enum tide_note kind,
                      struct tide_text *fields)
 {
+    const size_t before = notes->length;
     if (fields->failed) {
         notes->failed = true;
     } else {
         put_number(notes, kind);
         put_bytes(notes, fields->bytes, fields->length);
     }
+    if (notes->failed)
+        notes->length = before; /* whole notes, or nothing */
     tide_text_release(fields);
 }
 
@@ -146,6 +149,11 @@ void tide_notes_out_rss(struct tide_text *notes, const struct tide_rss_facts *fa
     const uint64_t numbers[] = {facts->process, facts->ticks, facts->bytes,
                                 facts->peak};
     add_numbers(notes, TIDE_NOTE_RSS, numbers, 4);
+}
+
+void tide_notes_out_rings(struct tide_text *notes, uint64_t bytes)
+{
+    add_numbers(notes, TIDE_NOTE_RINGS, &bytes, 1);
 }
 
 void tide_notes_out_trouble(struct tide_text *notes, const char *line)

@@ -59,6 +59,7 @@ void tide_notes_out_begin(struct tide_text *notes,
 void tide_notes_out_end(struct tide_text *notes, const struct tide_end_facts *facts);
 void tide_notes_out_clock(struct tide_text *notes, uint64_t ticks, uint64_t unix_ns);
 void tide_notes_out_rss(struct tide_text *notes, const struct tide_rss_facts *facts);
+void tide_notes_out_rings(struct tide_text *notes, uint64_t bytes);
 void tide_notes_out_trouble(struct tide_text *notes, const char *line);
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts);

@@ -56,6 +56,11 @@ static void write_notes(struct tide_collector *collector)
     struct tide_text notes = collector->notes;
     collector->notes = (struct tide_text){0};
     pthread_mutex_unlock(&collector->lock);
+    if (notes.failed) {
+        notes.failed = false;
+        tide_notes_out_trouble(&notes, "the collector had no memory for its notes: "
+                                       "names or processes are missing");
+    }
 
     const struct tide_chunk_label label = {
         .kind = TIDE_CHUNK_RUN,

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -31,7 +32,9 @@ static const char *const PLACES[] = {
 /* The folder of the running program, without a slash at its end; NULL when unknown. */
 static char *own_folder(void)
 {
-    char *const path = realpath("/proc/self/exe", NULL);
+    char *path = realpath("/proc/self/exe", NULL);
+    if (!path) /* no /proc: as we were called */
+        path = realpath((const char *)getauxval(AT_EXECFN), NULL);
     char *const slash = path ? strrchr(path, '/') : NULL;
     if (slash)
         *slash = '\0';

@@ -30,9 +30,10 @@ struct run {
     struct tide_signals signals;      /* as they were */
     int signal_fd;                    /* owned */
     struct tide_launch launch;
-    uint64_t own_peak; /* our memory when we forked */
-    bool ended;        /* the program was reaped */
-    bool give_up;      /* somebody wants us to end */
+    struct rlimit descriptors; /* the program's limit on them; ours is higher */
+    uint64_t own_peak;         /* our memory when we forked */
+    bool ended;                /* the program was reaped */
+    bool give_up;              /* somebody wants us to end */
     struct tide_inherited inherited;
 };
 
@@ -128,7 +129,8 @@ static enum tide_status prepare(struct run *run)
     free(library);
     if (!environment)
         return fail(run, TIDE_ENOMEM, "out of memory", 0);
-    const struct tide_launch_plan plan = {run->argv, environment, &run->signals};
+    const struct tide_launch_plan plan = {run->argv, environment, &run->signals,
+                                          &run->descriptors};
     uint64_t bytes;
     (void)tide_procfs_rss((uint32_t)getpid(), &bytes, &run->own_peak);
     const enum tide_status status = tide_launch_prepare(&plan, &run->launch);
@@ -171,13 +173,28 @@ static void remove_trace(struct run *run)
 }
 
 /* A process costs us two descriptors: take as many as there are to be had. */
-static void raise_limit(void)
+static void raise_limit(struct run *run)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    if (getrlimit(RLIMIT_NOFILE, &run->descriptors) != 0)
         return;
-    limit.rlim_cur = limit.rlim_max;
+    const struct rlimit limit = {run->descriptors.rlim_max, run->descriptors.rlim_max};
     (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool listen_to_signals(struct run *run)
+{
+    run->signal_fd = tide_signals_open();
+    return run->signal_fd >= 0 &&
+           tide_collector_watch(run->collector, run->signal_fd) == TIDE_OK;
+}
+
+/* The last that can fail, before the program runs. */
+static enum tide_status begin_collecting(struct run *run)
+{
+    errno = 0;
+    if (listen_to_signals(run) && tide_collector_start(run->collector) == TIDE_OK)
+        return TIDE_OK;
+    return fail(run, TIDE_ESYSTEM, "cannot start to record", errno ? errno : EAGAIN);
 }
 
 static enum tide_status begin(struct run *run)
@@ -192,45 +209,25 @@ static enum tide_status begin(struct run *run)
         return status;
     run->collector->main_pid = (uint32_t)run->launch.pid;
     status = create_trace(run);
+    if (status == TIDE_OK)
+        status = begin_collecting(run);
     if (status) {
         tide_launch_cancel(&run->launch);
         remove_trace(run);
         return status;
     }
     run->out->exec_errno = tide_launch_go(&run->launch);
-    if (run->out->exec_errno)
+    if (run->out->exec_errno) {
+        tide_collector_stop(run->collector);
         remove_trace(run);
+    }
     return TIDE_OK;
 }
 
 /* --- Middle --------------------------------------------------------------------------------- */
 
-static bool listen_to_signals(struct run *run)
-{
-    run->signal_fd = tide_signals_open();
-    return run->signal_fd >= 0 &&
-           tide_collector_watch(run->collector, run->signal_fd) == TIDE_OK;
-}
-
-/* Nothing was collected, but the program runs: wait for it all the same. */
-static void follow_blindly(struct run *run)
-{
-    tide_collector_trouble(run->collector, "nothing was recorded: the system refused a "
-                                           "thread or a descriptor");
-    int status = 0;
-    while (waitpid(run->launch.pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    run->ended = true;
-    run->out->status = status;
-}
-
 static void follow(struct run *run)
 {
-    raise_limit();
-    if (!listen_to_signals(run) || tide_collector_start(run->collector)) {
-        follow_blindly(run);
-        return;
-    }
     look_after(run); /* it may have ended before we listened */
     while (!run->ended) {
         if (tide_collector_turn(run->collector, -1))
@@ -299,7 +296,9 @@ static void describe(struct run *run)
     run->out->bytes = tide_writer_bytes(collector->writer);
     run->out->processes = collector->process_count;
     run->out->refused_errno = collector->refused_errno;
+    run->out->missed = atomic_load(&collector->missed);
     run->out->write_errno = tide_writer_problem(collector->writer);
+    run->out->removed = tide_writer_removed(collector->writer);
     struct tide_text line = {0};
     tide_strangers_tell(&collector->strangers, &line);
     run->out->unrecorded = line.bytes;
@@ -345,6 +344,7 @@ enum tide_status tide_run(const struct tide_run_options *options, char **argv,
     struct run run = {.options = options, .argv = argv, .out = out, .signal_fd = -1};
     tide_inherited_find(&run.inherited);
     tide_signals_take(&run.signals);
+    raise_limit(&run);
     const enum tide_status status = begin(&run);
     if (status == TIDE_OK && out->exec_errno == 0) {
         follow(&run);

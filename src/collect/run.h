@@ -40,8 +40,10 @@ struct tide_run_outcome {
     char *unmatched;    /* owned: why nothing was recorded, when no program had a name
                            that was asked for; then no trace is left either */
     char *unrecorded;  /* owned: programs that were seen and not recorded; NULL: none */
+    bool removed;      /* somebody took the trace's name away */
     int write_errno;   /* the trace could not be written further */
     int refused_errno; /* some process could not be given shared memory */
+    uint32_t missed;   /* processes that were not recorded though they asked */
     char problem[256]; /* one line when tide_run() failed */
 };
 

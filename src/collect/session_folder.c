@@ -28,14 +28,25 @@ enum {
 };
 static const char PREFIX[] = "tidemark-";
 
+/* Without the heap: its failure must leave nothing behind. */
+static void remove_from(const char *folder, const char *name)
+{
+    char path[512]; /* a parent below TIDE_FOLDER_MOST, a name, and another */
+    const int length = snprintf(path, sizeof(path), "%s/%s", folder, name);
+    if (length > 0 && (size_t)length < sizeof(path))
+        (void)unlink(path);
+}
+
 void tide_session_folder_remove(const char *path)
 {
-    struct tide_text socket_path = {0};
-    tide_text_addf(&socket_path, "%s/%s", path, TIDE_SOCKET_NAME);
-    if (!socket_path.failed)
-        (void)unlink(socket_path.bytes);
+    remove_from(path, TIDE_SOCKET_NAME);
+    remove_from(path, TIDE_SILENT_NAME);
     (void)rmdir(path);
-    tide_text_release(&socket_path);
+}
+
+void tide_session_folder_speak(const char *path)
+{
+    remove_from(path, TIDE_SILENT_NAME);
 }
 
 /* Is there a socket in the folder PATH that nobody listens to? */
@@ -96,7 +107,10 @@ static char *make_below(const char *parent)
     if (geteuid() == 0)
         (void)chmod(path, TIDE_PASSABLE);
     sweep(parent);
-    return strdup(path);
+    char *const copy = strdup(path);
+    if (!copy)
+        (void)rmdir(path);
+    return copy;
 }
 
 char *tide_session_folder_make(void)

@@ -9,7 +9,10 @@
  * on failure.  Owned by the caller.  Folders that killed collectors left there are removed on the way. */
 char *tide_session_folder_make(void);
 
-/* Remove the folder PATH and the socket in it. */
+/* A target got its answer: take back what another may have left who got none. */
+void tide_session_folder_speak(const char *path);
+
+/* Remove the folder PATH and what is in it. */
 void tide_session_folder_remove(const char *path);
 
 #endif

@@ -66,7 +66,8 @@ struct tide_honesty {
     uint64_t unresolved_frames; /* filled by symbolization */
     bool complete;
     double rss_explained; /* (heap usable peak + mmap peak) / RSS peak, 0 if unknown */
-    uint64_t recorder_bytes, collector_bytes;
+    uint64_t recorder_bytes, ring_bytes, collector_bytes;
+    uint64_t order_table_bytes; /* reserved in the processes; touched in part */
 };
 
 /* One line of source as a frame shows it: an inlined function or the real one. */

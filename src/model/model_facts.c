@@ -148,8 +148,11 @@ static void fill_honesty(struct tide_model *model,
     honesty->truncated_stacks = counts->cut_stacks;
     honesty->complete = trace->complete;
     honesty->collector_bytes = trace->collector_rss_peak;
-    for (size_t i = 0; i < trace->process_count; i++)
+    honesty->ring_bytes = trace->ring_bytes;
+    for (size_t i = 0; i < trace->process_count; i++) {
         honesty->recorder_bytes += trace->processes[i].recorder_bytes;
+        honesty->order_table_bytes += trace->processes[i].order_table_bytes;
+    }
     if (model->rss_peak_bytes) {
         const uint64_t known = model->summary[TIDE_IN_HEAP].peak_usable_bytes +
                                model->summary[TIDE_IN_MMAP].peak_bytes;

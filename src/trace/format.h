@@ -98,7 +98,8 @@ enum tide_note {
     TIDE_NOTE_NAME = 4,        /* id, str: regions, labels, marks refer to ids */
     TIDE_NOTE_THREAD = 5,      /* lane, tid, ticks, str name: a thread took this lane;
                                   the same again with another name: it was renamed */
-    TIDE_NOTE_RECORDER = 6,    /* bytes the recorder maps in the target (private) */
+    TIDE_NOTE_RECORDER = 6,    /* private bytes of the recorder in the target, bytes
+                                  reserved for its order table */
 
     /* By the collector, in RUN chunks. */
     TIDE_NOTE_RUN = 32,           /* argc, then argc str; str cwd, str host,
@@ -111,6 +112,8 @@ enum tide_note {
     TIDE_NOTE_RSS = 36,           /* process, ticks, RSS bytes, peak RSS bytes */
     TIDE_NOTE_TROUBLE = 37,       /* str: one line for the report's honesty section;
                                      processes may write it as well */
+    TIDE_NOTE_RINGS = 38,         /* bytes of a segment that targets shared with the
+                                     collector, when it was closed */
 
     /* In the END chunk. */
     TIDE_NOTE_END = 64, /* ticks, chunks before this one, collector peak RSS bytes,

@@ -220,6 +220,18 @@ static void note_recorder(struct tide_notes *notes, uint32_t index,
     struct tide_process *process = cursor->failed ? NULL : process_at(notes, index);
     if (process && bytes > process->recorder_bytes)
         process->recorder_bytes = bytes;
+    const uint64_t order = tide_cursor_left(cursor) ? tide_cursor_varint(cursor) : 0;
+    if (process && !cursor->failed && order > process->order_table_bytes)
+        process->order_table_bytes = order;
+}
+
+static void note_rings(struct tide_notes *notes, uint32_t index,
+                       struct tide_cursor *cursor)
+{
+    (void)index;
+    const uint64_t bytes = tide_cursor_varint(cursor);
+    if (!cursor->failed)
+        notes->trace->ring_bytes += bytes;
 }
 
 static void note_run(struct tide_notes *notes, uint32_t index,
@@ -375,6 +387,7 @@ static const struct {
     {TIDE_NOTE_RSS, TIDE_CHUNK_RUN, note_rss},
     {TIDE_NOTE_TROUBLE, TIDE_CHUNK_NOTES, note_trouble},
     {TIDE_NOTE_TROUBLE, TIDE_CHUNK_RUN, note_trouble},
+    {TIDE_NOTE_RINGS, TIDE_CHUNK_RUN, note_rings},
     {TIDE_NOTE_END, TIDE_CHUNK_END, note_end},
 };
 

@@ -47,9 +47,10 @@ struct tide_process {
     uint64_t birth_ticks;  /* names the process together with pid */
     uint64_t parent_birth; /* of the process that forked it, 0 when none */
     uint64_t begin_ticks, end_ticks;
-    uint64_t dropped;  /* events that the process could not record */
-    uint64_t rss_peak; /* bytes, the highest seen from outside */
-    uint64_t recorder_bytes;
+    uint64_t dropped;              /* events that the process could not record */
+    uint64_t rss_peak;             /* bytes, the highest seen from outside */
+    uint64_t recorder_bytes;       /* private memory of the recorder in it */
+    uint64_t order_table_bytes;    /* reserved beside that, touched in part */
     const char *exe;               /* "" when unknown */
     const char **argv;             /* NULL-terminated */
     struct tide_mapping *mappings; /* sorted by (start, first_epoch) */
@@ -99,6 +100,7 @@ struct tide_trace {
     const char **argv; /* of the run, NULL-terminated */
     const char *cwd, *host, *version, *options;
     const char **troubles; /* NULL-terminated lines of the collector */
+    uint64_t ring_bytes;   /* of all segments that were closed */
     uint64_t collector_rss_peak;
 
     struct tide_process *processes;

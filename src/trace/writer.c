@@ -241,6 +241,12 @@ uint64_t tide_writer_chunks(const struct tide_writer *writer)
     return writer->chunks;
 }
 
+bool tide_writer_removed(const struct tide_writer *writer)
+{
+    struct stat found;
+    return fstat(writer->fd, &found) == 0 && found.st_nlink == 0;
+}
+
 int tide_writer_problem(const struct tide_writer *writer)
 {
     return writer->problem;

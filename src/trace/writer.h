@@ -9,6 +9,7 @@
 #ifndef TIDE_TRACE_WRITER_H
 #define TIDE_TRACE_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,5 +57,7 @@ uint64_t tide_writer_bytes(const struct tide_writer *writer);
 uint64_t tide_writer_chunks(const struct tide_writer *writer);
 /* errno of the write that failed first, 0 when all is well. */
 int tide_writer_problem(const struct tide_writer *writer);
+/* Has somebody taken its last name away?  Then it is gone when it is closed. */
+bool tide_writer_removed(const struct tide_writer *writer);
 
 #endif

@@ -103,6 +103,7 @@ static void add_processes(struct tide_json *json, const struct tide_trace *trace
         tide_json_uint(json, "dropped", process->dropped);
         tide_json_uint(json, "rss_peak_bytes", process->rss_peak);
         tide_json_uint(json, "recorder_bytes", process->recorder_bytes);
+        tide_json_uint(json, "order_table_bytes", process->order_table_bytes);
         tide_json_close(json);
         tide_text_release(&words);
     }

@@ -163,9 +163,15 @@ static void add_overhead(struct tide_page *page, const struct tide_model *model)
 {
     const enum tide_units units = page->style->units;
     struct tide_text words = {0};
-    tide_text_addf(&words, "%s in the program, collector %s beside it",
-                   tide_number_bytes(model->honesty.recorder_bytes, units).text,
-                   tide_number_bytes(model->honesty.collector_bytes, units).text);
+    const struct tide_honesty *const honesty = &model->honesty;
+    tide_text_addf(&words, "%s in the program, ",
+                   tide_number_bytes(honesty->recorder_bytes, units).text);
+    if (honesty->order_table_bytes)
+        tide_text_addf(&words, "%s reserved there for the order of threads, ",
+                       tide_number_bytes(honesty->order_table_bytes, units).text);
+    tide_text_addf(&words, "%s of rings, collector %s beside it",
+                   tide_number_bytes(honesty->ring_bytes, units).text,
+                   tide_number_bytes(honesty->collector_bytes, units).text);
     add_entry_text(page, "recorder", &words);
 }
 

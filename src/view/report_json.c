@@ -264,6 +264,8 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
     tide_json_bool(json, "complete", honesty->complete);
     tide_json_number(json, "rss_explained", honesty->rss_explained);
     tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
+    tide_json_uint(json, "ring_bytes", honesty->ring_bytes);
+    tide_json_uint(json, "order_table_bytes", honesty->order_table_bytes);
     tide_json_uint(json, "collector_bytes", honesty->collector_bytes);
     tide_json_string(json, "problem",
                      model->trace->problem[0] ? model->trace->problem : NULL);

@@ -36,7 +36,7 @@ static void launch(const char *program, const char *argument, char *out, size_t 
     (void)close(pipes[1]);
     struct tide_signals before;
     tide_signals_take(&before);
-    const struct tide_launch_plan plan = {argv, no_environment, &before};
+    const struct tide_launch_plan plan = {argv, no_environment, &before, NULL};
     struct tide_launch made;
     const enum tide_status prepared = tide_launch_prepare(&plan, &made);
     const int problem = prepared ? -1 : tide_launch_go(&made);
@@ -129,7 +129,7 @@ static void says_why_a_program_cannot_be_started(void **state)
         char name[64];
         (void)snprintf(name, sizeof(name), "%s", cases[i].name);
         char *argv[] = {name, NULL};
-        const struct tide_launch_plan plan = {argv, no_environment, &before};
+        const struct tide_launch_plan plan = {argv, no_environment, &before, NULL};
         struct tide_launch made;
         assert_int_equal(tide_launch_prepare(&plan, &made), TIDE_OK);
         assert_int_equal(tide_launch_go(&made), cases[i].problem);
@@ -148,7 +148,7 @@ static void a_cancelled_launch_runs_nothing(void **state)
     char *argv[] = {(char[]){"rm"}, path, NULL};
     struct tide_signals before;
     tide_signals_take(&before);
-    const struct tide_launch_plan plan = {argv, no_environment, &before};
+    const struct tide_launch_plan plan = {argv, no_environment, &before, NULL};
     struct tide_launch made;
     assert_int_equal(tide_launch_prepare(&plan, &made), TIDE_OK);
     tide_launch_cancel(&made);
