@@ -69,23 +69,48 @@ void tide_cautions_start(void)
     say(line);
 }
 
+/* Say LINE now, with nothing of it prepared. */
+static void say_now(const char *const *line)
+{
+    const int saved = errno;
+    struct tide_self *self = &tide_self;
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
+    if (stream && tide_stream_room(stream, TIDE_RECORD_MAX))
+        say(line);
+    if (stream)
+        tide_leave(self, stream);
+    errno = saved;
+}
+
 void tide_caution_bypass(const char *file)
 {
     static _Atomic uint32_t said;
-    const int saved = errno;
-    struct tide_self *self = &tide_self;
+    const char *const line[] = {file ? file : "a library",
+                                " was loaded so that its calls go to libc directly "
+                                "(RTLD_DEEPBIND, dlmopen): its heap was not recorded",
+                                NULL};
     if (atomic_load(&tide_phase) == TIDE_PHASE_ON &&
-        atomic_fetch_add(&said, 1) < TIDE_BYPASSES_SAID) {
-        struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
-        const char *const line[] = {
-            file ? file : "a library",
-            " was loaded so that its calls go to libc directly "
-            "(RTLD_DEEPBIND, dlmopen): its heap was not recorded",
-            NULL};
-        if (stream && tide_stream_room(stream, TIDE_RECORD_MAX))
-            say(line);
-        if (stream)
-            tide_leave(self, stream);
-    }
-    errno = saved;
+        atomic_fetch_add(&said, 1) < TIDE_BYPASSES_SAID)
+        say_now(line);
+}
+
+void tide_caution_end(void)
+{
+    static const char *const line[] = {
+        "the program shut itself off from the system (strict seccomp, PR_SET_TSC): it was "
+        "recorded up to there",
+        NULL};
+    if (atomic_load(&tide_phase) != TIDE_PHASE_ON)
+        return;
+    say_now(line);
+    atomic_store(&tide_process->off, 1);
+}
+
+void tide_caution_unordered(void)
+{
+    static const char *const line[] = {
+        "too little address space for the order of events across threads: frees may be "
+        "paired with the wrong blocks",
+        NULL};
+    say(line);
 }

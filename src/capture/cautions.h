@@ -13,4 +13,10 @@ void tide_cautions_start(void) TIDE_COLD;
 /* FILE is about to be loaded so that its calls do not reach us. */
 void tide_caution_bypass(const char *file) TIDE_COLD;
 
+/* No system call and no look at the clock will be allowed from now on: recording ends. */
+void tide_caution_end(void) TIDE_COLD;
+
+/* There is no order table.  Call with busy set. */
+void tide_caution_unordered(void) TIDE_COLD;
+
 #endif

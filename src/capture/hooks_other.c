@@ -1,4 +1,4 @@
-/* capture/hooks_other.c - pthread_create, _Fork, dlopen, dlclose: what changes the
+/* capture/hooks_other.c - pthread_create, prctl, _Fork, dlopen, dlclose: what changes the
  * recorder's world.
  *
  * dlopen looks at its caller to find the library's search path, so the hooks of it end in
@@ -6,7 +6,12 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/cautions.h"
 #include "capture/hooks.h"
@@ -60,9 +65,31 @@ TIDE_HOOK int pthread_setname_np(pthread_t thread, const char *name)
     return status;
 }
 
+/* Where no call and no look at the clock is allowed any more, recording ends before. */
+static bool ends_recording(int option, unsigned long value)
+{
+    return (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
+           (option == PR_SET_TSC && value == PR_TSC_SIGSEGV);
+}
+
+TIDE_HOOK int prctl(int option, ...)
+{
+    va_list rest;
+    va_start(rest, option);
+    const unsigned long a = va_arg(rest, unsigned long);
+    const unsigned long b = va_arg(rest, unsigned long);
+    const unsigned long c = va_arg(rest, unsigned long);
+    const unsigned long d = va_arg(rest, unsigned long);
+    va_end(rest);
+    if (TIDE_UNLIKELY(ends_recording(option, a)))
+        tide_caution_end();
+    return (int)syscall(SYS_prctl, option, a, b, c, d);
+}
+
 /* fork for signal handlers: no handler of pthread_atfork() sees it. */
-pid_t _Fork(void);          /* NOLINT(bugprone-reserved-identifier): its name */
-TIDE_HOOK pid_t _Fork(void) /* NOLINT(bugprone-reserved-identifier) */
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): its name */
+pid_t _Fork(void);
+TIDE_HOOK pid_t _Fork(void)
 {
     if (!tide_real_resolve() || !tide_real.fork_now) {
         errno = ENOSYS;
@@ -73,6 +100,7 @@ TIDE_HOOK pid_t _Fork(void) /* NOLINT(bugprone-reserved-identifier) */
     tide_fork_in_hook(child == 0 ? TIDE_FORK_CHILD : TIDE_FORK_PARENT);
     return child;
 }
+/* NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming) */
 
 TIDE_HOOK void *dlopen(const char *file, int mode)
 {

@@ -16,6 +16,7 @@
 #include "capture/cautions.h"
 #include "capture/modules.h"
 #include "capture/nested.h"
+#include "capture/order.h"
 #include "capture/process.h"
 #include "capture/real.h"
 #include "capture/record.h"
@@ -93,6 +94,7 @@ static bool start(void)
         return false;
     tide_ticks_init((uint32_t)tide_session->reserved[0]);
     tide_modules_init();
+    tide_order_prepare();
     tide_free_stacks = tide_session->free_stacks != 0;
     tide_spaces = tide_session->spaces;
     tide_heap_ignored = !(tide_spaces & TIDE_SPACE_HEAP);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
+#include "capture/cautions.h"
 #include "capture/coder.h"
 #include "capture/lifecycle.h"
 #include "capture/order.h"
@@ -267,8 +268,14 @@ void tide_stream_call_all(uint32_t bits)
 
 void tide_threads_begin(void)
 {
-    if (atomic_load(&tide_process->multi) || !tide_order_init())
+    static _Atomic uint32_t said;
+    if (atomic_load(&tide_process->multi))
         return;
+    if (!tide_order_init()) {
+        if (!atomic_exchange(&said, 1))
+            tide_caution_unordered();
+        return;
+    }
     atomic_store(&tide_process->multi, 1);
     tide_stream_call_all(TIDE_ATTENTION_TICK);
 }

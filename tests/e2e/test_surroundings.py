@@ -282,6 +282,13 @@ class Sandbox(Home):
         honesty = self.check("errno", 100000)
         self.assertEqual(honesty["events"] + honesty["dropped"], 200002)
 
+    def test_nothing_is_allowed_any_more(self):
+        # Neither a system call nor the clock: what comes after is counted as lost.
+        honesty = self.check("strict", 5000)
+        self.assertGreater(honesty["dropped"], 0)
+        self.assertEqual(len(honesty["troubles"]), 1)
+        self.assertIn("strict seccomp", honesty["troubles"][0])
+
     def test_calls_that_kill(self):
         # Allowed is what malloc and threads need; the recorder must do with that.
         honesty = self.check("kill", 100000)
