@@ -4,13 +4,14 @@
 #   make check           every check that a change must pass
 #   make check-long      the slow ones
 #   make soak            five minutes of random programs, plain against recorded
+#   make check-transparency   many real programs, plain and recorded, with times
 #   make bench           what recording costs, beside heaptrack
 #   make install PREFIX=/usr/local
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all build demo check check-long soak bench install clean format
+.PHONY: all build demo check check-long check-transparency soak bench install clean format
 all: build
 
 build:
@@ -38,6 +39,13 @@ soak:
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@tests/soak/soak.py --seconds 300 --jobs 2 build/release
+
+check-transparency:
+	@tools/install-deps --transparency
+	@cmake --preset release -DBUILD_TESTING=OFF --log-level=WARNING >/dev/null
+	@cmake --build build/release -j $(JOBS)
+	@/usr/bin/python3 -B tests/transparency/run.py build/release --more --repeat 3 \
+		--json build/transparency.json --table
 
 bench:
 	@tools/install-deps --check

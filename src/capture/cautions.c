@@ -55,12 +55,23 @@ static const char *name_of(const struct link_map *module, char *buffer, size_t s
     return buffer;
 }
 
+/* Whether ADDRESS is a function's own.  An executable that is not PIE and takes malloc's
+ * address has a stub at which everybody's malloc is found, but calls go on from there. */
+static bool is_definition(void *address)
+{
+    Dl_info info;
+    void *symbol = NULL;
+    return dladdr1(address, &info, &symbol, RTLD_DL_SYMENT) && symbol &&
+           ((const ElfW(Sym) *)symbol)->st_shndx != SHN_UNDEF;
+}
+
 void tide_cautions_start(void)
 {
     static char here;
     char buffer[TIDE_LINE_MAX / 2];
-    const struct link_map *const first = home_of(dlsym(RTLD_DEFAULT, "malloc"));
-    if (!first || first == home_of(&here))
+    void *const entry = dlsym(RTLD_DEFAULT, "malloc");
+    const struct link_map *const first = home_of(entry);
+    if (!first || first == home_of(&here) || !is_definition(entry))
         return;
     const char *const line[] = {name_of(first, buffer, sizeof(buffer)),
                                 " defines malloc itself: its heap was not recorded; "

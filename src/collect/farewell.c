@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/raw/ticks.h"
 #include "collect/collector.h"
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
@@ -152,7 +153,8 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
                        target->reason == TIDE_END_EXITED;
     const struct tide_end_facts facts = {
         .process = target->index,
-        .ticks = known ? collector->main_end_ticks : collector->looks.now_ticks,
+        /* Not when the pass began: it may have worked since, until it ended. */
+        .ticks = known ? collector->main_end_ticks : tide_ticks(),
         .status_known = known,
         .status = known ? collector->main_status : 0,
         .dropped = free_lanes(target),
