@@ -2,7 +2,8 @@
  *
  * One function per operation, each as format.h gives its fields.  A record that makes no
  * sense (unknown operation, a frame that was never given, a pop below the bottom) ends
- * the decoding; the lane goes on at its next reset.  Stacks are read in decode_stack.c.
+ * the decoding; the lane goes on at its next reset.  Stacks are read in decode_stack.c, the
+ * records of which there are most in decode_usual.c.
  */
 #include "trace/decode.h"
 
@@ -309,6 +310,12 @@ enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
                                   size_t max, size_t *count)
 {
     for (*count = 0; *count < max;) {
+        size_t usual;
+        if (!tide_decode_usual(decoder, cursor, events + *count, max - *count, &usual))
+            return TIDE_STOP_BAD;
+        *count += usual;
+        if (*count == max)
+            break;
         if (cursor->at == cursor->end)
             return TIDE_STOP_EMPTY;
         if (is_stamp(*cursor->at))

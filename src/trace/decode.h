@@ -52,6 +52,7 @@ struct tide_decoder {
     bool numbers;           /* the lane takes numbers */
     struct tide_list stack; /* of struct tide_stacked, outermost first */
     bool stack_stale;       /* its nodes are of an earlier epoch */
+    bool stack_cut;         /* its outermost frame is CUT */
     uint32_t refreshed;     /* frames looked up again since the reset */
     struct tide_dictionary_entry *dictionary; /* owned: NULL until the first word */
     uint32_t mark, reset_mark, epoch_mark;
@@ -88,7 +89,12 @@ enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
                                   struct tide_cursor *cursor, struct tide_event *events,
                                   size_t max, size_t *count);
 
-/* --- For decode.c: see decode_stack.c --- */
+/* --- For decode.c and each other --- */
+
+/* Decode records as tide_decode() does, as long as they are of the usual kind; *COUNT may
+ * well be 0.  False when a record makes no sense.  See decode_usual.c. */
+bool tide_decode_usual(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       struct tide_event *events, size_t max, size_t *count);
 
 /* Forget what a reset forgets. */
 void tide_decoder_reset(struct tide_decoder *decoder);
@@ -97,5 +103,9 @@ void tide_decoder_enter_epoch(struct tide_decoder *decoder, uint64_t epoch);
 /* Read the stack of EVENT, given by MODE (enum tide_stack_mode); false when it is none. */
 bool tide_decode_stack(struct tide_decoder *decoder, struct tide_cursor *cursor,
                        unsigned mode, struct tide_event *event);
+/* Put the frame that TOKEN means on top of the stack; false when it means none. */
+bool tide_decode_push(struct tide_decoder *decoder, uint64_t token);
+/* The outermost frame of the stack may be another one. */
+void tide_decode_look_for_cut(struct tide_decoder *decoder);
 
 #endif

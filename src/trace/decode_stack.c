@@ -46,6 +46,7 @@ void tide_decoder_reset(struct tide_decoder *decoder)
     decoder->last_kind = TIDE_KIND_MALLOC;
     decoder->stack.count = 0;
     decoder->stack_stale = false;
+    decoder->stack_cut = false;
     decoder->refreshed = 0;
     decoder->reset_mark = next_mark(decoder);
 }
@@ -98,7 +99,7 @@ static const struct tide_dictionary_entry *entry_of(struct tide_decoder *decoder
     return entry;
 }
 
-static bool push(struct tide_decoder *decoder, uint64_t token)
+bool tide_decode_push(struct tide_decoder *decoder, uint64_t token)
 {
     const struct tide_dictionary_entry *entry = entry_of(decoder, token);
     struct tide_list *stack = &decoder->stack;
@@ -136,6 +137,12 @@ static bool refresh(struct tide_decoder *decoder)
     return true;
 }
 
+void tide_decode_look_for_cut(struct tide_decoder *decoder)
+{
+    const struct tide_stacked *frames = decoder->stack.items;
+    decoder->stack_cut = decoder->stack.count && frames[0].word == CUT_WORD;
+}
+
 static bool change_stack(struct tide_decoder *decoder, struct tide_cursor *cursor)
 {
     const uint64_t popped = tide_cursor_varint(cursor);
@@ -149,8 +156,10 @@ static bool change_stack(struct tide_decoder *decoder, struct tide_cursor *curso
     if (decoder->stack_stale && !refresh(decoder))
         return false;
     for (uint64_t i = 0; i < pushed; i++)
-        if (!push(decoder, tide_cursor_varint(cursor)) || cursor->failed)
+        if (!tide_decode_push(decoder, tide_cursor_varint(cursor)) || cursor->failed)
             return false;
+    if (kept == 0)
+        tide_decode_look_for_cut(decoder);
     return true;
 }
 
@@ -176,6 +185,6 @@ bool tide_decode_stack(struct tide_decoder *decoder, struct tide_cursor *cursor,
     if (depth == 0)
         return true;
     event->stack = frames[depth - 1].node;
-    decoder->cut_stacks += frames[0].word == CUT_WORD;
+    decoder->cut_stacks += decoder->stack_cut;
     return true;
 }

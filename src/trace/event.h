@@ -21,7 +21,8 @@ enum tide_event_kind {
     TIDE_EVENT_EXTRA,      /* anything else; see extra */
 };
 
-/* One event.  Which fields mean something depends on kind; the others are 0. */
+/* One event.  Which fields mean something depends on kind; the others are 0, or share
+ * their place with one that does mean something: an event is one cache line. */
 struct tide_event {
     uint8_t kind;       /* enum tide_event_kind */
     uint8_t alloc_kind; /* ALLOC, MOVE_END, EXTRA FAILED: enum tide_alloc_kind */
@@ -34,15 +35,20 @@ struct tide_event {
     uint32_t lane;      /* index into the trace's lanes, over all processes */
     uint32_t stack;     /* node of the stack tree, 0 = no stack */
     uint64_t ticks;     /* not later than the event; the lane's last time stamp */
-    uint64_t address;   /* of the block (MOVE_BACK, MOVE_GONE: of the old block) */
-    uint64_t size;      /* bytes asked for; MAP: length; SPAN: bytes of all ALLOC and
-                           MOVE_END in the stretch */
-    uint64_t usable;    /* bytes the allocator gave; SPAN: ticks at which it ends,
-                           UINT64_MAX when the lane's data ends first */
-    uint64_t value;  /* MAP: argument 1; EXTRA: first varint of its payload; MOVE_END:
-                           address of the old block, 0 when its MOVE_BEGIN is lost */
-    uint64_t value2; /* MAP: argument 2; EXTRA: second varint */
-    uint64_t value3; /* EXTRA: third varint */
+    union {
+        uint64_t address; /* of the block (MOVE_BACK, MOVE_GONE: of the old block) */
+        uint64_t value3;  /* EXTRA: third varint */
+    };
+    uint64_t size; /* bytes asked for; MAP: length; SPAN: bytes of all ALLOC and
+                      MOVE_END in the stretch */
+    union {
+        uint64_t usable; /* bytes the allocator gave; SPAN: ticks at which it ends,
+                            UINT64_MAX when the lane's data ends first */
+        uint64_t value2; /* MAP: argument 2; EXTRA: second varint */
+    };
+    uint64_t value; /* MAP: argument 1; EXTRA: first varint of its payload; MOVE_END:
+                       address of the old block, 0 when its MOVE_BEGIN is lost */
 };
+_Static_assert(sizeof(struct tide_event) == 64, "one cache line");
 
 #endif

@@ -25,12 +25,6 @@ static uint32_t mix(uint64_t a, uint64_t b)
     return (uint32_t)(hash >> 32);
 }
 
-static uint32_t hash_node(const struct tide_stacks *stacks,
-                          const struct tide_node *node)
-{
-    return mix((uint64_t)node->parent << 32 | node->frame, stacks->seed);
-}
-
 static uint32_t hash_frame(const struct tide_stacks *stacks,
                            const struct tide_frame *frame)
 {
@@ -60,6 +54,17 @@ static void enter(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t number
     slots[slot] = number;
 }
 
+static void enter_node(struct tide_stacks *stacks, uint32_t number)
+{
+    const struct tide_node *node = &stacks->nodes[number];
+    uint32_t slot =
+        tide_stacks_hash(stacks, node->parent, node->frame) & stacks->node_mask;
+    while (stacks->node_slots[slot].node)
+        slot = (slot + 1) & stacks->node_mask;
+    stacks->node_slots[slot] = (struct tide_node_slot){
+        .parent = node->parent, .frame = node->frame, .node = number};
+}
+
 /* Twice the room for nodes: array and index. */
 static enum tide_status widen_nodes(struct tide_stacks *stacks)
 {
@@ -70,7 +75,7 @@ static enum tide_status widen_nodes(struct tide_stacks *stacks)
     if (!nodes)
         return TIDE_ENOMEM;
     stacks->nodes = nodes;
-    uint32_t *slots = calloc((size_t)capacity * 4, sizeof(*slots));
+    struct tide_node_slot *slots = calloc((size_t)capacity * 4, sizeof(*slots));
     if (!slots)
         return TIDE_ENOMEM;
     free(stacks->node_slots);
@@ -78,7 +83,7 @@ static enum tide_status widen_nodes(struct tide_stacks *stacks)
     stacks->node_mask = capacity * 4 - 1;
     stacks->node_capacity = capacity * 2;
     for (uint32_t i = 1; i < stacks->node_count; i++)
-        enter(slots, stacks->node_mask, hash_node(stacks, &nodes[i]), i);
+        enter_node(stacks, i);
     return TIDE_OK;
 }
 
@@ -108,7 +113,8 @@ enum tide_status tide_stacks_init(struct tide_stacks *stacks)
     *stacks = (struct tide_stacks){
         .nodes = calloc(TIDE_STACKS_START, sizeof(struct tide_node)),
         .frames = calloc(TIDE_STACKS_START, sizeof(struct tide_frame)),
-        .node_slots = calloc((size_t)TIDE_STACKS_START * 2, sizeof(uint32_t)),
+        .node_slots =
+            calloc((size_t)TIDE_STACKS_START * 2, sizeof(struct tide_node_slot)),
         .frame_slots = calloc((size_t)TIDE_STACKS_START * 2, sizeof(uint32_t)),
         .node_count = 1,
         .node_capacity = TIDE_STACKS_START,
@@ -117,6 +123,8 @@ enum tide_status tide_stacks_init(struct tide_stacks *stacks)
         .frame_mask = TIDE_STACKS_START * 2 - 1,
     };
     stacks->seed = new_seed(stacks->nodes);
+    /* A factor with few bits set, or zero, would not mix. */
+    stacks->factor = (new_seed(stacks->frames) | 1) ^ 0x9e3779b97f4a7c14u;
     if (stacks->nodes && stacks->frames && stacks->node_slots && stacks->frame_slots)
         return TIDE_OK;
     tide_stacks_release(stacks);
@@ -164,18 +172,13 @@ enum tide_status tide_stacks_frame(struct tide_stacks *stacks, struct tide_frame
 enum tide_status tide_stacks_child(struct tide_stacks *stacks, uint32_t parent,
                                    uint32_t frame, uint32_t *out)
 {
-    const struct tide_node node = {
-        .parent = parent, .frame = frame, .depth = stacks->nodes[parent].depth + 1};
-    const uint32_t hash = hash_node(stacks, &node);
-    uint32_t slot = hash & stacks->node_mask;
-    while (stacks->node_slots[slot]) {
-        const uint32_t number = stacks->node_slots[slot];
-        const struct tide_node *known = &stacks->nodes[number];
-        if (known->parent == parent && known->frame == frame) {
-            *out = number;
+    uint32_t at = tide_stacks_hash(stacks, parent, frame) & stacks->node_mask;
+    for (; stacks->node_slots[at].node; at = (at + 1) & stacks->node_mask) {
+        const struct tide_node_slot *slot = &stacks->node_slots[at];
+        if (slot->parent == parent && slot->frame == frame) {
+            *out = slot->node;
             return TIDE_OK;
         }
-        slot = (slot + 1) & stacks->node_mask;
     }
     if (stacks->node_count == stacks->node_capacity) {
         const enum tide_status status = widen_nodes(stacks);
@@ -183,7 +186,8 @@ enum tide_status tide_stacks_child(struct tide_stacks *stacks, uint32_t parent,
             return status;
     }
     *out = stacks->node_count++;
-    stacks->nodes[*out] = node;
-    enter(stacks->node_slots, stacks->node_mask, hash, *out);
+    stacks->nodes[*out] = (struct tide_node){
+        .parent = parent, .frame = frame, .depth = stacks->nodes[parent].depth + 1};
+    enter_node(stacks, *out);
     return TIDE_OK;
 }

@@ -28,6 +28,13 @@ struct tide_node {
     uint32_t depth; /* root 0 */
 };
 
+/* A place of the index of nodes: what a node is found by beside its number, so that one
+ * look at memory finds it. */
+struct tide_node_slot {
+    uint32_t parent, frame;
+    uint32_t node; /* 0: empty */
+};
+
 struct tide_stacks {
     struct tide_node *nodes; /* owned: node_count of them, 0 is the root */
     uint32_t node_count;
@@ -35,9 +42,10 @@ struct tide_stacks {
     uint32_t frame_count;
     /* Open-addressing indexes and capacities: see stacks.c. */
     uint32_t node_capacity, frame_capacity;
-    uint32_t *node_slots, *frame_slots;
+    struct tide_node_slot *node_slots;
+    uint32_t *frame_slots;
     uint32_t node_mask, frame_mask;
-    uint64_t seed;
+    uint64_t seed, factor;
 };
 
 enum tide_status tide_stacks_init(struct tide_stacks *stacks);
@@ -49,5 +57,24 @@ enum tide_status tide_stacks_frame(struct tide_stacks *stacks, struct tide_frame
 /* The node for FRAME called from node PARENT, new or known. */
 enum tide_status tide_stacks_child(struct tide_stacks *stacks, uint32_t parent,
                                    uint32_t frame, uint32_t *out);
+
+static inline uint32_t tide_stacks_hash(const struct tide_stacks *stacks,
+                                        uint32_t parent, uint32_t frame)
+{
+    __extension__ typedef unsigned __int128 wide;
+    const uint64_t both = (uint64_t)parent << 32 | frame;
+    const wide product = (wide)(both ^ stacks->seed) * stacks->factor;
+    return (uint32_t)((uint64_t)product ^ (uint64_t)(product >> 64));
+}
+
+/* The same when it is known and found at first sight, else 0: several times for each
+ * event of a trace. */
+static inline uint32_t tide_stacks_peek(const struct tide_stacks *stacks,
+                                        uint32_t parent, uint32_t frame)
+{
+    const uint32_t place = tide_stacks_hash(stacks, parent, frame) & stacks->node_mask;
+    const struct tide_node_slot *slot = &stacks->node_slots[place];
+    return slot->parent == parent && slot->frame == frame ? slot->node : 0;
+}
 
 #endif
