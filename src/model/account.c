@@ -1,8 +1,9 @@
 /* model/account.c - the books: every event of a run is entered here, once.
  *
  * This is the loop that a report of fifty million events waits for.  Events are taken
- * in groups: a first pass over the group fetches the slots of all its addresses into
- * the cache, a second enters them.  Nothing is allocated per event; the tables double.
+ * in groups of one lane each.  When the books have grown beyond the cache, a first pass
+ * over the group fetches what its events will touch.  Nothing is allocated per event; the
+ * tables grow.
  */
 #include "model/account.h"
 
@@ -11,7 +12,11 @@
 #include "model/grow.h"
 #include "trace/format.h"
 
-enum { TIDE_GROUP = 64 }; /* events between fetch and entry */
+enum {
+    TIDE_GROUP = 72, /* events, at most: a stretch of a lane, as the recorder stamps */
+    TIDE_SMALL =
+        8 * 1024, /* live blocks or sites that stay in the cache by themselves */
+};
 
 /* One event with what its entry needs at hand. */
 struct entry {
@@ -20,7 +25,6 @@ struct entry {
     struct tide_lane_book *lane;
     struct tide_process_book *process;
     struct tide_watermark *water; /* of the heap */
-    uint64_t hash;                /* of event->address */
 };
 
 /* --- Blocks are born and die ---------------------------------------------------- */
@@ -58,7 +62,25 @@ static void forget_newest(struct tide_lane_book *lane)
 {
     lane->has_newest = false;
     for (size_t i = 0; i < lane->move_count; i++)
-        lane->moves[i].origin |= TIDE_NO_MAKER;
+        lane->moves[i].maker = TIDE_NO_MAKER;
+}
+
+/* The index of the site that the event's stack is. */
+static inline enum tide_status find_site(const struct entry *entry, uint32_t *out)
+{
+    struct tide_sites *const sites = &entry->account->sites;
+    const uint32_t known = tide_sites_known(sites, entry->event->stack, TIDE_IN_HEAP);
+    if (!known)
+        return tide_sites_find(sites, entry->event->stack, TIDE_IN_HEAP, entry->water,
+                               out);
+    *out = known - 1;
+    return TIDE_OK;
+}
+
+static inline uint32_t born_at(const struct tide_account *account, uint64_t ticks)
+{
+    const uint64_t age = (ticks - account->setup.start_ticks) >> account->age_shift;
+    return age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
 }
 
 /* The block of an ALLOC or MOVE_END. */
@@ -67,21 +89,19 @@ static enum tide_status give_birth(const struct entry *entry)
     struct tide_account *const account = entry->account;
     const struct tide_event *const event = entry->event;
     uint32_t site_index;
-    enum tide_status status = tide_sites_find(&account->sites, event->stack,
-                                              TIDE_IN_HEAP, entry->water, &site_index);
+    enum tide_status status = find_site(entry, &site_index);
     if (status)
         return status;
     const struct tide_block block = {
         .address = event->address,
         .size = event->size,
-        .origin =
-            tide_block_origin(event->ticks - account->setup.start_ticks, event->lane),
         .site = site_index + 1,
         .slack = slack_of(event),
+        .born = born_at(account, event->ticks),
+        .maker = (uint16_t)event->lane,
     };
     struct tide_block old;
-    status =
-        tide_live_put(&entry->process->live, account->seed, entry->hash, &block, &old);
+    status = tide_live_put(&account->store, &entry->process->live, &block, &old);
     if (status)
         return status;
     if (old.site)
@@ -133,7 +153,7 @@ static void count_unknown_free(const struct entry *entry)
 static void on_free(const struct entry *entry)
 {
     struct tide_block block;
-    if (tide_live_take(&entry->process->live, entry->account->seed, entry->hash,
+    if (tide_live_take(&entry->account->store, &entry->process->live,
                        entry->event->address, &block))
         bury(entry, &block);
     else
@@ -148,11 +168,9 @@ static enum tide_status put_back(const struct entry *entry,
 {
     if (!block->site)
         return TIDE_OK;
-    const struct tide_live_seed seed = entry->account->seed;
     struct tide_block other;
     const enum tide_status status =
-        tide_live_put(&entry->process->live, seed, tide_live_hash(seed, block->address),
-                      block, &other);
+        tide_live_put(&entry->account->store, &entry->process->live, block, &other);
     if (!status && other.site)
         end_replaced(entry, &other);
     return status;
@@ -171,12 +189,12 @@ static enum tide_status on_move_begin(const struct entry *entry)
     }
     struct tide_block *const block = &lane->moves[lane->move_count++];
     *block = (struct tide_block){.address = entry->event->address};
-    tide_live_take(&entry->process->live, entry->account->seed, entry->hash,
-                   block->address, block);
+    tide_live_take(&entry->account->store, &entry->process->live, block->address,
+                   block);
     const bool newest = lane->has_newest && lane->newest == block->address &&
                         tide_block_made_by(block, entry->event->lane);
     if (!newest)
-        block->origin |= TIDE_NO_MAKER;
+        block->maker = TIDE_NO_MAKER;
     return TIDE_OK;
 }
 
@@ -323,7 +341,7 @@ static enum tide_status admit_process(struct tide_account *account, uint32_t pro
     book->known = true;
     book->forked = process < account->setup.process_count &&
                    account->setup.processes[process].forked;
-    book->mapped.ranges.random = (uint32_t)account->seed.first ^ process;
+    book->mapped.ranges.random = (uint32_t)account->store.seed ^ process;
     return TIDE_OK;
 }
 
@@ -353,42 +371,22 @@ admit(struct tide_account *account, const struct tide_event *event)
     return TIDE_OK;
 }
 
-/* Make sure that every lane of the group is known; fetch what its events will touch. */
-static enum tide_status fetch(struct tide_account *account,
-                              const struct tide_event *events, size_t count,
-                              uint64_t *hashes)
+/* Fetch what the events of a group will touch. */
+static void fetch(const struct tide_account *account, const struct tide_live *live,
+                  const struct tide_event *events, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct tide_event *const event = &events[i];
-        if (event->lane >= account->lane_capacity ||
-            event->process >= account->process_capacity ||
-            !account->lanes[event->lane].known) {
-            const enum tide_status status = admit(account, event);
-            if (status)
-                return status;
-        }
-        hashes[i] = tide_live_hash(account->seed, event->address);
-        tide_live_prefetch(&account->processes[event->process].live, hashes[i]);
-        if (event->stack < account->sites.by_stack_capacity[TIDE_IN_HEAP])
-            __builtin_prefetch(&account->sites.by_stack[TIDE_IN_HEAP][event->stack]);
-    }
-    return TIDE_OK;
-}
-
-/* Once the slots are there: fetch the sites that stand in them. */
-static void fetch_sites(const struct tide_account *account,
-                        const struct tide_event *events, size_t count,
-                        const uint64_t *hashes)
-{
+    const struct tide_live_page *pages[TIDE_GROUP];
     const struct tide_sites *const sites = &account->sites;
     for (size_t i = 0; i < count; i++) {
-        const struct tide_event *const event = &events[i];
-        uint32_t site = 0;
-        if (event->stack && event->stack < sites->by_stack_capacity[TIDE_IN_HEAP])
-            site = sites->by_stack[TIDE_IN_HEAP][event->stack];
-        else
-            site = tide_live_peek(&account->processes[event->process].live, hashes[i]);
-        if (site == 0)
+        pages[i] = tide_live_likely_page(&account->store, live, events[i].address);
+        __builtin_prefetch(pages[i]);
+        if (events[i].stack < sites->by_stack_capacity[TIDE_IN_HEAP])
+            __builtin_prefetch(&sites->by_stack[TIDE_IN_HEAP][events[i].stack]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        tide_live_fetch_leaf(&account->store, pages[i]);
+        const uint32_t site = tide_sites_known(sites, events[i].stack, TIDE_IN_HEAP);
+        if (!site)
             continue;
         __builtin_prefetch(&sites->list[site - 1]);
         __builtin_prefetch((const char *)&sites->list[site - 1] + 64);
@@ -396,8 +394,7 @@ static void fetch_sites(const struct tide_account *account,
 }
 
 /* Processes that ended before TICKS. */
-static enum tide_status __attribute__((noinline, cold))
-retire_ended(struct tide_account *account, uint64_t ticks)
+static enum tide_status retire_ended(struct tide_account *account, uint64_t ticks)
 {
     while (account->next_end_ticks < ticks) {
         const struct tide_process_end *const end = &account->ends[account->next_end++];
@@ -412,30 +409,48 @@ retire_ended(struct tide_account *account, uint64_t ticks)
     return TIDE_OK;
 }
 
+/* Time has come to TICKS, after calm_until. */
+static enum tide_status __attribute__((noinline, cold))
+look_up(struct tide_account *account, uint64_t ticks)
+{
+    const uint64_t stop = account->setup.stop_ticks;
+    if (ticks > stop) {
+        account->stopped = true;
+        return TIDE_OK;
+    }
+    const enum tide_status status = retire_ended(account, ticks);
+    account->calm_until =
+        stop < account->next_end_ticks ? stop : account->next_end_ticks;
+    return status;
+}
+
+/* Enter COUNT events, all of one lane of one process. */
 static enum tide_status enter_group(struct tide_account *account,
                                     const struct tide_event *events, size_t count)
 {
-    uint64_t hashes[TIDE_GROUP];
-    enum tide_status status = fetch(account, events, count, hashes);
+    const uint32_t lane = events->lane;
+    enum tide_status status = TIDE_OK;
+    if (lane >= account->lane_capacity ||
+        events->process >= account->process_capacity || !account->lanes[lane].known)
+        status = admit(account, events);
     if (status)
         return status;
-    fetch_sites(account, events, count, hashes);
+    struct entry entry = {
+        .account = account,
+        .lane = &account->lanes[lane],
+        .process = &account->processes[events->process],
+        .water = &account->water[TIDE_IN_HEAP],
+    };
+    const struct tide_live *const live = &entry.process->live;
+    if (live->pages && (live->count > TIDE_SMALL || account->sites.count > TIDE_SMALL))
+        fetch(account, live, events, count);
     for (size_t i = 0; i < count && !status; i++) {
-        const struct tide_event *const event = &events[i];
-        if (event->ticks > account->setup.stop_ticks) {
-            account->stopped = true;
-            break;
+        entry.event = &events[i];
+        if (events[i].ticks > account->calm_until) {
+            status = look_up(account, events[i].ticks);
+            if (account->stopped)
+                break;
         }
-        if (event->ticks > account->next_end_ticks)
-            status = retire_ended(account, event->ticks);
-        const struct entry entry = {
-            .account = account,
-            .event = event,
-            .lane = &account->lanes[event->lane],
-            .process = &account->processes[event->process],
-            .water = &account->water[TIDE_IN_HEAP],
-            .hash = hashes[i],
-        };
         if (!status)
             status = enter(&entry);
     }
@@ -446,9 +461,12 @@ enum tide_status tide_account_events(struct tide_account *account,
                                      const struct tide_event *events, size_t count)
 {
     enum tide_status status = TIDE_OK;
-    size_t done = 0;
-    while (done < count && !status && !account->stopped) {
-        const size_t group = count - done < TIDE_GROUP ? count - done : TIDE_GROUP;
+    for (size_t done = 0; done < count && !status && !account->stopped;) {
+        const size_t most = count - done < TIDE_GROUP ? count - done : TIDE_GROUP;
+        size_t group = 1;
+        while (group < most && events[done + group].lane == events[done].lane &&
+               events[done + group].process == events[done].process)
+            group++;
         status = enter_group(account, events + done, group);
         done += group;
     }

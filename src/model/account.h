@@ -73,12 +73,14 @@ struct tide_account_setup {
     const struct tide_process *processes;
     size_t process_count;
     uint64_t start_ticks;
+    uint64_t end_ticks;  /* of the run: births are told in 2^-32 of it; 0: unknown */
     uint64_t stop_ticks; /* the first event after it ends the account; 0: none does */
 };
 
 struct tide_account {
     struct tide_account_setup setup;
-    struct tide_live_seed seed;
+    struct tide_live_store store;
+    unsigned age_shift; /* ticks since the start >> age_shift: when a block was born */
     struct tide_sites sites;
     struct tide_watermark water[TIDE_SPACES];
     struct tide_maps maps;
@@ -92,6 +94,7 @@ struct tide_account {
     struct tide_process_end *ends; /* owned, by time */
     size_t end_count, next_end;
     uint64_t next_end_ticks; /* UINT64_MAX: no more */
+    uint64_t calm_until;     /* ticks up to which no process ends, nor the account */
     bool stopped;            /* stop_ticks was passed */
 
     uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;

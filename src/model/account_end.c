@@ -34,14 +34,27 @@ static enum tide_status list_ends(struct tide_account *account)
     return TIDE_OK;
 }
 
+/* So that the age of any block of the run fits into 32 bits. */
+static unsigned shift_of_ages(const struct tide_account_setup *setup)
+{
+    const uint64_t longest = setup->end_ticks > setup->start_ticks
+                                 ? setup->end_ticks - setup->start_ticks
+                                 : UINT64_MAX >> 16;
+    unsigned shift = 0;
+    while (longest >> shift > UINT32_MAX)
+        shift++;
+    return shift;
+}
+
 enum tide_status tide_account_init(struct tide_account *account,
                                    const struct tide_account_setup *setup)
 {
     *account = (struct tide_account){
         .setup = *setup,
-        .seed = tide_live_seed_new(),
+        .age_shift = shift_of_ages(setup),
         .next_end_ticks = UINT64_MAX,
     };
+    tide_live_store_init(&account->store);
     if (account->setup.stop_ticks == 0)
         account->setup.stop_ticks = UINT64_MAX;
     const enum tide_status status = tide_envelope_init(&account->envelope);
@@ -58,7 +71,7 @@ enum tide_status tide_account_init(struct tide_account *account,
 void tide_account_release(struct tide_account *account)
 {
     for (size_t i = 0; i < account->process_capacity; i++) {
-        tide_live_release(&account->processes[i].live);
+        tide_live_release(&account->store, &account->processes[i].live);
         tide_ranges_release(&account->processes[i].mapped.ranges);
     }
     free(account->processes);
@@ -67,6 +80,7 @@ void tide_account_release(struct tide_account *account)
     tide_maps_release(&account->maps);
     tide_envelope_release(&account->envelope);
     tide_sites_release(&account->sites);
+    tide_live_store_release(&account->store);
     *account = (struct tide_account){0};
 }
 
@@ -86,12 +100,11 @@ static enum tide_status leave_block(struct tide_account *account,
 static enum tide_status leave_blocks(struct tide_account *account,
                                      const struct tide_live *live)
 {
-    const size_t slots = live->slots ? live->mask + 1 : 0;
+    struct tide_live_walk walk = {0};
+    struct tide_block block;
     enum tide_status status = TIDE_OK;
-    for (size_t i = 0; i < slots && !status; i++) {
-        if (live->slots[i].site)
-            status = leave_block(account, &live->slots[i]);
-    }
+    while (!status && tide_live_next(&account->store, live, &walk, &block))
+        status = leave_block(account, &block);
     return status;
 }
 
@@ -142,7 +155,7 @@ enum tide_status tide_account_retire(struct tide_account *account, uint32_t proc
         status = leave_blocks(account, &book->live);
     if (!status)
         status = tide_maps_retire(&account->maps, &book->mapped);
-    tide_live_release(&book->live);
+    tide_live_release(&account->store, &book->live);
     return status;
 }
 

@@ -97,12 +97,15 @@ static struct saved_account summary_of(const struct tide_account *account)
     return saved;
 }
 
-static void save_blocks(const struct tide_live *live, struct tide_index_out *out)
+/* Blocks are saved whole, whatever their leaves make of them. */
+static void save_blocks(const struct tide_live_store *store,
+                        const struct tide_live *live, struct tide_index_out *out)
 {
-    const size_t slots = live->slots ? live->mask + 1 : 0;
-    for (size_t i = 0; i < slots; i++)
-        if (live->slots[i].site)
-            (void)tide_index_put(out, &live->slots[i], sizeof(live->slots[i]));
+    struct tide_live_walk walk = {0};
+    struct tide_block block;
+    memset(&block, 0, sizeof(block)); /* holes too: this goes into a file */
+    while (tide_live_next(store, live, &walk, &block))
+        (void)tide_index_put(out, &block, sizeof(block));
 }
 
 /* How many ranges there are; each is put into OUT unless that is NULL. */
@@ -121,7 +124,8 @@ static uint64_t walk_ranges(const struct tide_ranges *ranges,
     return count;
 }
 
-static void save_process(const struct tide_process_book *book,
+static void save_process(const struct tide_live_store *store,
+                         const struct tide_process_book *book,
                          struct tide_index_out *out)
 {
     const struct saved_process saved = {
@@ -134,7 +138,7 @@ static void save_process(const struct tide_process_book *book,
         .mapped_peak = book->mapped.peak_bytes,
     };
     (void)tide_index_put(out, &saved, sizeof(saved));
-    save_blocks(&book->live, out);
+    save_blocks(store, &book->live, out);
     walk_ranges(&book->mapped.ranges, out);
 }
 
@@ -153,7 +157,7 @@ enum tide_status tide_account_save(const struct tide_account *account,
                          TIDE_MOMENTS * sizeof(*account->envelope.moments));
     walk_open_lanes(account, out);
     for (size_t i = 0; i < account->process_capacity; i++)
-        save_process(&account->processes[i], out);
+        save_process(&account->store, &account->processes[i], out);
     return tide_index_put(out, NULL, 0); /* says whether all of it went well */
 }
 
@@ -337,12 +341,11 @@ static enum tide_status get_commits(struct reading *reading)
 static enum tide_status put_block(const struct reading *reading, struct tide_live *live,
                                   const struct tide_block *block)
 {
-    const struct tide_live_seed seed = reading->account->seed;
     struct tide_block old;
     if (!block->site || !is_site(reading, block->site))
         return TIDE_ECORRUPT;
     const enum tide_status status =
-        tide_live_put(live, seed, tide_live_hash(seed, block->address), block, &old);
+        tide_live_put(&reading->account->store, live, block, &old);
     return status || !old.site ? status : TIDE_ECORRUPT;
 }
 
@@ -404,7 +407,7 @@ static enum tide_status get_process(struct reading *reading, uint32_t number)
     book->dropped = saved.dropped;
     book->mapped.bytes = saved.mapped_bytes;
     book->mapped.peak_bytes = saved.mapped_peak;
-    book->mapped.ranges.random = (uint32_t)account->seed.first ^ number;
+    book->mapped.ranges.random = (uint32_t)account->store.seed ^ number;
     status = get_blocks(reading, &book->live, saved.blocks);
     return status ? status : get_ranges(reading, &book->mapped.ranges, saved.ranges);
 }

@@ -1,121 +1,452 @@
 /* model/live.c - the live blocks of one process, found by address.
  *
- * Linear probing, with the gap closed at each removal: there are no tombstones, so the
- * table never needs cleaning and a lookup ends at the first empty slot.
+ * A table of pages (open addressing, linear probing), each with a leaf of its blocks, in
+ * no order: tags, then entries.  A tag is the place in the page in units of 8 bytes, so
+ * it is nearly always right; the entry holds the rest.  Tags are compared eight at a
+ * time, the latest first, since blocks tend to die young.
  *
- * Invariant: from the slot a block belongs to up to the one it stands in, no slot is
- * empty.
+ * A page that holds nothing any more keeps its leaf, for it will often be used again;
+ * when the table is full, those pages are dropped before it is made larger.
+ *
+ * Leaves come in sizes that grow by a half or a third, from chunks of 4 MiB; what one page
+ * gives back another one takes.  What does not fit into an entry (4 GiB and more, or
+ * numbers that only a damaged trace has) stands in a list of its own.
+ *
+ * Invariant: from the place a page belongs to up to the one it stands in, none is empty.
  */
 #include "model/live.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
+#include "model/grow.h"
+
 enum {
-    TIDE_LIVE_FIRST = 64,         /* slots; a power of two */
-    TIDE_LIVE_SMALL = 128 * 1024, /* slots: 4 MiB */
+    TIDE_PAGES_FIRST = 64, /* places in a table; a power of two */
+    TIDE_UNIT = 8,         /* bytes: leaves are addressed by it */
+    TIDE_CHUNK_BYTES = 1 << 22,
+    TIDE_CHUNK_UNITS = TIDE_CHUNK_BYTES / TIDE_UNIT,
+    TIDE_CHUNKS_MAX = 1 << 13, /* 32 GiB */
+    TIDE_HUGE_PAGE = 1 << 21,
+    TIDE_LOW_BITS = 3, /* of an address, not in its tag */
 };
 
-struct tide_live_seed tide_live_seed_new(void)
+#define TIDE_WIDE_SITE \
+    ((1u << (32 - TIDE_LOW_BITS)) - 1) /* size is a place in `wide` */
+
+/* What a leaf says of a block. */
+struct entry {
+    uint32_t size;
+    uint32_t place; /* site and the lowest bits of the address */
+    uint32_t born;
+    uint16_t maker;
+    uint16_t slack;
+};
+_Static_assert(sizeof(struct entry) == 16, "four entries a cache line");
+
+/* A leaf at hand. */
+struct leaf {
+    uint8_t *tags;
+    struct entry *entries;
+};
+
+static const uint16_t CAPACITIES[TIDE_LEAF_CLASSES] = {
+    1,  2,  3,   4,   6,   8,   12,  16,  24,   32,   48,
+    64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048};
+
+/* --- The store -------------------------------------------------------------------- */
+
+void tide_live_store_init(struct tide_live_store *store)
 {
-    struct tide_live_seed seed;
-    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
+    uint64_t random[2];
+    if (getrandom(random, sizeof(random), GRND_NONBLOCK) != (ssize_t)sizeof(random)) {
         struct timespec now = {0};
         clock_gettime(CLOCK_MONOTONIC, &now);
-        seed.first = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15ull;
-        seed.second = (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)&seed;
+        random[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15ull;
+        random[1] = (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)&random;
     }
-    /* A factor with few bits set, or zero, would not mix. */
-    seed.second = (seed.second | 1) ^ 0x9e3779b97f4a7c14ull;
-    return seed;
+    *store = (struct tide_live_store){
+        .seed = random[0],
+        /* A factor with few bits set, or zero, would not mix. */
+        .factor = (random[1] | 1) ^ 0x9e3779b97f4a7c14ull,
+    };
 }
 
-void tide_live_release(struct tide_live *live)
+void tide_live_store_release(struct tide_live_store *store)
 {
-    free(live->slots);
-    *live = (struct tide_live){0};
+    for (size_t i = 0; i < store->chunk_count; i++)
+        free(store->chunks[i]);
+    free(store->chunks);
+    free(store->wide);
+    *store = (struct tide_live_store){0};
 }
 
-/* The slot that holds ADDRESS, or the empty one where it would be. */
-static struct tide_block *find(const struct tide_live *live, uint64_t hash,
-                               uint64_t address)
+static void *unit_at(const struct tide_live_store *store, uint32_t unit)
+{
+    return store->chunks[unit / TIDE_CHUNK_UNITS] +
+           (size_t)(unit % TIDE_CHUNK_UNITS) * TIDE_UNIT;
+}
+
+/* Bytes of the tags in a leaf of CAPACITY: whole words. */
+static size_t tag_bytes(size_t capacity)
+{
+    return (capacity + 7) & ~(size_t)7;
+}
+
+static struct leaf leaf_of(const struct tide_live_store *store,
+                           const struct tide_live_page *page)
+{
+    uint8_t *const tags = unit_at(store, page->leaf);
+    void *const entries = tags + tag_bytes(page->capacity);
+    return (struct leaf){.tags = tags, .entries = entries};
+}
+
+static unsigned class_of(unsigned capacity)
+{
+    unsigned class = 0;
+    while (CAPACITIES[class] < capacity)
+        class ++;
+    return class;
+}
+
+static bool add_chunk(struct tide_live_store *store)
+{
+    if (store->chunk_count == TIDE_CHUNKS_MAX)
+        return false;
+    char **const chunks = tide_grown(store->chunks, &store->chunk_capacity,
+                                     store->chunk_count + 1, sizeof(*chunks));
+    if (!chunks)
+        return false;
+    store->chunks = chunks;
+    char *const chunk = aligned_alloc(TIDE_HUGE_PAGE, TIDE_CHUNK_BYTES);
+    if (!chunk)
+        return false;
+    if (store->chunk_count) /* not for the few blocks of a small program */
+        (void)madvise(chunk, TIDE_CHUNK_BYTES, MADV_HUGEPAGE);
+    store->fresh = (uint32_t)store->chunk_count * TIDE_CHUNK_UNITS;
+    store->fresh_end = store->fresh + TIDE_CHUNK_UNITS;
+    store->fresh += store->chunk_count == 0; /* 0 is no leaf */
+    chunks[store->chunk_count++] = chunk;
+    return true;
+}
+
+/* A leaf of CLASS; 0 without memory. */
+static uint32_t new_leaf(struct tide_live_store *store, unsigned class)
+{
+    const uint32_t spare = store->spare[class];
+    if (spare) {
+        memcpy(&store->spare[class], unit_at(store, spare), sizeof(spare));
+        return spare;
+    }
+    const size_t capacity = CAPACITIES[class];
+    const uint32_t units =
+        (uint32_t)((tag_bytes(capacity) + capacity * sizeof(struct entry)) / TIDE_UNIT);
+    if (store->fresh_end - store->fresh < units && !add_chunk(store))
+        return 0;
+    const uint32_t leaf = store->fresh;
+    store->fresh += units;
+    return leaf;
+}
+
+static void spare_leaf(struct tide_live_store *store, uint32_t leaf, unsigned capacity)
+{
+    uint32_t *const spare = &store->spare[class_of(capacity)];
+    memcpy(unit_at(store, leaf), spare, sizeof(*spare));
+    *spare = leaf;
+}
+
+/* --- Entries ---------------------------------------------------------------------- */
+
+static bool fits(const struct tide_block *block)
+{
+    return block->size <= UINT32_MAX && block->slack <= UINT16_MAX &&
+           block->site < TIDE_WIDE_SITE;
+}
+
+/* A place in the list of wide blocks; false without memory. */
+static bool keep_wide(struct tide_live_store *store, const struct tide_block *block,
+                      uint32_t *place)
+{
+    if (store->wide_spare) {
+        *place = store->wide_spare - 1;
+        store->wide_spare = store->wide[*place].site;
+    } else {
+        struct tide_block *const wide = tide_grown(
+            store->wide, &store->wide_capacity, store->wide_count + 1, sizeof(*wide));
+        if (!wide || store->wide_count >= UINT32_MAX)
+            return false;
+        store->wide = wide;
+        *place = (uint32_t)store->wide_count++;
+    }
+    store->wide[*place] = *block;
+    return true;
+}
+
+static inline uint32_t low_bits(uint64_t address)
+{
+    return address & ((1u << TIDE_LOW_BITS) - 1);
+}
+
+static inline uint8_t tag_of(uint64_t address)
+{
+    return (uint8_t)(address >> TIDE_LOW_BITS);
+}
+
+static inline bool pack(struct tide_live_store *store, const struct tide_block *block,
+                        struct entry *entry)
+{
+    uint32_t site = block->site;
+    uint32_t size = (uint32_t)block->size;
+    if (!fits(block)) {
+        site = TIDE_WIDE_SITE;
+        if (!keep_wide(store, block, &size))
+            return false;
+    }
+    *entry = (struct entry){
+        .size = size,
+        .place = site << TIDE_LOW_BITS | low_bits(block->address),
+        .born = block->born,
+        .maker = block->maker,
+        .slack = (uint16_t)block->slack,
+    };
+    return true;
+}
+
+static inline void unpack(const struct tide_live_store *store,
+                          const struct entry *entry, uint64_t address,
+                          struct tide_block *out)
+{
+    const uint32_t site = entry->place >> TIDE_LOW_BITS;
+    if (__builtin_expect(site == TIDE_WIDE_SITE, 0)) {
+        *out = store->wide[entry->size];
+        return;
+    }
+    out->address = address;
+    out->size = entry->size;
+    out->site = site;
+    out->slack = entry->slack;
+    out->born = entry->born;
+    out->maker = entry->maker;
+}
+
+/* The block of ENTRY is no longer in the table. */
+static inline void drop(struct tide_live_store *store, const struct entry *entry)
+{
+    if (__builtin_expect(entry->place >> TIDE_LOW_BITS != TIDE_WIDE_SITE, 1))
+        return;
+    store->wide[entry->size].site = store->wide_spare;
+    store->wide_spare = entry->size + 1;
+}
+
+/* --- Leaves ----------------------------------------------------------------------- */
+
+/* In each byte of the result the highest bit, where WORD has a zero. */
+static inline uint64_t zero_bytes(uint64_t word)
+{
+    const uint64_t sevens = 0x7f7f7f7f7f7f7f7full;
+    return ~(((word & sevens) + sevens) | word | sevens);
+}
+
+/* The place of the block at ADDRESS in LEAF, which has COUNT of them; COUNT: none. */
+static inline unsigned find_entry(struct leaf leaf, unsigned count, uint64_t address)
+{
+    const uint64_t wanted = tag_of(address) * 0x0101010101010101ull;
+    for (unsigned from = (count + 7) & ~7u; from;) {
+        from -= 8;
+        uint64_t tags;
+        memcpy(&tags, leaf.tags + from, sizeof(tags));
+        for (uint64_t same = zero_bytes(tags ^ wanted); same; same &= same - 1) {
+            const unsigned at = from + ((unsigned)__builtin_ctzll(same) >> 3);
+            if (at < count && low_bits(leaf.entries[at].place) == low_bits(address))
+                return at;
+        }
+    }
+    return count;
+}
+
+/* Room for one more block on PAGE. */
+static bool widen_leaf(struct tide_live_store *store, struct tide_live_page *page)
+{
+    const unsigned class = class_of(page->capacity + 1u);
+    const struct tide_live_page old = *page;
+    const uint32_t leaf = class < TIDE_LEAF_CLASSES ? new_leaf(store, class) : 0;
+    if (!leaf)
+        return false;
+    page->leaf = leaf;
+    page->capacity = CAPACITIES[class];
+    const struct leaf from = leaf_of(store, &old), to = leaf_of(store, page);
+    memcpy(to.tags, from.tags, old.count);
+    memcpy(to.entries, from.entries, old.count * sizeof(*to.entries));
+    spare_leaf(store, old.leaf, old.capacity);
+    return true;
+}
+
+/* --- Pages ------------------------------------------------------------------------ */
+
+/* The place of page NUMBER, or the empty one where it would be. */
+static inline struct tide_live_page *find_page(const struct tide_live *live,
+                                               uint64_t hash, uint64_t number)
 {
     size_t at = hash & live->mask;
-    while (live->slots[at].site && live->slots[at].address != address)
+    while (live->pages[at].leaf && live->pages[at].number != number)
         at = (at + 1) & live->mask;
-    return &live->slots[at];
+    return &live->pages[at];
 }
 
-static enum tide_status widen(struct tide_live *live, struct tide_live_seed seed)
+/* Make room for more pages: drop those that hold nothing, double when that is not enough.
+ */
+static enum tide_status widen_table(struct tide_live_store *store,
+                                    struct tide_live *live)
 {
-    const size_t old_slots = live->slots ? live->mask + 1 : 0;
-    const size_t slots = old_slots ? old_slots * 2 : TIDE_LIVE_FIRST;
-    struct tide_live wider = {.mask = slots - 1, .count = live->count};
-    wider.slots = calloc(slots, sizeof(*wider.slots));
-    if (!wider.slots)
+    const size_t old_places = live->pages ? live->mask + 1 : 0;
+    size_t used = 0;
+    for (size_t i = 0; i < old_places; i++)
+        used += live->pages[i].count > 0;
+    size_t places = old_places ? old_places : TIDE_PAGES_FIRST;
+    while (used >= places / 8 * 3)
+        places *= 2;
+    struct tide_live wider = {
+        .mask = places - 1, .pages_used = used, .count = live->count};
+    wider.pages = calloc(places, sizeof(*wider.pages));
+    if (!wider.pages)
         return TIDE_ENOMEM;
-    for (size_t i = 0; i < old_slots; i++) {
-        const struct tide_block *const block = &live->slots[i];
-        if (block->site)
-            *find(&wider, tide_live_hash(seed, block->address), block->address) =
-                *block;
+    for (size_t i = 0; i < old_places; i++) {
+        const struct tide_live_page *const page = &live->pages[i];
+        if (page->count)
+            *find_page(&wider, tide_live_hash(store, page->number << TIDE_PAGE_BITS),
+                       page->number) = *page;
+        else if (page->leaf)
+            spare_leaf(store, page->leaf, page->capacity);
     }
-    free(live->slots);
+    free(live->pages);
     *live = wider;
     return TIDE_OK;
 }
 
-/* How many blocks SLOTS may hold.  A small table is kept half empty, which makes most
- * searches end at the first slot; a large one is kept small. */
-static size_t most_blocks(size_t slots)
+/* The page of ADDRESS, new or known; NULL without memory. */
+static inline struct tide_live_page *need_page(struct tide_live_store *store,
+                                               struct tide_live *live, uint64_t address)
 {
-    return slots <= TIDE_LIVE_SMALL ? slots / 2 : slots / 4 * 3;
+    const uint64_t hash = tide_live_hash(store, address);
+    const uint64_t number = address >> TIDE_PAGE_BITS;
+    if (live->pages) {
+        struct tide_live_page *const page = find_page(live, hash, number);
+        if (page->leaf)
+            return page;
+    }
+    if (!live->pages || live->pages_used >= (live->mask + 1) / 4 * 3) {
+        if (widen_table(store, live) != TIDE_OK)
+            return NULL;
+    }
+    struct tide_live_page *const page = find_page(live, hash, number);
+    const uint32_t leaf = new_leaf(store, 0);
+    if (!leaf)
+        return NULL;
+    live->pages_used++;
+    *page = (struct tide_live_page){
+        .number = number, .leaf = leaf, .capacity = CAPACITIES[0]};
+    return page;
 }
 
-enum tide_status tide_live_put(struct tide_live *live, struct tide_live_seed seed,
-                               uint64_t hash, const struct tide_block *block,
-                               struct tide_block *old)
+/* --- Blocks come and go ------------------------------------------------------------ */
+
+enum tide_status tide_live_put(struct tide_live_store *store, struct tide_live *live,
+                               const struct tide_block *block, struct tide_block *old)
 {
-    if (!live->slots || live->count >= most_blocks(live->mask + 1)) {
-        const enum tide_status status = widen(live, seed);
-        if (status)
-            return status;
+    struct tide_live_page *const page = need_page(store, live, block->address);
+    old->site = 0;
+    if (!page)
+        return TIDE_ENOMEM;
+    struct leaf leaf = leaf_of(store, page);
+    unsigned at = find_entry(leaf, page->count, block->address);
+    const bool known = at < page->count;
+    if (known)
+        unpack(store, &leaf.entries[at], block->address, old);
+    else if (at == page->capacity) {
+        if (!widen_leaf(store, page))
+            return TIDE_ENOMEM;
+        leaf = leaf_of(store, page);
     }
-    struct tide_block *const slot = find(live, hash, block->address);
-    *old = *slot;
-    *slot = *block;
-    if (!old->site)
-        live->count++;
+    struct entry entry;
+    if (!pack(store, block, &entry))
+        return TIDE_ENOMEM;
+    if (known)
+        drop(store, &leaf.entries[at]);
+    leaf.tags[at] = tag_of(block->address);
+    leaf.entries[at] = entry;
+    page->count = (uint16_t)(page->count + !known);
+    live->count += !known;
     return TIDE_OK;
 }
 
-/* Close the gap at slot GAP: move back what would be cut off from its place. */
-static void close_gap(struct tide_live *live, struct tide_live_seed seed, size_t gap)
-{
-    const size_t mask = live->mask;
-    size_t at = (gap + 1) & mask;
-    while (live->slots[at].site) {
-        const size_t home = tide_live_hash(seed, live->slots[at].address) & mask;
-        if (((at - home) & mask) >= ((at - gap) & mask)) {
-            live->slots[gap] = live->slots[at];
-            gap = at;
-        }
-        at = (at + 1) & mask;
-    }
-    live->slots[gap].site = 0;
-}
-
-bool tide_live_take(struct tide_live *live, struct tide_live_seed seed, uint64_t hash,
+bool tide_live_take(struct tide_live_store *store, struct tide_live *live,
                     uint64_t address, struct tide_block *out)
 {
     if (!live->count)
         return false;
-    struct tide_block *const slot = find(live, hash, address);
-    if (!slot->site)
+    struct tide_live_page *const page =
+        find_page(live, tide_live_hash(store, address), address >> TIDE_PAGE_BITS);
+    if (!page->count)
         return false;
-    *out = *slot;
+    const struct leaf leaf = leaf_of(store, page);
+    const unsigned at = find_entry(leaf, page->count, address);
+    if (at == page->count)
+        return false;
+    unpack(store, &leaf.entries[at], address, out);
+    drop(store, &leaf.entries[at]);
+    page->count--;
     live->count--;
-    close_gap(live, seed, (size_t)(slot - live->slots));
+    leaf.tags[at] = leaf.tags[page->count];
+    leaf.entries[at] = leaf.entries[page->count];
     return true;
+}
+
+void tide_live_release(struct tide_live_store *store, struct tide_live *live)
+{
+    const size_t places = live->pages ? live->mask + 1 : 0;
+    for (size_t i = 0; i < places; i++) {
+        const struct tide_live_page *const page = &live->pages[i];
+        if (!page->leaf)
+            continue;
+        const struct leaf leaf = leaf_of(store, page);
+        for (unsigned at = 0; at < page->count; at++)
+            drop(store, &leaf.entries[at]);
+        spare_leaf(store, page->leaf, page->capacity);
+    }
+    free(live->pages);
+    *live = (struct tide_live){0};
+}
+
+bool tide_live_next(const struct tide_live_store *store, const struct tide_live *live,
+                    struct tide_live_walk *walk, struct tide_block *out)
+{
+    const size_t places = live->pages ? live->mask + 1 : 0;
+    while (walk->page < places && walk->at >= live->pages[walk->page].count) {
+        walk->page++;
+        walk->at = 0;
+    }
+    if (walk->page == places)
+        return false;
+    const struct tide_live_page *const page = &live->pages[walk->page];
+    const struct leaf leaf = leaf_of(store, page);
+    const struct entry *const entry = &leaf.entries[walk->at];
+    const uint64_t address = page->number << TIDE_PAGE_BITS |
+                             (uint64_t)leaf.tags[walk->at] << TIDE_LOW_BITS |
+                             low_bits(entry->place);
+    unpack(store, entry, address, out);
+    walk->at++;
+    return true;
+}
+
+void tide_live_fetch_leaf(const struct tide_live_store *store,
+                          const struct tide_live_page *page)
+{
+    if (!page->leaf)
+        return;
+    const struct leaf leaf = leaf_of(store, page);
+    __builtin_prefetch(leaf.tags);
+    __builtin_prefetch(&leaf.entries[page->count]);
 }

@@ -1,9 +1,10 @@
 /* model/live.h - the live blocks of one process, found by address.
  *
- * For: model/, tests/.  An open-addressing table: the model's working memory is this
- * table, so an entry is 32 bytes, and a large table is up to three quarters full.  The
- * place of an address depends on a random seed, so that a trace cannot be written to
- * make all its blocks collide.
+ * For: model/, tests/.  This is the model's working memory, so it is made to be small:
+ * about 20 bytes a block where blocks stand close together, as most do.  Blocks of one
+ * page of 2 KiB share a leaf, which needs no more of an address than its place in the
+ * page; pages are found by a hash with a random seed, so that a trace cannot be written
+ * to make them all collide.  No leaf ever moves because others grow.
  */
 #ifndef TIDE_MODEL_LIVE_H
 #define TIDE_MODEL_LIVE_H
@@ -16,74 +17,95 @@
 
 struct tide_block {
     uint64_t address;
-    uint64_t size;   /* bytes asked for */
-    uint64_t origin; /* see tide_block_origin() */
-    uint32_t site;   /* index + 1; 0: the slot is empty */
-    uint32_t slack;  /* usable - size, at most UINT32_MAX */
+    uint64_t size;  /* bytes asked for */
+    uint32_t site;  /* index + 1; 0: there is no block */
+    uint32_t slack; /* usable - size, at most UINT32_MAX */
+    uint32_t born;  /* in units of the account's: see tide_account_setup */
+    uint16_t maker; /* lane, its low 16 bits: it only decides whether a block was
+                       temporary, and only among blocks at one address */
 };
-_Static_assert(sizeof(struct tide_block) == 32, "two blocks a cache line");
 
 #define TIDE_NO_MAKER 0xffffu
 
-/* Birth and maker in one word.  AGE is in ticks since the start of the run; 256 ticks
- * are less than the time stamps tell, and 48 bits of them last for months.  Lanes are
- * told apart by their low 16 bits: it only decides whether a block was temporary, and
- * only among blocks at one address. */
-static inline uint64_t tide_block_origin(uint64_t age, uint32_t lane)
-{
-    return (age >> 8) << 16 | (lane & 0xffffu);
-}
-
 static inline bool tide_block_made_by(const struct tide_block *block, uint32_t lane)
 {
-    return (block->origin & 0xffffu) == (lane & 0xffffu);
+    return block->maker == (lane & 0xffffu);
 }
 
+/* A page in which blocks were seen. */
+struct tide_live_page {
+    uint64_t number; /* address >> TIDE_PAGE_BITS */
+    uint32_t leaf;   /* in the store; 0: this place of the table is empty */
+    uint16_t count;  /* blocks in the leaf */
+    uint16_t capacity;
+};
+
+/* The blocks of a process.  All zeros is ready for use. */
 struct tide_live {
-    struct tide_block *slots; /* owned; mask + 1 of them, NULL before the first block */
+    struct tide_live_page *pages; /* owned; mask + 1 of them, NULL before the first */
     size_t mask;
-    size_t count; /* blocks in it */
+    size_t pages_used; /* also those that hold nothing any more */
+    size_t count;      /* blocks */
 };
 
-struct tide_live_seed {
-    uint64_t first, second;
+enum { TIDE_PAGE_BITS = 11, TIDE_LEAF_CLASSES = 22 };
+
+/* Where the leaves of all processes are. */
+struct tide_live_store {
+    uint64_t seed, factor;
+    char **chunks; /* owned, and what they point to */
+    size_t chunk_count, chunk_capacity;
+    uint32_t fresh, fresh_end; /* never used yet, in the last chunk */
+    uint32_t
+        spare[TIDE_LEAF_CLASSES]; /* leaves given back, linked through themselves */
+    struct tide_block *wide;      /* owned: blocks that no leaf can describe */
+    size_t wide_count, wide_capacity;
+    uint32_t wide_spare; /* index + 1, linked through site */
 };
 
-/* A seed nobody can foresee. */
-struct tide_live_seed tide_live_seed_new(void);
+/* With a seed that nobody can foresee. */
+void tide_live_store_init(struct tide_live_store *store);
+void tide_live_store_release(struct tide_live_store *store);
 
-/* Where an address belongs, in all tables that share SEED. */
-static inline uint64_t tide_live_hash(struct tide_live_seed seed, uint64_t address)
+/* Where the page of ADDRESS belongs, in all tables of STORE. */
+static inline uint64_t tide_live_hash(const struct tide_live_store *store,
+                                      uint64_t address)
 {
     __extension__ typedef unsigned __int128 wide;
-    const wide product = (wide)(address ^ seed.first) * seed.second;
+    const wide product =
+        (wide)((address >> TIDE_PAGE_BITS) ^ store->seed) * store->factor;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* A table of all zeros is ready for use. */
-void tide_live_release(struct tide_live *live);
-
-/* Fetch the slot of HASH into the cache. */
-static inline void tide_live_prefetch(const struct tide_live *live, uint64_t hash)
-{
-    if (live->slots)
-        __builtin_prefetch(&live->slots[hash & live->mask]);
-}
-
-/* The site of the block in the first slot for HASH: a guess, for fetching. */
-static inline uint32_t tide_live_peek(const struct tide_live *live, uint64_t hash)
-{
-    return live->slots ? live->slots[hash & live->mask].site : 0;
 }
 
 /* Put BLOCK in.  *OLD becomes the block that stood at its address; old->site is 0 when
  * there was none. */
-enum tide_status tide_live_put(struct tide_live *live, struct tide_live_seed seed,
-                               uint64_t hash, const struct tide_block *block,
-                               struct tide_block *old);
+enum tide_status tide_live_put(struct tide_live_store *store, struct tide_live *live,
+                               const struct tide_block *block, struct tide_block *old);
 
 /* Take the block at ADDRESS out; false when there is none. */
-bool tide_live_take(struct tide_live *live, struct tide_live_seed seed, uint64_t hash,
+bool tide_live_take(struct tide_live_store *store, struct tide_live *live,
                     uint64_t address, struct tide_block *out);
+
+/* All blocks are gone. */
+void tide_live_release(struct tide_live_store *store, struct tide_live *live);
+
+/* A walk over all blocks of a table that does not change meanwhile; zeros begin it. */
+struct tide_live_walk {
+    size_t page, at;
+};
+bool tide_live_next(const struct tide_live_store *store, const struct tide_live *live,
+                    struct tide_live_walk *walk, struct tide_block *out);
+
+/* --- Fetching ahead: first the page, a while later its leaf, then the entry --- */
+
+static inline const struct tide_live_page *tide_live_likely_page(
+    const struct tide_live_store *store, const struct tide_live *live, uint64_t address)
+{
+    return &live->pages[tide_live_hash(store, address) & live->mask];
+}
+
+/* Fetch what PAGE, the likely one of ADDRESS, refers to. */
+void tide_live_fetch_leaf(const struct tide_live_store *store,
+                          const struct tide_live_page *page);
 
 #endif

@@ -168,6 +168,7 @@ static enum tide_status fill(struct tide_model *model,
         .processes = trace->processes,
         .process_count = trace->process_count,
         .start_ticks = trace->start_ticks,
+        .end_ticks = trace->end_ticks,
         .stop_ticks = last_tick_at(trace, options->until_s),
     };
     struct tide_account account;

@@ -61,6 +61,13 @@ enum tide_status tide_sites_find(struct tide_sites *sites, uint32_t stack,
                                  enum tide_space space,
                                  const struct tide_watermark *water, uint32_t *out);
 
+/* The same when it is known: index + 1, else 0. */
+static inline uint32_t tide_sites_known(const struct tide_sites *sites, uint32_t stack,
+                                        enum tide_space space)
+{
+    return stack < sites->by_stack_capacity[space] ? sites->by_stack[space][stack] : 0;
+}
+
 /* What SITE held goes with its process: it stands no more. */
 enum tide_status tide_sites_leave(struct tide_sites *sites, uint32_t site,
                                   struct tide_watermark *water, struct tide_left what);

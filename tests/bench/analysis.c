@@ -12,7 +12,8 @@
  *   model    ... as `tidemark report` does it, with its timeline and its facts
  *
  * CPU time of the thread is taken, the minimum of REPEAT runs (5), each in a process of
- * its own, so that pages are fresh as they are for a user.  Bytes per live block are what
+ * its own, so that pages are fresh as they are for a user.  REPEAT 0 is one run in this
+ * process, for a profiler.  Bytes per live block are what
  * the process grew by during `account`, over what was live at the end.
  */
 #include <inttypes.h>
@@ -221,6 +222,8 @@ static int run_apart(const struct stage *stage, const char *path, struct outcome
 static int measure(const struct stage *stage, const char *path, int repeat,
                    struct outcome *best)
 {
+    if (repeat == 0)
+        return run_here(stage, path, best);
     for (int i = 0; i < repeat; i++) {
         struct outcome now;
         if (run_apart(stage, path, &now))

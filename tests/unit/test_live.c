@@ -13,59 +13,112 @@
 
 enum { TIDE_ADDRESSES = 4096, TIDE_STEPS = 200000 };
 
-static struct tide_block block_at(uint64_t address, uint64_t size)
+/* Some block at ADDRESS; now and then one that is larger or odder than most. */
+static struct tide_block some_block(uint64_t address, uint64_t *random)
 {
-    return (struct tide_block){.address = address, .size = size, .site = 1};
+    struct tide_block block = {.address = address,
+                               .size = any_below(random, 5000),
+                               .site = 1 + (uint32_t)any_below(random, 1000),
+                               .slack = (uint32_t)any_below(random, 32),
+                               .born = (uint32_t)next_number(random),
+                               .maker = (uint16_t)next_number(random)};
+    const uint64_t odd = any_below(random, 40);
+    if (odd == 0)
+        block.size = next_number(random);
+    if (odd == 1)
+        block.slack = (uint32_t)next_number(random);
+    if (odd == 2)
+        block.site = UINT32_MAX - (uint32_t)any_below(random, 10);
+    if (odd == 3)
+        block.site = (1u << 29) - 1 - (uint32_t)any_below(random, 3);
+    return block;
+}
+
+static void assert_same_block(const struct tide_block *one,
+                              const struct tide_block *other)
+{
+    assert_true(one->address == other->address);
+    assert_true(one->size == other->size);
+    assert_int_equal(one->site, other->site);
+    assert_int_equal(one->slack, other->slack);
+    assert_int_equal(one->born, other->born);
+    assert_int_equal(one->maker, other->maker);
 }
 
 /* The table and the list it is compared with. */
 struct pair {
-    struct tide_live_seed seed;
+    struct tide_live_store store;
     struct tide_live live;
-    uint64_t sizes[TIDE_ADDRESSES]; /* 0: not there */
+    struct tide_block list[TIDE_ADDRESSES]; /* site 0: not there */
     uint64_t count;
+    uint64_t random;
 };
 
-static void put(struct pair *pair, uint64_t which, uint64_t address, uint64_t size)
+static void put(struct pair *pair, uint64_t which, uint64_t address)
 {
-    const struct tide_block block = block_at(address, size);
+    struct tide_block *expected = &pair->list[which];
+    const struct tide_block block = some_block(address, &pair->random);
     struct tide_block old;
-    assert_int_equal(tide_live_put(&pair->live, pair->seed,
-                                   tide_live_hash(pair->seed, address), &block, &old),
-                     TIDE_OK);
-    assert_int_equal(old.site ? old.size : 0, pair->sizes[which]);
-    pair->count += !pair->sizes[which];
-    pair->sizes[which] = size;
+    assert_int_equal(tide_live_put(&pair->store, &pair->live, &block, &old), TIDE_OK);
+    assert_int_equal(old.site, expected->site);
+    if (expected->site)
+        assert_same_block(&old, expected);
+    pair->count += !expected->site;
+    *expected = block;
 }
 
 static void take(struct pair *pair, uint64_t which, uint64_t address)
 {
-    struct tide_block block = {0};
-    const bool taken = tide_live_take(
-        &pair->live, pair->seed, tide_live_hash(pair->seed, address), address, &block);
-    assert_int_equal(block.size, pair->sizes[which]);
-    assert_int_equal(taken, pair->sizes[which] != 0);
+    struct tide_block *expected = &pair->list[which];
+    struct tide_block block;
+    const bool taken = tide_live_take(&pair->store, &pair->live, address, &block);
+    assert_int_equal(taken, expected->site != 0);
+    if (taken)
+        assert_same_block(&block, expected);
     pair->count -= taken;
-    pair->sizes[which] = 0;
+    expected->site = 0;
 }
 
-/* Put and take at random among the addresses that ADDRESS_OF makes. */
-static void compare_with_list(struct tide_live_seed seed,
-                              uint64_t (*address_of)(uint64_t))
+/* A walk comes to every block once. */
+static void compare_walk(struct pair *pair, uint64_t (*address_of)(uint64_t))
+{
+    struct tide_live_walk walk = {0};
+    struct tide_block block;
+    uint64_t seen = 0;
+    while (tide_live_next(&pair->store, &pair->live, &walk, &block)) {
+        uint64_t which = 0;
+        while (which < TIDE_ADDRESSES && address_of(which) != block.address)
+            which++;
+        assert_true(which < TIDE_ADDRESSES);
+        assert_same_block(&block, &pair->list[which]);
+        seen++;
+    }
+    assert_int_equal(seen, pair->count);
+}
+
+/* Put and take at random among the addresses that ADDRESS_OF makes.  FACTOR 0: as the
+ * store would have it. */
+static void compare_with_list(uint64_t (*address_of)(uint64_t), uint64_t factor)
 {
     struct pair *pair = calloc(1, sizeof(*pair));
-    pair->seed = seed;
-    uint64_t random = 1;
+    assert_non_null(pair);
+    tide_live_store_init(&pair->store);
+    if (factor) {
+        pair->store.seed = 0;
+        pair->store.factor = factor;
+    }
     for (uint64_t step = 1; step <= TIDE_STEPS; step++) {
-        const uint64_t which = any_below(&random, TIDE_ADDRESSES);
+        const uint64_t which = any_below(&pair->random, TIDE_ADDRESSES);
         const uint64_t puts = step < TIDE_STEPS / 2 ? 3 : 2; /* grow, then shrink */
-        if (any_below(&random, 5) < puts)
-            put(pair, which, address_of(which), step);
+        if (any_below(&pair->random, 5) < puts)
+            put(pair, which, address_of(which));
         else
             take(pair, which, address_of(which));
         assert_int_equal(pair->live.count, pair->count);
     }
-    tide_live_release(&pair->live);
+    compare_walk(pair, address_of);
+    tide_live_release(&pair->store, &pair->live);
+    tide_live_store_release(&pair->store);
     free(pair);
 }
 
@@ -79,39 +132,64 @@ static uint64_t sixteen_apart(uint64_t which)
     return 0x5555aaaa0000ull + which * 16;
 }
 
+static uint64_t one_apart(uint64_t which)
+{
+    return 0x7fff00000123ull + which;
+}
+
 static uint64_t top_bits_only(uint64_t which)
 {
     return which << 50;
 }
 
+static uint64_t all_the_way_up(uint64_t which)
+{
+    return 0 - which * 24;
+}
+
 static void agrees_with_a_list_for_ordinary_addresses(void **state)
 {
     (void)state;
-    compare_with_list(tide_live_seed_new(), sixteen_apart);
+    compare_with_list(sixteen_apart, 0);
 }
 
 static void agrees_with_a_list_for_odd_addresses(void **state)
 {
     (void)state;
-    compare_with_list(tide_live_seed_new(), top_bits_only);
+    compare_with_list(top_bits_only, 0);
+    compare_with_list(all_the_way_up, 0);
 }
 
-/* With this seed the hash is the address itself: everything lands in a few slots. */
+static void agrees_with_a_list_when_pages_are_full(void **state)
+{
+    (void)state;
+    compare_with_list(one_apart, 0);
+}
+
+/* With this factor the hash is the number of the page: all land in a few places. */
 static void agrees_with_a_list_when_all_collide(void **state)
 {
     (void)state;
-    compare_with_list((struct tide_live_seed){0, 1}, page_apart);
+    compare_with_list(page_apart, 1ull << 40);
 }
 
-/* The longest run of slots in use. */
+/* The longest run of places in use. */
 static size_t longest_run(const struct tide_live *live)
 {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i <= live->mask; i++) {
-        run = live->slots[i].site ? run + 1 : 0;
+        run = live->pages[i].leaf ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
     return longest;
+}
+
+static void put_plain(struct tide_live_store *store, struct tide_live *live,
+                      uint64_t address)
+{
+    const struct tide_block block = {.address = address, .size = 7, .site = 1};
+    struct tide_block old;
+    assert_int_equal(tide_live_put(store, live, &block, &old), TIDE_OK);
 }
 
 static void spreads_regular_addresses(void **state)
@@ -120,52 +198,94 @@ static void spreads_regular_addresses(void **state)
     static uint64_t (*const patterns[])(uint64_t) = {page_apart, sixteen_apart,
                                                      top_bits_only};
     for (size_t p = 0; p < 3; p++) {
-        const struct tide_live_seed seed = tide_live_seed_new();
+        struct tide_live_store store;
         struct tide_live live = {0};
-        for (uint64_t i = 0; i < 3000; i++) {
-            const struct tide_block block = block_at(patterns[p](i), 1);
-            struct tide_block old;
-            assert_int_equal(tide_live_put(&live, seed,
-                                           tide_live_hash(seed, block.address), &block,
-                                           &old),
-                             TIDE_OK);
-        }
+        tide_live_store_init(&store);
+        for (uint64_t i = 0; i < 3000; i++)
+            put_plain(&store, &live, patterns[p](i));
         assert_true(longest_run(&live) < 400);
-        tide_live_release(&live);
+        tide_live_release(&store, &live);
+        tide_live_store_release(&store);
     }
 }
 
 static void holds_the_address_zero(void **state)
 {
     (void)state;
-    const struct tide_live_seed seed = tide_live_seed_new();
+    struct tide_live_store store;
     struct tide_live live = {0};
-    const struct tide_block block = block_at(0, 7);
     struct tide_block other;
-    const uint64_t hash = tide_live_hash(seed, 0);
-    assert_false(tide_live_take(&live, seed, hash, 0, &other));
-    assert_int_equal(tide_live_put(&live, seed, hash, &block, &other), TIDE_OK);
-    assert_true(tide_live_take(&live, seed, hash, 0, &other));
+    tide_live_store_init(&store);
+    assert_false(tide_live_take(&store, &live, 0, &other));
+    put_plain(&store, &live, 0);
+    assert_true(tide_live_take(&store, &live, 0, &other));
     assert_int_equal(other.size, 7);
-    assert_false(tide_live_take(&live, seed, hash, 0, &other));
-    tide_live_release(&live);
+    assert_false(tide_live_take(&store, &live, 0, &other));
+    tide_live_release(&store, &live);
+    tide_live_store_release(&store);
 }
 
-static void uses_at_most_86_bytes_a_block_when_it_is_large(void **state)
+/* Bytes in use for leaves and pages. */
+static size_t bytes_of(const struct tide_live_store *store,
+                       const struct tide_live *live)
+{
+    return (size_t)store->fresh * 8 +
+           (live->pages ? (live->mask + 1) * sizeof(*live->pages) : 0);
+}
+
+/* The most bytes a block that a table of blocks APART bytes from each other takes. */
+static size_t most_bytes_a_block(uint64_t apart)
+{
+    struct tide_live_store store;
+    struct tide_live live = {0};
+    size_t most = 0;
+    tide_live_store_init(&store);
+    for (uint64_t i = 1; i <= 300000; i++) {
+        put_plain(&store, &live, 0x7fff00000000ull + i * apart);
+        if (i > 50000 && bytes_of(&store, &live) / i > most)
+            most = bytes_of(&store, &live) / i;
+    }
+    tide_live_release(&store, &live);
+    tide_live_store_release(&store);
+    return most;
+}
+
+static void uses_less_than_40_bytes_a_block(void **state)
 {
     (void)state;
-    const struct tide_live_seed seed = tide_live_seed_new();
+    assert_true(most_bytes_a_block(32) < 25);
+    assert_true(most_bytes_a_block(48) < 25);
+    assert_true(most_bytes_a_block(80) < 30);
+    assert_true(most_bytes_a_block(336) < 40);
+    assert_true(most_bytes_a_block(1040) < 70); /* a page for each two */
+}
+
+static void uses_again_what_came_free(void **state)
+{
+    (void)state;
+    struct tide_live_store store;
     struct tide_live live = {0};
-    for (uint64_t i = 1; i <= 400000; i++) {
-        const struct tide_block block = block_at(i * 32, 1);
-        struct tide_block old;
-        assert_int_equal(tide_live_put(&live, seed, tide_live_hash(seed, block.address),
-                                       &block, &old),
-                         TIDE_OK);
-        if (i > 100000)
-            assert_true((live.mask + 1) * sizeof(struct tide_block) <= i * 86);
+    struct tide_block block;
+    tide_live_store_init(&store);
+    for (uint64_t i = 0; i < 20000; i++)
+        put_plain(&store, &live, i * 64);
+    const size_t before = bytes_of(&store, &live);
+    for (uint64_t round = 1; round < 20; round++) { /* the heap wanders away */
+        for (uint64_t i = 0; i < 20000; i++) {
+            assert_true(
+                tide_live_take(&store, &live, (round - 1) << 40 | i * 64, &block));
+            put_plain(&store, &live, round << 40 | i * 64);
+        }
     }
-    tide_live_release(&live);
+    assert_true(bytes_of(&store, &live) < 4 * before);
+    tide_live_release(&store, &live);
+
+    const uint32_t fresh = store.fresh;
+    for (uint64_t i = 0; i < 20000; i++) /* another process */
+        put_plain(&store, &live, i * 64);
+    assert_int_equal(store.fresh, fresh);
+    tide_live_release(&store, &live);
+    tide_live_store_release(&store);
 }
 
 int main(void)
@@ -173,10 +293,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_a_list_for_ordinary_addresses),
         cmocka_unit_test(agrees_with_a_list_for_odd_addresses),
+        cmocka_unit_test(agrees_with_a_list_when_pages_are_full),
         cmocka_unit_test(agrees_with_a_list_when_all_collide),
         cmocka_unit_test(spreads_regular_addresses),
         cmocka_unit_test(holds_the_address_zero),
-        cmocka_unit_test(uses_at_most_86_bytes_a_block_when_it_is_large),
+        cmocka_unit_test(uses_less_than_40_bytes_a_block),
+        cmocka_unit_test(uses_again_what_came_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
