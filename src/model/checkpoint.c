@@ -25,14 +25,12 @@ void tide_checkpoints_begin(struct tide_checkpoints *checkpoints,
 
 void tide_checkpoints_pass(struct tide_checkpoints *checkpoints,
                            const struct tide_account *account,
-                           const struct tide_replay *replay,
-                           const struct tide_event *events, size_t count)
+                           const struct tide_replay *replay, uint64_t ticks)
 {
     if (!checkpoints->out)
         return;
-    for (size_t i = 0; i < count; i++)
-        if (events[i].ticks > checkpoints->ticks)
-            checkpoints->ticks = events[i].ticks;
+    if (ticks > checkpoints->ticks)
+        checkpoints->ticks = ticks;
     if (tide_replay_counts(replay)->bytes_read < checkpoints->next)
         return;
     checkpoints->next = tide_replay_counts(replay)->bytes_read + checkpoints->every;

@@ -25,12 +25,11 @@ struct tide_checkpoints {
 /* Begin an index of TRACE, unless it has one.  That it cannot be written is no error. */
 void tide_checkpoints_begin(struct tide_checkpoints *checkpoints,
                             const struct tide_trace *trace);
-/* COUNT events were entered into ACCOUNT, the last that REPLAY gave: leave a checkpoint
- * if one is due. */
+/* All that REPLAY gave was entered into ACCOUNT, the last of it at TICKS: leave a
+ * checkpoint if one is due. */
 void tide_checkpoints_pass(struct tide_checkpoints *checkpoints,
                            const struct tide_account *account,
-                           const struct tide_replay *replay,
-                           const struct tide_event *events, size_t count);
+                           const struct tide_replay *replay, uint64_t ticks);
 /* All events were entered: the index takes its place.  Otherwise discard it. */
 void tide_checkpoints_finish(struct tide_checkpoints *checkpoints,
                              const struct tide_stacks *stacks);

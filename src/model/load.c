@@ -10,8 +10,8 @@
 #include "model/timeline.h"
 
 enum {
-    TIDE_BATCH = 512,         /* events asked of the replay at once */
-    TIDE_PROGRESS_EVERY = 64, /* batches */
+    TIDE_RUN = 512,           /* events asked of the replay at once, at most */
+    TIDE_PROGRESS_EVERY = 64, /* runs */
 };
 
 /* The last tick of the clock that is not after SECONDS; 0 when the run ends before. */
@@ -54,10 +54,10 @@ static void tell(const struct tide_progress *progress, const struct tide_trace *
                        trace->file_bytes);
 }
 
-/* Enter COUNT events, stretch by stretch of the timeline. */
-static enum tide_status enter_batch(struct tide_account *account,
-                                    struct tide_timeline *timeline,
-                                    const struct tide_event *events, size_t count)
+/* Enter COUNT events of one lane, stretch by stretch of the timeline. */
+static enum tide_status enter_run(struct tide_account *account,
+                                  struct tide_timeline *timeline,
+                                  const struct tide_event *events, size_t count)
 {
     enum tide_status status = TIDE_OK;
     for (size_t done = 0; done < count && !status && !account->stopped;) {
@@ -76,25 +76,23 @@ static enum tide_status pour(struct tide_account *account, struct tide_replay *r
                              const struct tide_progress *progress)
 {
     const struct tide_trace *const trace = tide_replay_trace(replay);
-    struct tide_event *const events = calloc(TIDE_BATCH, sizeof(*events));
-    if (!events)
-        return TIDE_ENOMEM;
-    enum tide_status status = TIDE_OK;
-    size_t count = 1;
-    for (size_t batches = 0; !account->stopped; batches++) {
-        status = tide_replay_next(replay, events, TIDE_BATCH, &count);
+    for (size_t runs = 0; !account->stopped; runs++) {
+        const struct tide_event *events;
+        size_t count;
+        enum tide_status status = tide_replay_run(replay, TIDE_RUN, &events, &count);
         if (!status && count)
-            status = enter_batch(account, &passing->timeline, events, count);
-        if (status || !count)
+            status = enter_run(account, &passing->timeline, events, count);
+        if (status)
+            return status;
+        if (!count)
             break;
-        tide_checkpoints_pass(&passing->checkpoints, account, replay, events, count);
-        if (batches % TIDE_PROGRESS_EVERY == 0)
+        tide_checkpoints_pass(&passing->checkpoints, account, replay,
+                              events[count - 1].ticks);
+        if (runs % TIDE_PROGRESS_EVERY == 0)
             tell(progress, trace, replay);
     }
-    free(events);
-    if (!status)
-        tell(progress, trace, replay);
-    return status;
+    tell(progress, trace, replay);
+    return TIDE_OK;
 }
 
 /* What the account came to know becomes the model's. */

@@ -39,8 +39,10 @@ size_t tide_timeline_next(struct tide_timeline *timeline, struct tide_watermark 
     const uint64_t end =
         timeline->start + ((uint64_t)timeline->now + 1) * timeline->step;
     const bool last = timeline->now == TIDE_TIMELINE_POINTS - 1;
+    if (last || events[count - 1].ticks < end)
+        return count;
     size_t some = 1;
-    while (some < count && (last || events[some].ticks < end))
+    while (some < count && events[some].ticks < end)
         some++;
     return some;
 }

@@ -22,8 +22,8 @@ struct tide_timeline {
 void tide_timeline_begin(struct tide_timeline *timeline, uint64_t start_ticks,
                          uint64_t end_ticks);
 
-/* How many of the COUNT events (one at least) fall into one stretch, which begins with
- * what WATER holds. */
+/* How many of the COUNT events (one at least, all of one lane) fall into one stretch,
+ * which begins with what WATER holds. */
 size_t tide_timeline_next(struct tide_timeline *timeline, struct tide_watermark *water,
                           const struct tide_event *events, size_t count);
 /* These were entered. */

@@ -229,12 +229,6 @@ void tide_merge_look_for_gate(struct tide_merge *merge, uint32_t number)
 
 /* --- Giving events --- */
 
-/* Where events go. */
-struct output {
-    struct tide_event *events;
-    size_t count, max;
-};
-
 static void give_up_slots(struct tide_merge_process *process)
 {
     if (process->counts)
@@ -337,79 +331,88 @@ static bool take(struct tide_merge *merge)
     return false;
 }
 
-/* Copy events of the current lane that wait for nobody. */
-static void give_free(struct tide_merge_lane *lane, uint32_t end, struct output *out)
+/* The event at hand of the current lane counts on its slot: take it, and tell whether the
+ * lane may go on.  If it must wait for its number, it is not taken. */
+static bool take_on_slot(struct tide_merge *merge, struct tide_merge_process *process)
 {
-    const struct tide_event *events = tide_lane_in_events(&lane->in);
-    const uint32_t from = lane->in.taken;
-    const size_t room = out->max - out->count;
-    if (end - from > room)
-        end = from + (uint32_t)room;
-    memcpy(out->events + out->count, events + from, (end - from) * sizeof(*events));
-    out->count += end - from;
-    lane->in.taken = end;
+    struct tide_merge_lane *lane = &merge->lanes[merge->current];
+    const struct tide_event *event = next_event(lane);
+    const uint32_t slot = slot_of_event(event);
+    if ((event->numbered & TIDE_HAS_NUMBER) && event->number != process->counts[slot]) {
+        park(merge, process, slot);
+        return false;
+    }
+    const uint16_t count = ++process->counts[slot];
+    lane->in.taken++;
+    if (!process->parked.count)
+        return true;
+    uint32_t *link = find_waiter(merge, process, slot, count);
+    if (!link)
+        return true;
+    unpark(merge, *link, link);
+    let_earlier_pass(merge);
+    return merge->current != TIDE_NO_LANE;
 }
 
-/* The next event counts on its slot: give it, or park the current lane. */
-static enum tide_status give_on_slot(struct tide_merge *merge, struct output *out)
+/* Take events of the current lane up to END that wait for nobody. */
+static void take_free(struct tide_merge_lane *lane, uint32_t end)
+{
+    const struct tide_event *events = tide_lane_in_events(&lane->in);
+    while (lane->in.taken < end && !events[lane->in.taken].numbered)
+        lane->in.taken++;
+}
+
+/* Take events of the current lane, MAX at most, until it cannot go on or another one is
+ * earlier. */
+static enum tide_status give(struct tide_merge *merge, size_t max)
 {
     struct tide_merge_lane *lane = &merge->lanes[merge->current];
     struct tide_merge_process *process = process_of(merge, merge->current);
-    const struct tide_event *event = next_event(lane);
-    const uint32_t slot = slot_of_event(event);
-    if (!process->counts && tide_merge_need_slots(process) != TIDE_OK)
-        return TIDE_ENOMEM;
-    if ((event->numbered & TIDE_HAS_NUMBER) && event->number != process->counts[slot]) {
-        park(merge, process, slot);
+    const uint32_t from = lane->in.taken;
+    uint32_t end = (uint32_t)lane->in.events.count;
+    if (end - from > max)
+        end = from + (uint32_t)max;
+    if (end > lane->gate_at)
+        end = lane->gate_at;
+    if (process->lane_count == 1) {
+        lane->in.taken = end;
         return TIDE_OK;
     }
-    process->counts[slot]++;
-    out->events[out->count++] = *event;
-    lane->in.taken++;
-    if (process->parked.count) {
-        uint32_t *link = find_waiter(merge, process, slot, process->counts[slot]);
-        if (link) {
-            unpark(merge, *link, link);
-            let_earlier_pass(merge);
-        }
+    bool goes_on = true;
+    while (goes_on && lane->in.taken < end) {
+        take_free(lane, end);
+        if (lane->in.taken == end)
+            break;
+        if (!process->counts && tide_merge_need_slots(process) != TIDE_OK)
+            return TIDE_ENOMEM;
+        goes_on = take_on_slot(merge, process);
     }
-    return TIDE_OK;
-}
-
-/* Events of the current lane, until it cannot go on, another one is earlier, or the
- * output is full. */
-static enum tide_status give(struct tide_merge *merge, struct output *out)
-{
-    struct tide_merge_lane *lane = &merge->lanes[merge->current];
-    const struct tide_merge_process *process = process_of(merge, merge->current);
-    const struct tide_event *events = tide_lane_in_events(&lane->in);
-    const uint32_t count = (uint32_t)lane->in.events.count;
-    const bool alone = process->lane_count == 1;
-    uint32_t end = lane->in.taken;
-    if (!alone && events[end].numbered)
-        return give_on_slot(merge, out);
-    while (end < count && end < lane->gate_at && (alone || !events[end].numbered))
-        end++;
-    give_free(lane, end, out);
-    if (lane->in.taken == lane->gate_at) {
+    if (goes_on && lane->in.taken == lane->gate_at) {
         tide_merge_look_for_gate(merge, merge->current);
         let_earlier_pass(merge);
     }
     return TIDE_OK;
 }
 
-enum tide_status tide_merge_next(struct tide_merge *merge, struct tide_event *events,
-                                 size_t max, size_t *count)
+enum tide_status tide_merge_next(struct tide_merge *merge, size_t max,
+                                 const struct tide_event **events, size_t *count)
 {
-    struct output out = {.events = events, .max = max};
     enum tide_status status = TIDE_OK;
-    while (!status && out.count < max) {
+    *events = NULL;
+    *count = 0;
+    while (!status && !*count) {
         if (merge->current == TIDE_NO_LANE && !take(merge))
             break;
         const struct tide_lane_in *in = &merge->lanes[merge->current].in;
-        status = in->taken == in->events.count ? advance(merge) : give(merge, &out);
+        if (in->taken == in->events.count) {
+            status = advance(merge);
+            continue;
+        }
+        const uint32_t from = in->taken;
+        *events = tide_lane_in_events(in) + from;
+        status = give(merge, max);
+        *count = in->taken - from;
     }
-    *count = out.count;
     return status;
 }
 

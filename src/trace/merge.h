@@ -67,9 +67,10 @@ enum tide_status tide_merge_init(struct tide_merge *merge,
                                  struct tide_lane_source *source);
 void tide_merge_release(struct tide_merge *merge);
 
-/* Up to MAX events; *COUNT is 0 at the end. */
-enum tide_status tide_merge_next(struct tide_merge *merge, struct tide_event *events,
-                                 size_t max, size_t *count);
+/* The next events, all of one lane, MAX of them at most.  *EVENTS is borrowed, and good
+ * until the next call; *COUNT is 0 at the end. */
+enum tide_status tide_merge_next(struct tide_merge *merge, size_t max,
+                                 const struct tide_event **events, size_t *count);
 
 /* --- For replay_state.c, which puts a merge back to where it was --- */
 

@@ -1,5 +1,6 @@
 /* trace/replay.c - walk all events of a trace. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/format.h"
 #include "trace/replay_state.h"
@@ -38,15 +39,29 @@ static void count_events(struct tide_replay *replay, const struct tide_event *ev
     }
 }
 
-enum tide_status tide_replay_next(struct tide_replay *replay, struct tide_event *events,
-                                  size_t max, size_t *count)
+enum tide_status tide_replay_run(struct tide_replay *replay, size_t max,
+                                 const struct tide_event **events, size_t *count)
 {
-    const enum tide_status status = tide_merge_next(&replay->merge, events, max, count);
-    count_events(replay, events, *count);
+    const enum tide_status status = tide_merge_next(&replay->merge, max, events, count);
+    count_events(replay, *events, *count);
     replay->counts.reordered = replay->merge.reordered;
     replay->counts.cut_stacks = replay->source.cut_stacks;
     replay->counts.lost_records = replay->source.lost;
     replay->counts.bytes_read = replay->reader.bytes;
+    return status;
+}
+
+enum tide_status tide_replay_next(struct tide_replay *replay, struct tide_event *events,
+                                  size_t max, size_t *count)
+{
+    enum tide_status status = TIDE_OK;
+    size_t some = 1;
+    for (*count = 0; *count < max && some && !status; *count += some) {
+        const struct tide_event *run;
+        status = tide_replay_run(replay, max - *count, &run, &some);
+        if (some)
+            memcpy(events + *count, run, some * sizeof(*run));
+    }
     return status;
 }
 

@@ -156,6 +156,10 @@ enum tide_status tide_replay_open(struct tide_trace *trace, struct tide_stacks *
 /* Fill up to MAX events; 0 at the end.  Damage is skipped and counted, not fatal. */
 enum tide_status tide_replay_next(struct tide_replay *replay, struct tide_event *events,
                                   size_t max, size_t *count);
+/* The same without a copy: the next events, all of one lane and in its order, MAX of them
+ * at most.  *EVENTS is borrowed, and good until the next call. */
+enum tide_status tide_replay_run(struct tide_replay *replay, size_t max,
+                                 const struct tide_event **events, size_t *count);
 const struct tide_replay_counts *tide_replay_counts(const struct tide_replay *replay);
 const struct tide_trace *tide_replay_trace(const struct tide_replay *replay);
 

@@ -31,7 +31,7 @@
 #include "trace/lane_in.h"
 #include "trace/replay_state.h"
 
-enum { BATCH = 512 };
+enum { RUN = 512 }; /* events asked for at once */
 
 /* What one run of a stage came to. */
 struct outcome {
@@ -110,13 +110,13 @@ static enum tide_status run_decode(struct tide_trace *trace, struct outcome *out
 static enum tide_status walk(struct tide_trace *trace, struct tide_stacks *stacks,
                              struct tide_account *account, struct outcome *out)
 {
-    static struct tide_event events[BATCH];
     struct tide_replay *replay;
     enum tide_status status = tide_replay_open(trace, stacks, &replay);
     if (status)
         return status;
     for (size_t count = 1; count && !status;) {
-        status = tide_replay_next(replay, events, BATCH, &count);
+        const struct tide_event *events;
+        status = tide_replay_run(replay, RUN, &events, &count);
         if (account && !status)
             status = tide_account_events(account, events, count);
     }
