@@ -14,8 +14,9 @@
 
 enum {
     TIDE_GROUP = 72, /* events, at most: a stretch of a lane, as the recorder stamps */
-    TIDE_SMALL =
-        8 * 1024, /* live blocks or sites that stay in the cache by themselves */
+    /* So many stay in the cache by themselves. */
+    TIDE_FEW_BLOCKS = 32 * 1024,
+    TIDE_FEW_SITES = 4 * 1024,
 };
 
 /* One event with what its entry needs at hand. */
@@ -292,15 +293,10 @@ static void on_extra(const struct entry *entry)
         forget_newest(entry->lane);
 }
 
-static enum tide_status enter(const struct entry *entry)
+/* An event of any kind but the two of which there are most. */
+static enum tide_status __attribute__((noinline)) enter_other(const struct entry *entry)
 {
     switch (entry->event->kind) {
-    case TIDE_EVENT_ALLOC:
-        entry->account->alloc_kinds[entry->event->alloc_kind & 15]++;
-        return give_birth(entry);
-    case TIDE_EVENT_FREE:
-        on_free(entry);
-        return TIDE_OK;
     case TIDE_EVENT_MOVE_BEGIN:
         return on_move_begin(entry);
     case TIDE_EVENT_MOVE_END:
@@ -323,6 +319,18 @@ static enum tide_status enter(const struct entry *entry)
     default:
         return TIDE_OK;
     }
+}
+
+static inline enum tide_status enter(const struct entry *entry)
+{
+    if (entry->event->kind == TIDE_EVENT_FREE) {
+        on_free(entry);
+        return TIDE_OK;
+    }
+    if (entry->event->kind != TIDE_EVENT_ALLOC)
+        return enter_other(entry);
+    entry->account->alloc_kinds[entry->event->alloc_kind & 15]++;
+    return give_birth(entry);
 }
 
 /* --- Groups ----------------------------------------------------------------------------- */
@@ -442,7 +450,8 @@ static enum tide_status enter_group(struct tide_account *account,
         .water = &account->water[TIDE_IN_HEAP],
     };
     const struct tide_live *const live = &entry.process->live;
-    if (live->pages && (live->count > TIDE_SMALL || account->sites.count > TIDE_SMALL))
+    if (live->pages &&
+        (live->count > TIDE_FEW_BLOCKS || account->sites.count > TIDE_FEW_SITES))
         fetch(account, live, events, count);
     for (size_t i = 0; i < count && !status; i++) {
         entry.event = &events[i];

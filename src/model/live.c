@@ -2,8 +2,7 @@
  *
  * A table of pages (open addressing, linear probing), each with a leaf of its blocks, in
  * no order: tags, then entries.  A tag is the place in the page in units of 8 bytes, so
- * it is nearly always right; the entry holds the rest.  Tags are compared eight at a
- * time, the latest first, since blocks tend to die young.
+ * it is nearly always right; the entry holds the rest.
  *
  * A page that holds nothing any more keeps its leaf, for it will often be used again;
  * when the table is full, those pages are dropped before it is made larger.
@@ -23,13 +22,16 @@
 #include <time.h>
 
 #include "model/grow.h"
+#include "model/tags.h"
 
 enum {
     TIDE_PAGES_FIRST = 64, /* places in a table; a power of two */
-    TIDE_UNIT = 8,         /* bytes: leaves are addressed by it */
+    TIDE_PAGES_SMALL = 64 * 1024,
+    TIDE_UNIT = 8, /* bytes: leaves are addressed by it */
     TIDE_CHUNK_BYTES = 1 << 22,
     TIDE_CHUNK_UNITS = TIDE_CHUNK_BYTES / TIDE_UNIT,
-    TIDE_CHUNKS_MAX = 1 << 13, /* 32 GiB */
+    TIDE_CHUNK_REST = TIDE_TAGS_AT_ONCE / TIDE_UNIT, /* may be looked at, no more */
+    TIDE_CHUNKS_MAX = 1 << 13,                       /* 32 GiB */
     TIDE_HUGE_PAGE = 1 << 21,
     TIDE_LOW_BITS = 3, /* of an address, not in its tag */
 };
@@ -127,7 +129,7 @@ static bool add_chunk(struct tide_live_store *store)
     if (store->chunk_count) /* not for the few blocks of a small program */
         (void)madvise(chunk, TIDE_CHUNK_BYTES, MADV_HUGEPAGE);
     store->fresh = (uint32_t)store->chunk_count * TIDE_CHUNK_UNITS;
-    store->fresh_end = store->fresh + TIDE_CHUNK_UNITS;
+    store->fresh_end = store->fresh + TIDE_CHUNK_UNITS - TIDE_CHUNK_REST;
     store->fresh += store->chunk_count == 0; /* 0 is no leaf */
     chunks[store->chunk_count++] = chunk;
     return true;
@@ -243,24 +245,17 @@ static inline void drop(struct tide_live_store *store, const struct entry *entry
 
 /* --- Leaves ----------------------------------------------------------------------- */
 
-/* In each byte of the result the highest bit, where WORD has a zero. */
-static inline uint64_t zero_bytes(uint64_t word)
-{
-    const uint64_t sevens = 0x7f7f7f7f7f7f7f7full;
-    return ~(((word & sevens) + sevens) | word | sevens);
-}
-
 /* The place of the block at ADDRESS in LEAF, which has COUNT of them; COUNT: none. */
 static inline unsigned find_entry(struct leaf leaf, unsigned count, uint64_t address)
 {
-    const uint64_t wanted = tag_of(address) * 0x0101010101010101ull;
-    for (unsigned from = (count + 7) & ~7u; from;) {
-        from -= 8;
-        uint64_t tags;
-        memcpy(&tags, leaf.tags + from, sizeof(tags));
-        for (uint64_t same = zero_bytes(tags ^ wanted); same; same &= same - 1) {
-            const unsigned at = from + ((unsigned)__builtin_ctzll(same) >> 3);
-            if (at < count && low_bits(leaf.entries[at].place) == low_bits(address))
+    const uint8_t tag = tag_of(address);
+    for (unsigned from = 0; from < count; from += TIDE_TAGS_AT_ONCE) {
+        uint32_t same = tide_tags_equal(leaf.tags + from, tag);
+        if (count - from < TIDE_TAGS_AT_ONCE)
+            same &= (1u << (count - from)) - 1;
+        for (; same; same &= same - 1) {
+            const unsigned at = from + (unsigned)__builtin_ctz(same);
+            if (low_bits(leaf.entries[at].place) == low_bits(address))
                 return at;
         }
     }
@@ -291,9 +286,16 @@ static inline struct tide_live_page *find_page(const struct tide_live *live,
                                                uint64_t hash, uint64_t number)
 {
     size_t at = hash & live->mask;
-    while (live->pages[at].leaf && live->pages[at].number != number)
+    while (live->pages[at].number != number && live->pages[at].leaf)
         at = (at + 1) & live->mask;
     return &live->pages[at];
+}
+
+/* How many pages PLACES may hold.  A small table is kept half empty, which makes most
+ * searches end where they begin; a large one is kept small. */
+static size_t most_pages(size_t places)
+{
+    return places <= TIDE_PAGES_SMALL ? places / 2 : places / 4 * 3;
 }
 
 /* Make room for more pages: drop those that hold nothing, double when that is not enough.
@@ -306,7 +308,7 @@ static enum tide_status widen_table(struct tide_live_store *store,
     for (size_t i = 0; i < old_places; i++)
         used += live->pages[i].count > 0;
     size_t places = old_places ? old_places : TIDE_PAGES_FIRST;
-    while (used >= places / 8 * 3)
+    while (used >= most_pages(places) / 2)
         places *= 2;
     struct tide_live wider = {
         .mask = places - 1, .pages_used = used, .count = live->count};
@@ -337,7 +339,7 @@ static inline struct tide_live_page *need_page(struct tide_live_store *store,
         if (page->leaf)
             return page;
     }
-    if (!live->pages || live->pages_used >= (live->mask + 1) / 4 * 3) {
+    if (!live->pages || live->pages_used >= most_pages(live->mask + 1)) {
         if (widen_table(store, live) != TIDE_OK)
             return NULL;
     }

@@ -102,19 +102,19 @@ static inline void tide_stretch_touch(struct tide_stretch *stretch,
 /* The lane allocates BYTES.  Sums wrap when sizes are impossible. */
 static inline void tide_stretch_rise(struct tide_stretch *stretch, uint64_t bytes)
 {
-    stretch->balance = (int64_t)((uint64_t)stretch->balance + bytes);
-    if (stretch->balance > stretch->highest)
-        stretch->highest = stretch->balance;
+    const int64_t balance = (int64_t)((uint64_t)stretch->balance + bytes);
+    stretch->balance = balance;
+    stretch->highest = balance > stretch->highest ? balance : stretch->highest;
 }
 
 /* The lane frees BYTES. */
 static inline void tide_stretch_fall(struct tide_stretch *stretch, uint64_t bytes)
 {
-    stretch->balance = (int64_t)((uint64_t)stretch->balance - bytes);
-    if (stretch->balance < stretch->lowest)
-        stretch->lowest = stretch->balance;
-    if (stretch->balance < stretch->mark_lowest)
-        stretch->mark_lowest = stretch->balance;
+    const int64_t balance = (int64_t)((uint64_t)stretch->balance - bytes);
+    stretch->balance = balance;
+    stretch->lowest = balance < stretch->lowest ? balance : stretch->lowest;
+    stretch->mark_lowest =
+        balance < stretch->mark_lowest ? balance : stretch->mark_lowest;
 }
 
 #endif

@@ -28,11 +28,14 @@ enum outcome {
     TIDE_WRONG,   /* it is none */
 };
 
-/* The decoder's state that changes with every record, in registers. */
+/* The decoder's state that changes with every record, in registers; and what every event
+ * begins with.  An event is copied from there before its fields are stored: one that is
+ * put together elsewhere and then copied waits for its own bytes. */
 struct hand {
-    const uint8_t *at;
+    const uint8_t *at, *end;
     uint64_t last_address;
     uint8_t last_kind;
+    const struct tide_event *blank;
 };
 
 /* The next eight bytes; BITS of them are used up. */
@@ -70,53 +73,40 @@ static inline uint64_t near(uint64_t last, uint64_t value)
     return last + (uint64_t)tide_unzigzag(value) * 8;
 }
 
-/* Fields are stored one by one where they belong: an event that is put together elsewhere
- * and copied waits for its own bytes. */
-static inline void begin_event(const struct tide_decoder *decoder,
-                               enum tide_event_kind kind, struct tide_event *event)
+/* An event of this stretch of which only that is known. */
+static struct tide_event blank_event(const struct tide_decoder *decoder)
 {
-    event->kind = (uint8_t)kind;
-    event->alloc_kind = 0;
-    event->map_call = 0;
-    event->extra = 0;
-    event->numbered = decoder->numbers ? TIDE_ON_SLOT : 0;
-    event->align_log2 = 0;
-    event->number = 0;
-    event->process = decoder->process;
-    event->lane = decoder->lane;
-    event->stack = 0;
-    event->ticks = decoder->ticks;
-    event->size = 0;
-    event->usable = 0;
-    event->value = 0;
+    return (struct tide_event){.numbered = decoder->numbers ? TIDE_ON_SLOT : 0,
+                               .process = decoder->process,
+                               .lane = decoder->lane,
+                               .ticks = decoder->ticks};
 }
 
 /* The number of a record that has one. */
-static inline void take_number(const uint8_t **at, struct tide_event *event)
+static inline void take_number(struct hand *hand, struct tide_event *event)
 {
-    if (event->numbered)
+    if (hand->blank->numbered)
         event->numbered = TIDE_ON_SLOT | TIDE_HAS_NUMBER;
-    event->number = (uint16_t)((*at)[0] | (*at)[1] << 8);
-    *at += 2;
+    event->number = (uint16_t)(hand->at[0] | hand->at[1] << 8);
+    hand->at += 2;
 }
 
-static inline enum outcome usual_free(const struct tide_decoder *decoder,
-                                      struct hand *hand, struct tide_event *event)
+static inline enum outcome usual_free(struct hand *hand, struct tide_event *event)
 {
-    const unsigned tag = hand->at[0];
+    const unsigned tag = *hand->at++;
     if (tag & ~(15u | TIDE_TAG_NUMBERED))
         return TIDE_UNUSUAL;
-    const uint8_t *at = hand->at + 1;
-    begin_event(decoder, TIDE_EVENT_FREE, event);
+    *event = *hand->blank;
+    event->kind = TIDE_EVENT_FREE;
     if (tag & TIDE_TAG_NUMBERED)
-        take_number(&at, event);
-    struct window window = window_at(at);
+        take_number(hand, event);
+    struct window window = window_at(hand->at);
     uint64_t distance;
     if (!take_varint(&window, &distance))
         return TIDE_UNUSUAL;
+    hand->at += window.bits / 8;
     hand->last_address = near(hand->last_address, distance);
     event->address = hand->last_address;
-    hand->at = at + window.bits / 8;
     return TIDE_USUAL;
 }
 
@@ -140,33 +130,50 @@ static inline bool take_token(const uint8_t **at, uint64_t *token)
     return !cursor.failed;
 }
 
+/* What it takes to find the node of a frame. */
+struct finder {
+    const struct tide_dictionary_entry *dictionary;
+    const struct tide_stacks *stacks;
+    uint32_t good_mark; /* entries with it, or a higher one, can be used as they are */
+};
+
+static inline struct finder finder_of(const struct tide_decoder *decoder)
+{
+    return (struct finder){
+        .dictionary = decoder->dictionary,
+        .stacks = decoder->resolver->stacks,
+        .good_mark = decoder->reset_mark > decoder->epoch_mark ? decoder->reset_mark
+                                                               : decoder->epoch_mark,
+    };
+}
+
 /* The node of the frame that TOKEN means, called from PARENT; 0 when that takes more than
  * a look.  *WORD is its word. */
-static inline uint32_t peek_frame(const struct tide_decoder *decoder, uint64_t token,
+static inline uint32_t peek_frame(const struct finder *finder, uint64_t token,
                                   uint32_t parent, uint64_t *word)
 {
-    const uint64_t place = token >> 1;
-    if ((token & 1) || place >= TIDE_DICTIONARY_SLOTS)
+    if (token & ~(uint64_t)(2 * TIDE_DICTIONARY_SLOTS - 2)) /* odd, or too high */
         return 0;
-    const struct tide_dictionary_entry *entry = &decoder->dictionary[place];
-    if (entry->mark < decoder->reset_mark || entry->mark < decoder->epoch_mark)
+    const struct tide_dictionary_entry *entry = &finder->dictionary[token / 2];
+    if (entry->mark < finder->good_mark)
         return 0;
     *word = entry->word;
-    return tide_stacks_peek(decoder->resolver->stacks, parent, entry->frame);
+    return tide_stacks_peek(finder->stacks, parent, entry->frame);
 }
 
 /* Read COUNT frames and put them on top of the stack, which has room. */
-static inline bool take_frames(struct tide_decoder *decoder, const uint8_t **at,
+static inline bool take_frames(struct tide_decoder *decoder, struct hand *hand,
                                size_t count)
 {
+    const struct finder finder = finder_of(decoder);
     struct tide_stacked *frames = decoder->stack.items;
     size_t depth = decoder->stack.count;
     uint32_t node = depth ? frames[depth - 1].node : 0;
     for (size_t end = depth + count; depth < end; depth++) {
         uint64_t token, word;
-        if (!take_token(at, &token))
+        if (!take_token(&hand->at, &token))
             return false;
-        const uint32_t child = peek_frame(decoder, token, node, &word);
+        const uint32_t child = peek_frame(&finder, token, node, &word);
         if (child) {
             frames[depth] = (struct tide_stacked){.word = word, .node = child};
             node = child;
@@ -182,34 +189,32 @@ static inline bool take_frames(struct tide_decoder *decoder, const uint8_t **at,
 }
 
 /* A stack given as what it has not in common with the one before. */
-static inline enum outcome usual_delta(struct tide_decoder *decoder, const uint8_t **at,
-                                       const uint8_t *end)
+static inline enum outcome usual_delta(struct tide_decoder *decoder, struct hand *hand)
 {
-    const size_t popped = (*at)[0], pushed = (*at)[1];
+    const size_t popped = hand->at[0], pushed = hand->at[1];
     const size_t depth = decoder->stack.count;
-    const size_t room = (size_t)(end - *at);
+    const size_t room = (size_t)(hand->end - hand->at);
     if (((popped | pushed) & 0x80) || popped > depth ||
         depth - popped + pushed > decoder->stack.capacity ||
         depth - popped + pushed > TIDE_STACK_MAX ||
         room < 2 + pushed * TIDE_TOKEN_ROOM || !decoder->dictionary)
         return TIDE_UNUSUAL;
-    *at += 2;
+    hand->at += 2;
     decoder->stack.count = depth - popped;
-    if (!take_frames(decoder, at, pushed))
+    if (!take_frames(decoder, hand, pushed))
         return TIDE_WRONG;
     if (popped == depth)
         tide_decode_look_for_cut(decoder);
     return TIDE_USUAL;
 }
 
-static inline enum outcome usual_stack(struct tide_decoder *decoder, unsigned mode,
-                                       const uint8_t **at, const uint8_t *end,
-                                       struct tide_event *event)
+static inline enum outcome usual_stack(struct tide_decoder *decoder, struct hand *hand,
+                                       unsigned mode, struct tide_event *event)
 {
     if (mode > TIDE_STACK_DELTA || decoder->stack_stale)
         return TIDE_UNUSUAL;
     if (mode == TIDE_STACK_DELTA) {
-        const enum outcome outcome = usual_delta(decoder, at, end);
+        const enum outcome outcome = usual_delta(decoder, hand);
         if (outcome != TIDE_USUAL)
             return outcome;
     }
@@ -221,29 +226,27 @@ static inline enum outcome usual_stack(struct tide_decoder *decoder, unsigned mo
 }
 
 static inline enum outcome usual_alloc(struct tide_decoder *decoder, struct hand *hand,
-                                       const uint8_t *end, struct tide_event *event)
+                                       struct tide_event *event)
 {
-    const unsigned tag = hand->at[0];
-    const uint8_t *at = hand->at + 1;
-    uint8_t kind = hand->last_kind;
-    begin_event(decoder, TIDE_EVENT_ALLOC, event);
+    const unsigned tag = *hand->at++;
+    *event = *hand->blank;
+    event->kind = TIDE_EVENT_ALLOC;
     if (tag & TIDE_TAG_NUMBERED)
-        take_number(&at, event);
+        take_number(hand, event);
+    uint8_t kind = hand->last_kind;
     if (tag & TIDE_TAG_SHAPED) {
-        if (*at >= TIDE_KINDS)
+        kind = *hand->at++;
+        if (kind >= TIDE_KINDS) /* or there is more to the shape */
             return TIDE_UNUSUAL;
-        kind = *at++;
     }
-    struct window window = window_at(at);
+    struct window window = window_at(hand->at);
     uint64_t size, distance;
     if (!take_varint(&window, &size) || !take_varint(&window, &distance))
         return TIDE_UNUSUAL;
-    at += window.bits / 8;
-    const enum outcome outcome =
-        usual_stack(decoder, TIDE_TAG_MODE(tag), &at, end, event);
+    hand->at += window.bits / 8;
+    const enum outcome outcome = usual_stack(decoder, hand, TIDE_TAG_MODE(tag), event);
     if (outcome != TIDE_USUAL)
         return outcome;
-    hand->at = at;
     hand->last_address = near(hand->last_address, distance);
     hand->last_kind = kind;
     event->alloc_kind = kind;
@@ -256,25 +259,29 @@ static inline enum outcome usual_alloc(struct tide_decoder *decoder, struct hand
 bool tide_decode_usual(struct tide_decoder *decoder, struct tide_cursor *cursor,
                        struct tide_event *events, size_t max, size_t *count)
 {
-    const uint8_t *const end = cursor->end;
+    const struct tide_event blank = blank_event(decoder);
     struct hand hand = {.at = cursor->at,
+                        .end = cursor->end,
                         .last_address = decoder->last_address,
-                        .last_kind = decoder->last_kind};
+                        .last_kind = decoder->last_kind,
+                        .blank = &blank};
+    const uint8_t *start = hand.at; /* of the record at hand */
     enum outcome outcome = TIDE_USUAL;
     size_t made = 0;
-    while (made < max && end - hand.at >= TIDE_ROOM) {
+    while (made < max && hand.end - hand.at >= TIDE_ROOM) {
         const unsigned operation = TIDE_TAG_OP(hand.at[0]);
         if (operation == TIDE_OP_FREE)
-            outcome = usual_free(decoder, &hand, &events[made]);
+            outcome = usual_free(&hand, &events[made]);
         else if (operation == TIDE_OP_ALLOC)
-            outcome = usual_alloc(decoder, &hand, end, &events[made]);
+            outcome = usual_alloc(decoder, &hand, &events[made]);
         else
             break;
         if (outcome != TIDE_USUAL)
             break;
+        start = hand.at;
         made++;
     }
-    cursor->at = hand.at;
+    cursor->at = start;
     decoder->last_address = hand.last_address;
     decoder->last_kind = hand.last_kind;
     *count = made;

@@ -197,7 +197,8 @@ static void fill_span(struct tide_lane_in *in)
     struct tide_event *events = tide_lane_in_events(in);
     uint64_t bytes = 0;
     for (size_t i = 1; i < in->events.count; i++)
-        if (events[i].kind == TIDE_EVENT_ALLOC || events[i].kind == TIDE_EVENT_MOVE_END)
+        if (events[i].kind !=
+            TIDE_EVENT_MAP) /* of the others only births have a size */
             bytes = tide_add_saturating(bytes, events[i].size);
     events[0] = (struct tide_event){
         .kind = TIDE_EVENT_SPAN,

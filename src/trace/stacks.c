@@ -15,6 +15,7 @@
 enum {
     TIDE_STACKS_START = 1024,    /* capacity of both arrays at first */
     TIDE_STACKS_MAX = 1u << 26u, /* nodes or frames: no honest trace comes near */
+    TIDE_STACKS_FEW = 64 * 1024, /* nodes */
 };
 
 static uint32_t mix(uint64_t a, uint64_t b)
@@ -65,6 +66,13 @@ static void enter_node(struct tide_stacks *stacks, uint32_t number)
         .parent = node->parent, .frame = node->frame, .node = number};
 }
 
+/* How large the index for CAPACITY nodes is.  While they are few it is mostly empty, so
+ * that nearly all are found at first sight. */
+static uint32_t node_places(uint32_t capacity)
+{
+    return capacity <= TIDE_STACKS_FEW ? capacity * 4 : capacity * 2;
+}
+
 /* Twice the room for nodes: array and index. */
 static enum tide_status widen_nodes(struct tide_stacks *stacks)
 {
@@ -75,12 +83,13 @@ static enum tide_status widen_nodes(struct tide_stacks *stacks)
     if (!nodes)
         return TIDE_ENOMEM;
     stacks->nodes = nodes;
-    struct tide_node_slot *slots = calloc((size_t)capacity * 4, sizeof(*slots));
+    const uint32_t places = node_places(capacity * 2);
+    struct tide_node_slot *slots = calloc(places, sizeof(*slots));
     if (!slots)
         return TIDE_ENOMEM;
     free(stacks->node_slots);
     stacks->node_slots = slots;
-    stacks->node_mask = capacity * 4 - 1;
+    stacks->node_mask = places - 1;
     stacks->node_capacity = capacity * 2;
     for (uint32_t i = 1; i < stacks->node_count; i++)
         enter_node(stacks, i);
@@ -114,12 +123,12 @@ enum tide_status tide_stacks_init(struct tide_stacks *stacks)
         .nodes = calloc(TIDE_STACKS_START, sizeof(struct tide_node)),
         .frames = calloc(TIDE_STACKS_START, sizeof(struct tide_frame)),
         .node_slots =
-            calloc((size_t)TIDE_STACKS_START * 2, sizeof(struct tide_node_slot)),
+            calloc(node_places(TIDE_STACKS_START), sizeof(struct tide_node_slot)),
         .frame_slots = calloc((size_t)TIDE_STACKS_START * 2, sizeof(uint32_t)),
         .node_count = 1,
         .node_capacity = TIDE_STACKS_START,
         .frame_capacity = TIDE_STACKS_START,
-        .node_mask = TIDE_STACKS_START * 2 - 1,
+        .node_mask = node_places(TIDE_STACKS_START) - 1,
         .frame_mask = TIDE_STACKS_START * 2 - 1,
     };
     stacks->seed = new_seed(stacks->nodes);
