@@ -36,6 +36,8 @@ enum {
     TIDE_LOW_BITS = 3, /* of an address, not in its tag */
 };
 
+#define RARE(condition) __builtin_expect(condition, 0)
+
 #define TIDE_WIDE_SITE \
     ((1u << (32 - TIDE_LOW_BITS)) - 1) /* size is a place in `wide` */
 
@@ -169,8 +171,9 @@ static bool fits(const struct tide_block *block)
 }
 
 /* A place in the list of wide blocks; false without memory. */
-static bool keep_wide(struct tide_live_store *store, const struct tide_block *block,
-                      uint32_t *place)
+static bool __attribute__((noinline))
+keep_wide(struct tide_live_store *store, const struct tide_block *block,
+          uint32_t *place)
 {
     if (store->wide_spare) {
         *place = store->wide_spare - 1;
@@ -202,7 +205,7 @@ static inline bool pack(struct tide_live_store *store, const struct tide_block *
 {
     uint32_t site = block->site;
     uint32_t size = (uint32_t)block->size;
-    if (!fits(block)) {
+    if (RARE(!fits(block))) {
         site = TIDE_WIDE_SITE;
         if (!keep_wide(store, block, &size))
             return false;
@@ -222,7 +225,7 @@ static inline void unpack(const struct tide_live_store *store,
                           struct tide_block *out)
 {
     const uint32_t site = entry->place >> TIDE_LOW_BITS;
-    if (__builtin_expect(site == TIDE_WIDE_SITE, 0)) {
+    if (RARE(site == TIDE_WIDE_SITE)) {
         *out = store->wide[entry->size];
         return;
     }
@@ -237,10 +240,10 @@ static inline void unpack(const struct tide_live_store *store,
 /* The block of ENTRY is no longer in the table. */
 static inline void drop(struct tide_live_store *store, const struct entry *entry)
 {
-    if (__builtin_expect(entry->place >> TIDE_LOW_BITS != TIDE_WIDE_SITE, 1))
-        return;
-    store->wide[entry->size].site = store->wide_spare;
-    store->wide_spare = entry->size + 1;
+    if (RARE(entry->place >> TIDE_LOW_BITS == TIDE_WIDE_SITE)) {
+        store->wide[entry->size].site = store->wide_spare;
+        store->wide_spare = entry->size + 1;
+    }
 }
 
 /* --- Leaves ----------------------------------------------------------------------- */
@@ -263,7 +266,8 @@ static inline unsigned find_entry(struct leaf leaf, unsigned count, uint64_t add
 }
 
 /* Room for one more block on PAGE. */
-static bool widen_leaf(struct tide_live_store *store, struct tide_live_page *page)
+static bool __attribute__((noinline))
+widen_leaf(struct tide_live_store *store, struct tide_live_page *page)
 {
     const unsigned class = class_of(page->capacity + 1u);
     const struct tide_live_page old = *page;
@@ -328,22 +332,17 @@ static enum tide_status widen_table(struct tide_live_store *store,
     return TIDE_OK;
 }
 
-/* The page of ADDRESS, new or known; NULL without memory. */
-static inline struct tide_live_page *need_page(struct tide_live_store *store,
-                                               struct tide_live *live, uint64_t address)
+/* The page of ADDRESS, of which there is none so far; NULL without memory. */
+static struct tide_live_page *__attribute__((noinline))
+add_page(struct tide_live_store *store, struct tide_live *live, uint64_t address)
 {
-    const uint64_t hash = tide_live_hash(store, address);
-    const uint64_t number = address >> TIDE_PAGE_BITS;
-    if (live->pages) {
-        struct tide_live_page *const page = find_page(live, hash, number);
-        if (page->leaf)
-            return page;
-    }
     if (!live->pages || live->pages_used >= most_pages(live->mask + 1)) {
         if (widen_table(store, live) != TIDE_OK)
             return NULL;
     }
-    struct tide_live_page *const page = find_page(live, hash, number);
+    const uint64_t number = address >> TIDE_PAGE_BITS;
+    struct tide_live_page *const page =
+        find_page(live, tide_live_hash(store, address), number);
     const uint32_t leaf = new_leaf(store, 0);
     if (!leaf)
         return NULL;
@@ -353,34 +352,55 @@ static inline struct tide_live_page *need_page(struct tide_live_store *store,
     return page;
 }
 
+/* The page of ADDRESS, new or known; NULL without memory. */
+static inline struct tide_live_page *need_page(struct tide_live_store *store,
+                                               struct tide_live *live, uint64_t address)
+{
+    if (RARE(!live->pages))
+        return add_page(store, live, address);
+    struct tide_live_page *const page =
+        find_page(live, tide_live_hash(store, address), address >> TIDE_PAGE_BITS);
+    return RARE(!page->leaf) ? add_page(store, live, address) : page;
+}
+
 /* --- Blocks come and go ------------------------------------------------------------ */
+
+/* BLOCK takes the place of the one at AT of LEAF, which becomes *OLD. */
+static enum tide_status __attribute__((noinline))
+replace(struct tide_live_store *store, struct entry *at, const struct tide_block *block,
+        struct tide_block *old)
+{
+    struct entry entry;
+    if (!pack(store, block, &entry))
+        return TIDE_ENOMEM;
+    unpack(store, at, block->address, old);
+    drop(store, at);
+    *at = entry;
+    return TIDE_OK;
+}
 
 enum tide_status tide_live_put(struct tide_live_store *store, struct tide_live *live,
                                const struct tide_block *block, struct tide_block *old)
 {
     struct tide_live_page *const page = need_page(store, live, block->address);
     old->site = 0;
-    if (!page)
+    if (RARE(!page))
         return TIDE_ENOMEM;
     struct leaf leaf = leaf_of(store, page);
-    unsigned at = find_entry(leaf, page->count, block->address);
-    const bool known = at < page->count;
-    if (known)
-        unpack(store, &leaf.entries[at], block->address, old);
-    else if (at == page->capacity) {
+    const unsigned count = page->count;
+    const unsigned at = find_entry(leaf, count, block->address);
+    if (RARE(at < count))
+        return replace(store, &leaf.entries[at], block, old);
+    if (RARE(count == page->capacity)) {
         if (!widen_leaf(store, page))
             return TIDE_ENOMEM;
         leaf = leaf_of(store, page);
     }
-    struct entry entry;
-    if (!pack(store, block, &entry))
+    if (!pack(store, block, &leaf.entries[count]))
         return TIDE_ENOMEM;
-    if (known)
-        drop(store, &leaf.entries[at]);
-    leaf.tags[at] = tag_of(block->address);
-    leaf.entries[at] = entry;
-    page->count = (uint16_t)(page->count + !known);
-    live->count += !known;
+    leaf.tags[count] = tag_of(block->address);
+    page->count = (uint16_t)(count + 1);
+    live->count++;
     return TIDE_OK;
 }
 

@@ -61,6 +61,11 @@ struct tide_decoder {
     uint64_t moves[TIDE_MOVES_KEPT];
     uint32_t move_count;
 
+    /* What every event of the stretch begins with, for decode_usual.c.  It is copied
+     * before fields are stored: an event that is put together elsewhere and then copied
+     * waits for its own bytes. */
+    struct tide_event blank;
+
     uint64_t cut_stacks;     /* events whose stack begins with the CUT frame */
     enum tide_status status; /* not OK: memory or a limit; nothing goes on */
 };

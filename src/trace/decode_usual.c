@@ -28,14 +28,11 @@ enum outcome {
     TIDE_WRONG,   /* it is none */
 };
 
-/* The decoder's state that changes with every record, in registers; and what every event
- * begins with.  An event is copied from there before its fields are stored: one that is
- * put together elsewhere and then copied waits for its own bytes. */
+/* The decoder's state that changes with every record, in registers. */
 struct hand {
     const uint8_t *at, *end;
     uint64_t last_address;
     uint8_t last_kind;
-    const struct tide_event *blank;
 };
 
 /* The next eight bytes; BITS of them are used up. */
@@ -73,33 +70,26 @@ static inline uint64_t near(uint64_t last, uint64_t value)
     return last + (uint64_t)tide_unzigzag(value) * 8;
 }
 
-/* An event of this stretch of which only that is known. */
-static struct tide_event blank_event(const struct tide_decoder *decoder)
-{
-    return (struct tide_event){.numbered = decoder->numbers ? TIDE_ON_SLOT : 0,
-                               .process = decoder->process,
-                               .lane = decoder->lane,
-                               .ticks = decoder->ticks};
-}
-
 /* The number of a record that has one. */
-static inline void take_number(struct hand *hand, struct tide_event *event)
+static inline void take_number(const struct tide_decoder *decoder, struct hand *hand,
+                               struct tide_event *event)
 {
-    if (hand->blank->numbered)
+    if (decoder->numbers)
         event->numbered = TIDE_ON_SLOT | TIDE_HAS_NUMBER;
     event->number = (uint16_t)(hand->at[0] | hand->at[1] << 8);
     hand->at += 2;
 }
 
-static inline enum outcome usual_free(struct hand *hand, struct tide_event *event)
+static inline enum outcome usual_free(const struct tide_decoder *decoder,
+                                      struct hand *hand, struct tide_event *event)
 {
     const unsigned tag = *hand->at++;
     if (tag & ~(15u | TIDE_TAG_NUMBERED))
         return TIDE_UNUSUAL;
-    *event = *hand->blank;
+    *event = decoder->blank;
     event->kind = TIDE_EVENT_FREE;
     if (tag & TIDE_TAG_NUMBERED)
-        take_number(hand, event);
+        take_number(decoder, hand, event);
     struct window window = window_at(hand->at);
     uint64_t distance;
     if (!take_varint(&window, &distance))
@@ -110,98 +100,89 @@ static inline enum outcome usual_free(struct hand *hand, struct tide_event *even
     return TIDE_USUAL;
 }
 
-/* The token at *AT, which has TIDE_TOKEN_ROOM bytes; false when it is none. */
-static inline bool take_token(const uint8_t **at, uint64_t *token)
-{
-    const uint64_t low = (*at)[0], high = (*at)[1];
-    if (low < 0x80) {
-        *token = low;
-        *at += 1;
-        return true;
-    }
-    if (high < 0x80) {
-        *token = (low & 0x7f) | high << 7;
-        *at += 2;
-        return true;
-    }
-    struct tide_cursor cursor = tide_cursor_over(*at, TIDE_TOKEN_ROOM);
-    *token = tide_cursor_varint(&cursor);
-    *at = cursor.at;
-    return !cursor.failed;
-}
-
-/* What it takes to find the node of a frame. */
-struct finder {
-    const struct tide_dictionary_entry *dictionary;
-    const struct tide_stacks *stacks;
-    uint32_t good_mark; /* entries with it, or a higher one, can be used as they are */
+struct token {
+    uint64_t value;
+    const uint8_t *end; /* where it ends; NULL: it is none */
 };
 
-static inline struct finder finder_of(const struct tide_decoder *decoder)
+/* A token of more than two bytes at AT, which has TIDE_TOKEN_ROOM. */
+static struct token __attribute__((noinline)) long_token(const uint8_t *at)
 {
-    return (struct finder){
-        .dictionary = decoder->dictionary,
-        .stacks = decoder->resolver->stacks,
-        .good_mark = decoder->reset_mark > decoder->epoch_mark ? decoder->reset_mark
-                                                               : decoder->epoch_mark,
-    };
+    struct tide_cursor cursor = tide_cursor_over(at, TIDE_TOKEN_ROOM);
+    const uint64_t value = tide_cursor_varint(&cursor);
+    return (struct token){.value = value, .end = cursor.failed ? NULL : cursor.at};
 }
 
-/* The node of the frame that TOKEN means, called from PARENT; 0 when that takes more than
- * a look.  *WORD is its word. */
-static inline uint32_t peek_frame(const struct finder *finder, uint64_t token,
-                                  uint32_t parent, uint64_t *word)
+static inline struct token token_at(const uint8_t *at)
 {
-    if (token & ~(uint64_t)(2 * TIDE_DICTIONARY_SLOTS - 2)) /* odd, or too high */
-        return 0;
-    const struct tide_dictionary_entry *entry = &finder->dictionary[token / 2];
-    if (entry->mark < finder->good_mark)
-        return 0;
-    *word = entry->word;
-    return tide_stacks_peek(finder->stacks, parent, entry->frame);
+    const uint64_t low = at[0], high = at[1];
+    if (low < 0x80)
+        return (struct token){low, at + 1};
+    if (high < 0x80)
+        return (struct token){(low & 0x7f) | high << 7, at + 2};
+    return long_token(at);
 }
 
-/* Read COUNT frames and put them on top of the stack, which has room. */
-static inline bool take_frames(struct tide_decoder *decoder, struct hand *hand,
-                               size_t count)
+/* Put the frame that TOKEN means on top of the stack, which is DEPTH deep, whatever it
+ * takes; its node, or 0 when it means none. */
+static uint32_t __attribute__((noinline))
+push_at(struct tide_decoder *decoder, size_t depth, uint64_t token)
 {
-    const struct finder finder = finder_of(decoder);
+    decoder->stack.count = depth;
+    if (!tide_decode_push(decoder, token))
+        return 0;
+    const struct tide_stacked *frames = decoder->stack.items;
+    return frames[depth].node;
+}
+
+/* Read COUNT frames at AT and put them on top of the stack, which has room and is DEPTH
+ * deep.  Where they end; NULL when they make no sense. */
+static const uint8_t *take_frames(struct tide_decoder *decoder, const uint8_t *at,
+                                  size_t depth, size_t count)
+{
+    const struct tide_dictionary_entry *dictionary = decoder->dictionary;
+    const struct tide_stacks *stacks = decoder->resolver->stacks;
+    const uint32_t good_mark = decoder->reset_mark > decoder->epoch_mark
+                                   ? decoder->reset_mark
+                                   : decoder->epoch_mark;
     struct tide_stacked *frames = decoder->stack.items;
-    size_t depth = decoder->stack.count;
     uint32_t node = depth ? frames[depth - 1].node : 0;
-    for (size_t end = depth + count; depth < end; depth++) {
-        uint64_t token, word;
-        if (!take_token(&hand->at, &token))
-            return false;
-        const uint32_t child = peek_frame(&finder, token, node, &word);
-        if (child) {
-            frames[depth] = (struct tide_stacked){.word = word, .node = child};
-            node = child;
-            continue;
+    for (const size_t end = depth + count; depth < end; depth++) {
+        const struct token token = token_at(at);
+        if (!token.end)
+            return NULL;
+        at = token.end;
+        /* Not given here, and a place of the dictionary: a look will do. */
+        uint32_t child = 0;
+        if (!(token.value & ~(uint64_t)(2 * TIDE_DICTIONARY_SLOTS - 2))) {
+            const struct tide_dictionary_entry *entry = &dictionary[token.value / 2];
+            frames[depth].word = entry->word;
+            if (entry->mark >= good_mark)
+                child = tide_stacks_peek(stacks, node, entry->frame);
         }
-        decoder->stack.count = depth;
-        if (!tide_decode_push(decoder, token))
-            return false;
-        node = frames[depth].node;
+        node = child ? child : push_at(decoder, depth, token.value);
+        if (!node)
+            return NULL;
+        frames[depth].node = node;
     }
     decoder->stack.count = depth;
-    return true;
+    return at;
 }
 
 /* A stack given as what it has not in common with the one before. */
-static inline enum outcome usual_delta(struct tide_decoder *decoder, struct hand *hand)
+static enum outcome __attribute__((noinline))
+usual_delta(struct tide_decoder *decoder, const uint8_t **at, const uint8_t *end)
 {
-    const size_t popped = hand->at[0], pushed = hand->at[1];
+    const size_t popped = (*at)[0], pushed = (*at)[1];
     const size_t depth = decoder->stack.count;
-    const size_t room = (size_t)(hand->end - hand->at);
+    const size_t room = (size_t)(end - *at);
     if (((popped | pushed) & 0x80) || popped > depth ||
         depth - popped + pushed > decoder->stack.capacity ||
         depth - popped + pushed > TIDE_STACK_MAX ||
         room < 2 + pushed * TIDE_TOKEN_ROOM || !decoder->dictionary)
         return TIDE_UNUSUAL;
-    hand->at += 2;
-    decoder->stack.count = depth - popped;
-    if (!take_frames(decoder, hand, pushed))
+    *at = take_frames(decoder, *at + 2, depth - popped, pushed);
+    if (!*at)
         return TIDE_WRONG;
     if (popped == depth)
         tide_decode_look_for_cut(decoder);
@@ -214,9 +195,11 @@ static inline enum outcome usual_stack(struct tide_decoder *decoder, struct hand
     if (mode > TIDE_STACK_DELTA || decoder->stack_stale)
         return TIDE_UNUSUAL;
     if (mode == TIDE_STACK_DELTA) {
-        const enum outcome outcome = usual_delta(decoder, hand);
+        const uint8_t *at = hand->at;
+        const enum outcome outcome = usual_delta(decoder, &at, hand->end);
         if (outcome != TIDE_USUAL)
             return outcome;
+        hand->at = at;
     }
     const struct tide_stacked *frames = decoder->stack.items;
     const size_t depth = decoder->stack.count;
@@ -229,10 +212,10 @@ static inline enum outcome usual_alloc(struct tide_decoder *decoder, struct hand
                                        struct tide_event *event)
 {
     const unsigned tag = *hand->at++;
-    *event = *hand->blank;
+    *event = decoder->blank;
     event->kind = TIDE_EVENT_ALLOC;
     if (tag & TIDE_TAG_NUMBERED)
-        take_number(hand, event);
+        take_number(decoder, hand, event);
     uint8_t kind = hand->last_kind;
     if (tag & TIDE_TAG_SHAPED) {
         kind = *hand->at++;
@@ -259,19 +242,22 @@ static inline enum outcome usual_alloc(struct tide_decoder *decoder, struct hand
 bool tide_decode_usual(struct tide_decoder *decoder, struct tide_cursor *cursor,
                        struct tide_event *events, size_t max, size_t *count)
 {
-    const struct tide_event blank = blank_event(decoder);
     struct hand hand = {.at = cursor->at,
                         .end = cursor->end,
                         .last_address = decoder->last_address,
-                        .last_kind = decoder->last_kind,
-                        .blank = &blank};
+                        .last_kind = decoder->last_kind};
+    decoder->blank =
+        (struct tide_event){.numbered = decoder->numbers ? TIDE_ON_SLOT : 0,
+                            .process = decoder->process,
+                            .lane = decoder->lane,
+                            .ticks = decoder->ticks};
     const uint8_t *start = hand.at; /* of the record at hand */
     enum outcome outcome = TIDE_USUAL;
     size_t made = 0;
     while (made < max && hand.end - hand.at >= TIDE_ROOM) {
         const unsigned operation = TIDE_TAG_OP(hand.at[0]);
         if (operation == TIDE_OP_FREE)
-            outcome = usual_free(&hand, &events[made]);
+            outcome = usual_free(decoder, &hand, &events[made]);
         else if (operation == TIDE_OP_ALLOC)
             outcome = usual_alloc(decoder, &hand, &events[made]);
         else

@@ -58,8 +58,7 @@ static void enter(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t number
 static void enter_node(struct tide_stacks *stacks, uint32_t number)
 {
     const struct tide_node *node = &stacks->nodes[number];
-    uint32_t slot =
-        tide_stacks_hash(stacks, node->parent, node->frame) & stacks->node_mask;
+    uint32_t slot = tide_stacks_place(stacks, node->parent, node->frame);
     while (stacks->node_slots[slot].node)
         slot = (slot + 1) & stacks->node_mask;
     stacks->node_slots[slot] = (struct tide_node_slot){
@@ -71,6 +70,12 @@ static void enter_node(struct tide_stacks *stacks, uint32_t number)
 static uint32_t node_places(uint32_t capacity)
 {
     return capacity <= TIDE_STACKS_FEW ? capacity * 4 : capacity * 2;
+}
+
+static void set_places(struct tide_stacks *stacks, uint32_t places)
+{
+    stacks->node_mask = places - 1;
+    stacks->node_shift = 64 - (unsigned)__builtin_ctz(places);
 }
 
 /* Twice the room for nodes: array and index. */
@@ -89,7 +94,7 @@ static enum tide_status widen_nodes(struct tide_stacks *stacks)
         return TIDE_ENOMEM;
     free(stacks->node_slots);
     stacks->node_slots = slots;
-    stacks->node_mask = places - 1;
+    set_places(stacks, places);
     stacks->node_capacity = capacity * 2;
     for (uint32_t i = 1; i < stacks->node_count; i++)
         enter_node(stacks, i);
@@ -128,9 +133,9 @@ enum tide_status tide_stacks_init(struct tide_stacks *stacks)
         .node_count = 1,
         .node_capacity = TIDE_STACKS_START,
         .frame_capacity = TIDE_STACKS_START,
-        .node_mask = node_places(TIDE_STACKS_START) - 1,
         .frame_mask = TIDE_STACKS_START * 2 - 1,
     };
+    set_places(stacks, node_places(TIDE_STACKS_START));
     stacks->seed = new_seed(stacks->nodes);
     /* A factor with few bits set, or zero, would not mix. */
     stacks->factor = (new_seed(stacks->frames) | 1) ^ 0x9e3779b97f4a7c14u;
@@ -181,7 +186,7 @@ enum tide_status tide_stacks_frame(struct tide_stacks *stacks, struct tide_frame
 enum tide_status tide_stacks_child(struct tide_stacks *stacks, uint32_t parent,
                                    uint32_t frame, uint32_t *out)
 {
-    uint32_t at = tide_stacks_hash(stacks, parent, frame) & stacks->node_mask;
+    uint32_t at = tide_stacks_place(stacks, parent, frame);
     for (; stacks->node_slots[at].node; at = (at + 1) & stacks->node_mask) {
         const struct tide_node_slot *slot = &stacks->node_slots[at];
         if (slot->parent == parent && slot->frame == frame) {

@@ -45,6 +45,7 @@ struct tide_stacks {
     struct tide_node_slot *node_slots;
     uint32_t *frame_slots;
     uint32_t node_mask, frame_mask;
+    unsigned node_shift; /* of a hash of 64 bits, to a place in node_slots */
     uint64_t seed, factor;
 };
 
@@ -58,13 +59,11 @@ enum tide_status tide_stacks_frame(struct tide_stacks *stacks, struct tide_frame
 enum tide_status tide_stacks_child(struct tide_stacks *stacks, uint32_t parent,
                                    uint32_t frame, uint32_t *out);
 
-static inline uint32_t tide_stacks_hash(const struct tide_stacks *stacks,
-                                        uint32_t parent, uint32_t frame)
+static inline uint32_t tide_stacks_place(const struct tide_stacks *stacks,
+                                         uint32_t parent, uint32_t frame)
 {
-    __extension__ typedef unsigned __int128 wide;
     const uint64_t both = (uint64_t)parent << 32 | frame;
-    const wide product = (wide)(both ^ stacks->seed) * stacks->factor;
-    return (uint32_t)((uint64_t)product ^ (uint64_t)(product >> 64));
+    return (uint32_t)(((both ^ stacks->seed) * stacks->factor) >> stacks->node_shift);
 }
 
 /* The same when it is known and found at first sight, else 0: several times for each
@@ -72,8 +71,8 @@ static inline uint32_t tide_stacks_hash(const struct tide_stacks *stacks,
 static inline uint32_t tide_stacks_peek(const struct tide_stacks *stacks,
                                         uint32_t parent, uint32_t frame)
 {
-    const uint32_t place = tide_stacks_hash(stacks, parent, frame) & stacks->node_mask;
-    const struct tide_node_slot *slot = &stacks->node_slots[place];
+    const struct tide_node_slot *slot =
+        &stacks->node_slots[tide_stacks_place(stacks, parent, frame)];
     return slot->parent == parent && slot->frame == frame ? slot->node : 0;
 }
 
