@@ -9,15 +9,17 @@
 
 #include <stdlib.h>
 
-#include "model/grow.h"
 #include "trace/format.h"
 
 enum {
     TIDE_GROUP = 72, /* events, at most: a stretch of a lane, as the recorder stamps */
     /* So many stay in the cache by themselves. */
     TIDE_FEW_BLOCKS = 32 * 1024,
-    TIDE_FEW_SITES = 4 * 1024,
+    TIDE_FEW_SITES = 8 * 1024,
 };
+
+/* Of what every event needs nothing is left in memory that can stay in registers. */
+#define HOT inline __attribute__((always_inline))
 
 /* One event with what its entry needs at hand. */
 struct entry {
@@ -31,8 +33,8 @@ struct entry {
 /* --- Blocks are born and die ---------------------------------------------------- */
 
 /* The site no longer holds BLOCK. */
-static struct tide_site *give_up(const struct entry *entry,
-                                 const struct tide_block *block)
+static HOT struct tide_site *give_up(const struct entry *entry,
+                                     const struct tide_block *block)
 {
     struct tide_site *const site = &entry->account->sites.list[block->site - 1];
     tide_site_hold(site, entry->water, -1, -block->size);
@@ -44,7 +46,7 @@ static struct tide_site *give_up(const struct entry *entry,
     return site;
 }
 
-static uint32_t slack_of(const struct tide_event *event)
+static HOT uint32_t slack_of(const struct tide_event *event)
 {
     if (event->usable <= event->size)
         return 0;
@@ -52,14 +54,32 @@ static uint32_t slack_of(const struct tide_event *event)
     return slack > UINT32_MAX ? UINT32_MAX : (uint32_t)slack;
 }
 
-static void end_replaced(const struct entry *entry, const struct tide_block *block)
+/* Put BLOCK in, whatever it is and whatever stands at its address: that one ends. */
+static enum tide_status __attribute__((noinline))
+put_any(const struct entry *entry, const struct tide_block *block)
 {
+    struct tide_block old;
+    const enum tide_status status =
+        tide_live_put(&entry->account->store, &entry->process->live, block, &old);
+    if (status || !old.site)
+        return status;
     entry->account->replaced_blocks++;
-    give_up(entry, block);
+    give_up(entry, &old);
+    return TIDE_OK;
+}
+
+static HOT enum tide_status put(const struct entry *entry,
+                                const struct tide_block *block)
+{
+    if (tide_block_packs(block) &&
+        tide_live_add(&entry->account->store, &entry->process->live, block->address,
+                      tide_block_pack(block)))
+        return TIDE_OK;
+    return put_any(entry, block);
 }
 
 /* The lane's blocks so far can no longer become temporary, not even those on the move. */
-static void forget_newest(struct tide_lane_book *lane)
+static HOT void forget_newest(struct tide_lane_book *lane)
 {
     lane->has_newest = false;
     for (size_t i = 0; i < lane->move_count; i++)
@@ -67,7 +87,7 @@ static void forget_newest(struct tide_lane_book *lane)
 }
 
 /* The index of the site that the event's stack is. */
-static inline enum tide_status find_site(const struct entry *entry, uint32_t *out)
+static HOT enum tide_status find_site(const struct entry *entry, uint32_t *out)
 {
     struct tide_sites *const sites = &entry->account->sites;
     const uint32_t known = tide_sites_known(sites, entry->event->stack, TIDE_IN_HEAP);
@@ -78,14 +98,14 @@ static inline enum tide_status find_site(const struct entry *entry, uint32_t *ou
     return TIDE_OK;
 }
 
-static inline uint32_t born_at(const struct tide_account *account, uint64_t ticks)
+static HOT uint32_t born_at(const struct tide_account *account, uint64_t ticks)
 {
     const uint64_t age = (ticks - account->setup.start_ticks) >> account->age_shift;
     return age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
 }
 
 /* The block of an ALLOC or MOVE_END. */
-static enum tide_status give_birth(const struct entry *entry)
+static HOT enum tide_status give_birth(const struct entry *entry)
 {
     struct tide_account *const account = entry->account;
     const struct tide_event *const event = entry->event;
@@ -101,12 +121,9 @@ static enum tide_status give_birth(const struct entry *entry)
         .born = born_at(account, event->ticks),
         .maker = (uint16_t)event->lane,
     };
-    struct tide_block old;
-    status = tide_live_put(&account->store, &entry->process->live, &block, &old);
+    status = put(entry, &block);
     if (status)
         return status;
-    if (old.site)
-        end_replaced(entry, &old);
 
     struct tide_site *const site = &account->sites.list[site_index];
     if (!site->calls++)
@@ -130,7 +147,7 @@ static enum tide_status give_birth(const struct entry *entry)
 }
 
 /* BLOCK was freed by this lane, not moved. */
-static void bury(const struct entry *entry, const struct tide_block *block)
+static HOT void bury(const struct entry *entry, const struct tide_block *block)
 {
     struct tide_site *const site = give_up(entry, block);
     struct tide_lane_book *const lane = entry->lane;
@@ -151,7 +168,8 @@ static void count_unknown_free(const struct entry *entry)
         entry->account->unmatched_frees++;
 }
 
-static void on_free(const struct entry *entry)
+/* A free of a block that no leaf could hold, or of none. */
+static void __attribute__((noinline)) free_any(const struct entry *entry)
 {
     struct tide_block block;
     if (tide_live_take(&entry->account->store, &entry->process->live,
@@ -161,20 +179,26 @@ static void on_free(const struct entry *entry)
         count_unknown_free(entry);
 }
 
+static HOT void on_free(const struct entry *entry)
+{
+    const uint64_t address = entry->event->address;
+    const struct tide_packed packed =
+        tide_live_pull(&entry->account->store, &entry->process->live, address);
+    if (!packed.place) {
+        free_any(entry);
+        return;
+    }
+    const struct tide_block block = tide_block_unpack(packed, address);
+    bury(entry, &block);
+}
+
 /* --- Moves: realloc ---------------------------------------------------------------- */
 
 /* Put a block that was moving back where it was. */
 static enum tide_status put_back(const struct entry *entry,
                                  const struct tide_block *block)
 {
-    if (!block->site)
-        return TIDE_OK;
-    struct tide_block other;
-    const enum tide_status status =
-        tide_live_put(&entry->account->store, &entry->process->live, block, &other);
-    if (!status && other.site)
-        end_replaced(entry, &other);
-    return status;
+    return block->site ? put_any(entry, block) : TIDE_OK;
 }
 
 static enum tide_status on_move_begin(const struct entry *entry)
@@ -321,7 +345,7 @@ static enum tide_status __attribute__((noinline)) enter_other(const struct entry
     }
 }
 
-static inline enum tide_status enter(const struct entry *entry)
+static HOT enum tide_status enter(const struct entry *entry)
 {
     if (entry->event->kind == TIDE_EVENT_FREE) {
         on_free(entry);
@@ -334,50 +358,6 @@ static inline enum tide_status enter(const struct entry *entry)
 }
 
 /* --- Groups ----------------------------------------------------------------------------- */
-
-static enum tide_status admit_process(struct tide_account *account, uint32_t process)
-{
-    struct tide_process_book *const books =
-        tide_grown(account->processes, &account->process_capacity, (size_t)process + 1,
-                   sizeof(*books));
-    if (!books)
-        return TIDE_ENOMEM;
-    account->processes = books;
-    struct tide_process_book *const book = &books[process];
-    if (book->known)
-        return TIDE_OK;
-    book->known = true;
-    book->forked = process < account->setup.process_count &&
-                   account->setup.processes[process].forked;
-    book->mapped.ranges.random = (uint32_t)account->store.seed ^ process;
-    return TIDE_OK;
-}
-
-/* The first event of a lane. */
-static enum tide_status __attribute__((noinline, cold))
-admit(struct tide_account *account, const struct tide_event *event)
-{
-    const enum tide_status status = admit_process(account, event->process);
-    if (status)
-        return status;
-    struct tide_lane_book *const books =
-        tide_grown(account->lanes, &account->lane_capacity, (size_t)event->lane + 1,
-                   sizeof(*books));
-    if (!books)
-        return TIDE_ENOMEM;
-    account->lanes = books;
-    struct tide_lane_book *const book = &books[event->lane];
-    if (book->known)
-        return TIDE_OK;
-    struct tide_process_book *const process = &account->processes[event->process];
-    book->known = true;
-    book->process = event->process;
-    book->next_lane = process->first_lane;
-    process->first_lane = event->lane + 1;
-    tide_stretch_begin(&book->stretch, &account->water[TIDE_IN_HEAP]);
-    account->lanes_seen++;
-    return TIDE_OK;
-}
 
 /* Fetch what the events of a group will touch. */
 static void fetch(const struct tide_account *account, const struct tide_live *live,
@@ -401,37 +381,6 @@ static void fetch(const struct tide_account *account, const struct tide_live *li
     }
 }
 
-/* Processes that ended before TICKS. */
-static enum tide_status retire_ended(struct tide_account *account, uint64_t ticks)
-{
-    while (account->next_end_ticks < ticks) {
-        const struct tide_process_end *const end = &account->ends[account->next_end++];
-        account->next_end_ticks = account->next_end < account->end_count
-                                      ? account->ends[account->next_end].ticks
-                                      : UINT64_MAX;
-        const enum tide_status status =
-            tide_account_retire(account, end->process, end->ticks);
-        if (status)
-            return status;
-    }
-    return TIDE_OK;
-}
-
-/* Time has come to TICKS, after calm_until. */
-static enum tide_status __attribute__((noinline, cold))
-look_up(struct tide_account *account, uint64_t ticks)
-{
-    const uint64_t stop = account->setup.stop_ticks;
-    if (ticks > stop) {
-        account->stopped = true;
-        return TIDE_OK;
-    }
-    const enum tide_status status = retire_ended(account, ticks);
-    account->calm_until =
-        stop < account->next_end_ticks ? stop : account->next_end_ticks;
-    return status;
-}
-
 /* Enter COUNT events, all of one lane of one process. */
 static enum tide_status enter_group(struct tide_account *account,
                                     const struct tide_event *events, size_t count)
@@ -440,7 +389,7 @@ static enum tide_status enter_group(struct tide_account *account,
     enum tide_status status = TIDE_OK;
     if (lane >= account->lane_capacity ||
         events->process >= account->process_capacity || !account->lanes[lane].known)
-        status = admit(account, events);
+        status = tide_account_admit(account, events);
     if (status)
         return status;
     struct entry entry = {
@@ -456,7 +405,7 @@ static enum tide_status enter_group(struct tide_account *account,
     for (size_t i = 0; i < count && !status; i++) {
         entry.event = &events[i];
         if (events[i].ticks > account->calm_until) {
-            status = look_up(account, events[i].ticks);
+            status = tide_account_look_up(account, events[i].ticks);
             if (account->stopped)
                 break;
         }
@@ -466,18 +415,29 @@ static enum tide_status enter_group(struct tide_account *account,
     return status;
 }
 
+enum tide_status tide_account_run(struct tide_account *account,
+                                  const struct tide_event *events, size_t count)
+{
+    enum tide_status status = TIDE_OK;
+    for (size_t done = 0; done < count && !status && !account->stopped;) {
+        const size_t group = count - done < TIDE_GROUP ? count - done : TIDE_GROUP;
+        status = enter_group(account, events + done, group);
+        done += group;
+    }
+    return status;
+}
+
 enum tide_status tide_account_events(struct tide_account *account,
                                      const struct tide_event *events, size_t count)
 {
     enum tide_status status = TIDE_OK;
     for (size_t done = 0; done < count && !status && !account->stopped;) {
-        const size_t most = count - done < TIDE_GROUP ? count - done : TIDE_GROUP;
-        size_t group = 1;
-        while (group < most && events[done + group].lane == events[done].lane &&
-               events[done + group].process == events[done].process)
-            group++;
-        status = enter_group(account, events + done, group);
-        done += group;
+        size_t run = 1;
+        while (done + run < count && events[done + run].lane == events[done].lane &&
+               events[done + run].process == events[done].process)
+            run++;
+        status = tide_account_run(account, events + done, run);
+        done += run;
     }
     return status;
 }

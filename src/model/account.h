@@ -113,6 +113,10 @@ void tide_account_release(struct tide_account *account);
 enum tide_status tide_account_events(struct tide_account *account,
                                      const struct tide_event *events, size_t count);
 
+/* The same, when all events are of one lane. */
+enum tide_status tide_account_run(struct tide_account *account,
+                                  const struct tide_event *events, size_t count);
+
 /* The stretches of all lanes. */
 static inline struct tide_stretches tide_account_stretches(
     const struct tide_account *account)
@@ -131,7 +135,14 @@ void tide_account_finish(struct tide_account *account, struct tide_summary *summ
  * more. */
 uint64_t tide_account_dropped(const struct tide_account *account);
 
-/* A process ended before the next event (account_end.c). */
+/* --- For account.c: see account_end.c --- */
+
+/* EVENT is the first of its lane, perhaps of its process. */
+enum tide_status tide_account_admit(struct tide_account *account,
+                                    const struct tide_event *event);
+/* Time has come to TICKS, after calm_until: see what has ended. */
+enum tide_status tide_account_look_up(struct tide_account *account, uint64_t ticks);
+/* A process ended before the next event. */
 enum tide_status tide_account_retire(struct tide_account *account, uint32_t process,
                                      uint64_t ticks);
 

@@ -1,8 +1,10 @@
-/* model/account_end.c - how an account begins and ends, and a process in it.
+/* model/account_end.c - how an account begins and ends, and lanes and processes in it.
  */
 #include "model/account.h"
 
 #include <stdlib.h>
+
+#include "model/grow.h"
 
 static int by_ticks(const void *one, const void *other)
 {
@@ -84,6 +86,51 @@ void tide_account_release(struct tide_account *account)
     *account = (struct tide_account){0};
 }
 
+/* --- The beginning of a lane --------------------------------------------------------- */
+
+static enum tide_status admit_process(struct tide_account *account, uint32_t process)
+{
+    struct tide_process_book *const books =
+        tide_grown(account->processes, &account->process_capacity, (size_t)process + 1,
+                   sizeof(*books));
+    if (!books)
+        return TIDE_ENOMEM;
+    account->processes = books;
+    struct tide_process_book *const book = &books[process];
+    if (book->known)
+        return TIDE_OK;
+    book->known = true;
+    book->forked = process < account->setup.process_count &&
+                   account->setup.processes[process].forked;
+    book->mapped.ranges.random = (uint32_t)account->store.seed ^ process;
+    return TIDE_OK;
+}
+
+enum tide_status tide_account_admit(struct tide_account *account,
+                                    const struct tide_event *event)
+{
+    const enum tide_status status = admit_process(account, event->process);
+    if (status)
+        return status;
+    struct tide_lane_book *const books =
+        tide_grown(account->lanes, &account->lane_capacity, (size_t)event->lane + 1,
+                   sizeof(*books));
+    if (!books)
+        return TIDE_ENOMEM;
+    account->lanes = books;
+    struct tide_lane_book *const book = &books[event->lane];
+    if (book->known)
+        return TIDE_OK;
+    struct tide_process_book *const process = &account->processes[event->process];
+    book->known = true;
+    book->process = event->process;
+    book->next_lane = process->first_lane;
+    process->first_lane = event->lane + 1;
+    tide_stretch_begin(&book->stretch, &account->water[TIDE_IN_HEAP]);
+    account->lanes_seen++;
+    return TIDE_OK;
+}
+
 /* --- The end of a process --------------------------------------------------------- */
 
 static enum tide_status leave_block(struct tide_account *account,
@@ -156,6 +203,35 @@ enum tide_status tide_account_retire(struct tide_account *account, uint32_t proc
     if (!status)
         status = tide_maps_retire(&account->maps, &book->mapped);
     tide_live_release(&account->store, &book->live);
+    return status;
+}
+
+/* Processes that ended before TICKS. */
+static enum tide_status retire_ended(struct tide_account *account, uint64_t ticks)
+{
+    while (account->next_end_ticks < ticks) {
+        const struct tide_process_end *const end = &account->ends[account->next_end++];
+        account->next_end_ticks = account->next_end < account->end_count
+                                      ? account->ends[account->next_end].ticks
+                                      : UINT64_MAX;
+        const enum tide_status status =
+            tide_account_retire(account, end->process, end->ticks);
+        if (status)
+            return status;
+    }
+    return TIDE_OK;
+}
+
+enum tide_status tide_account_look_up(struct tide_account *account, uint64_t ticks)
+{
+    const uint64_t stop = account->setup.stop_ticks;
+    if (ticks > stop) {
+        account->stopped = true;
+        return TIDE_OK;
+    }
+    const enum tide_status status = retire_ended(account, ticks);
+    account->calm_until =
+        stop < account->next_end_ticks ? stop : account->next_end_ticks;
     return status;
 }
 

@@ -33,28 +33,14 @@ enum {
     TIDE_CHUNK_REST = TIDE_TAGS_AT_ONCE / TIDE_UNIT, /* may be looked at, no more */
     TIDE_CHUNKS_MAX = 1 << 13,                       /* 32 GiB */
     TIDE_HUGE_PAGE = 1 << 21,
-    TIDE_LOW_BITS = 3, /* of an address, not in its tag */
 };
 
 #define RARE(condition) __builtin_expect(condition, 0)
 
-#define TIDE_WIDE_SITE \
-    ((1u << (32 - TIDE_LOW_BITS)) - 1) /* size is a place in `wide` */
-
-/* What a leaf says of a block. */
-struct entry {
-    uint32_t size;
-    uint32_t place; /* site and the lowest bits of the address */
-    uint32_t born;
-    uint16_t maker;
-    uint16_t slack;
-};
-_Static_assert(sizeof(struct entry) == 16, "four entries a cache line");
-
 /* A leaf at hand. */
 struct leaf {
     uint8_t *tags;
-    struct entry *entries;
+    struct tide_packed *entries;
 };
 
 static const uint16_t CAPACITIES[TIDE_LEAF_CLASSES] = {
@@ -147,7 +133,8 @@ static uint32_t new_leaf(struct tide_live_store *store, unsigned class)
     }
     const size_t capacity = CAPACITIES[class];
     const uint32_t units =
-        (uint32_t)((tag_bytes(capacity) + capacity * sizeof(struct entry)) / TIDE_UNIT);
+        (uint32_t)((tag_bytes(capacity) + capacity * sizeof(struct tide_packed)) /
+                   TIDE_UNIT);
     if (store->fresh_end - store->fresh < units && !add_chunk(store))
         return 0;
     const uint32_t leaf = store->fresh;
@@ -163,12 +150,6 @@ static void spare_leaf(struct tide_live_store *store, uint32_t leaf, unsigned ca
 }
 
 /* --- Entries ---------------------------------------------------------------------- */
-
-static bool fits(const struct tide_block *block)
-{
-    return block->size <= UINT32_MAX && block->slack <= UINT16_MAX &&
-           block->site < TIDE_WIDE_SITE;
-}
 
 /* A place in the list of wide blocks; false without memory. */
 static bool __attribute__((noinline))
@@ -200,49 +181,34 @@ static inline uint8_t tag_of(uint64_t address)
     return (uint8_t)(address >> TIDE_LOW_BITS);
 }
 
-static inline bool pack(struct tide_live_store *store, const struct tide_block *block,
-                        struct entry *entry)
+/* BLOCK as a leaf keeps it; false without memory. */
+static bool pack(struct tide_live_store *store, const struct tide_block *block,
+                 struct tide_packed *entry)
 {
-    uint32_t site = block->site;
-    uint32_t size = (uint32_t)block->size;
-    if (RARE(!fits(block))) {
-        site = TIDE_WIDE_SITE;
-        if (!keep_wide(store, block, &size))
-            return false;
-    }
-    *entry = (struct entry){
-        .size = size,
-        .place = site << TIDE_LOW_BITS | low_bits(block->address),
-        .born = block->born,
-        .maker = block->maker,
-        .slack = (uint16_t)block->slack,
-    };
-    return true;
+    *entry = tide_block_pack(block);
+    if (tide_block_packs(block))
+        return true;
+    entry->place = TIDE_WIDE_SITE << TIDE_LOW_BITS | low_bits(block->address);
+    return keep_wide(store, block, &entry->size);
 }
 
-static inline void unpack(const struct tide_live_store *store,
-                          const struct entry *entry, uint64_t address,
-                          struct tide_block *out)
+static bool is_wide(struct tide_packed entry)
 {
-    const uint32_t site = entry->place >> TIDE_LOW_BITS;
-    if (RARE(site == TIDE_WIDE_SITE)) {
-        *out = store->wide[entry->size];
-        return;
-    }
-    out->address = address;
-    out->size = entry->size;
-    out->site = site;
-    out->slack = entry->slack;
-    out->born = entry->born;
-    out->maker = entry->maker;
+    return entry.place >> TIDE_LOW_BITS == TIDE_WIDE_SITE;
+}
+
+static struct tide_block unpack(const struct tide_live_store *store,
+                                struct tide_packed entry, uint64_t address)
+{
+    return is_wide(entry) ? store->wide[entry.size] : tide_block_unpack(entry, address);
 }
 
 /* The block of ENTRY is no longer in the table. */
-static inline void drop(struct tide_live_store *store, const struct entry *entry)
+static void drop(struct tide_live_store *store, struct tide_packed entry)
 {
-    if (RARE(entry->place >> TIDE_LOW_BITS == TIDE_WIDE_SITE)) {
-        store->wide[entry->size].site = store->wide_spare;
-        store->wide_spare = entry->size + 1;
+    if (is_wide(entry)) {
+        store->wide[entry.size].site = store->wide_spare;
+        store->wide_spare = entry.size + 1;
     }
 }
 
@@ -365,64 +331,88 @@ static inline struct tide_live_page *need_page(struct tide_live_store *store,
 
 /* --- Blocks come and go ------------------------------------------------------------ */
 
-/* BLOCK takes the place of the one at AT of LEAF, which becomes *OLD. */
-static enum tide_status __attribute__((noinline))
-replace(struct tide_live_store *store, struct entry *at, const struct tide_block *block,
-        struct tide_block *old)
+/* The page of ADDRESS; NULL when there is none, or it is empty. */
+static inline struct tide_live_page *known_page(const struct tide_live_store *store,
+                                                const struct tide_live *live,
+                                                uint64_t address)
 {
-    struct entry entry;
-    if (!pack(store, block, &entry))
-        return TIDE_ENOMEM;
-    unpack(store, at, block->address, old);
-    drop(store, at);
-    *at = entry;
-    return TIDE_OK;
+    if (RARE(!live->count))
+        return NULL;
+    struct tide_live_page *const page =
+        find_page(live, tide_live_hash(store, address), address >> TIDE_PAGE_BITS);
+    return RARE(!page->count) ? NULL : page;
+}
+
+/* Close the gap at AT of LEAF, the leaf of PAGE. */
+static inline void remove_entry(struct tide_live *live, struct tide_live_page *page,
+                                struct leaf leaf, unsigned at)
+{
+    const unsigned last = page->count - 1u;
+    page->count = (uint16_t)last;
+    live->count--;
+    leaf.tags[at] = leaf.tags[last];
+    leaf.entries[at] = leaf.entries[last];
+}
+
+bool tide_live_add(struct tide_live_store *store, struct tide_live *live,
+                   uint64_t address, struct tide_packed block)
+{
+    struct tide_live_page *const page = need_page(store, live, address);
+    if (RARE(!page))
+        return false;
+    const unsigned count = page->count;
+    if (RARE(count == page->capacity) && !widen_leaf(store, page))
+        return false;
+    const struct leaf leaf = leaf_of(store, page);
+    if (RARE(find_entry(leaf, count, address) != count))
+        return false;
+    leaf.entries[count] = block;
+    leaf.tags[count] = tag_of(address);
+    page->count = (uint16_t)(count + 1);
+    live->count++;
+    return true;
+}
+
+struct tide_packed tide_live_pull(struct tide_live_store *store, struct tide_live *live,
+                                  uint64_t address)
+{
+    struct tide_live_page *const page = known_page(store, live, address);
+    if (RARE(!page))
+        return (struct tide_packed){0};
+    const struct leaf leaf = leaf_of(store, page);
+    const unsigned at = find_entry(leaf, page->count, address);
+    if (RARE(at == page->count || is_wide(leaf.entries[at])))
+        return (struct tide_packed){0};
+    const struct tide_packed block = leaf.entries[at];
+    remove_entry(live, page, leaf, at);
+    return block;
 }
 
 enum tide_status tide_live_put(struct tide_live_store *store, struct tide_live *live,
                                const struct tide_block *block, struct tide_block *old)
 {
-    struct tide_live_page *const page = need_page(store, live, block->address);
+    struct tide_packed packed;
     old->site = 0;
-    if (RARE(!page))
+    (void)tide_live_take(store, live, block->address, old);
+    if (!pack(store, block, &packed))
         return TIDE_ENOMEM;
-    struct leaf leaf = leaf_of(store, page);
-    const unsigned count = page->count;
-    const unsigned at = find_entry(leaf, count, block->address);
-    if (RARE(at < count))
-        return replace(store, &leaf.entries[at], block, old);
-    if (RARE(count == page->capacity)) {
-        if (!widen_leaf(store, page))
-            return TIDE_ENOMEM;
-        leaf = leaf_of(store, page);
-    }
-    if (!pack(store, block, &leaf.entries[count]))
-        return TIDE_ENOMEM;
-    leaf.tags[count] = tag_of(block->address);
-    page->count = (uint16_t)(count + 1);
-    live->count++;
-    return TIDE_OK;
+    return tide_live_add(store, live, block->address, packed) ? TIDE_OK : TIDE_ENOMEM;
 }
 
 bool tide_live_take(struct tide_live_store *store, struct tide_live *live,
                     uint64_t address, struct tide_block *out)
 {
-    if (!live->count)
-        return false;
-    struct tide_live_page *const page =
-        find_page(live, tide_live_hash(store, address), address >> TIDE_PAGE_BITS);
-    if (!page->count)
+    struct tide_live_page *const page = known_page(store, live, address);
+    if (!page)
         return false;
     const struct leaf leaf = leaf_of(store, page);
     const unsigned at = find_entry(leaf, page->count, address);
     if (at == page->count)
         return false;
-    unpack(store, &leaf.entries[at], address, out);
-    drop(store, &leaf.entries[at]);
-    page->count--;
-    live->count--;
-    leaf.tags[at] = leaf.tags[page->count];
-    leaf.entries[at] = leaf.entries[page->count];
+    const struct tide_packed entry = leaf.entries[at];
+    *out = unpack(store, entry, address);
+    drop(store, entry);
+    remove_entry(live, page, leaf, at);
     return true;
 }
 
@@ -435,7 +425,7 @@ void tide_live_release(struct tide_live_store *store, struct tide_live *live)
             continue;
         const struct leaf leaf = leaf_of(store, page);
         for (unsigned at = 0; at < page->count; at++)
-            drop(store, &leaf.entries[at]);
+            drop(store, leaf.entries[at]);
         spare_leaf(store, page->leaf, page->capacity);
     }
     free(live->pages);
@@ -454,11 +444,11 @@ bool tide_live_next(const struct tide_live_store *store, const struct tide_live 
         return false;
     const struct tide_live_page *const page = &live->pages[walk->page];
     const struct leaf leaf = leaf_of(store, page);
-    const struct entry *const entry = &leaf.entries[walk->at];
+    const struct tide_packed entry = leaf.entries[walk->at];
     const uint64_t address = page->number << TIDE_PAGE_BITS |
                              (uint64_t)leaf.tags[walk->at] << TIDE_LOW_BITS |
-                             low_bits(entry->place);
-    unpack(store, entry, address, out);
+                             low_bits(entry.place);
+    *out = unpack(store, entry, address);
     walk->at++;
     return true;
 }

@@ -15,6 +15,12 @@
 
 #include <tidemark/status.h>
 
+enum {
+    TIDE_PAGE_BITS = 11,
+    TIDE_LOW_BITS = 3, /* of an address: beside its place in the page in units of 8 */
+    TIDE_LEAF_CLASSES = 22,
+};
+
 struct tide_block {
     uint64_t address;
     uint64_t size;  /* bytes asked for */
@@ -32,6 +38,19 @@ static inline bool tide_block_made_by(const struct tide_block *block, uint32_t l
     return block->maker == (lane & 0xffffu);
 }
 
+/* The same, as a leaf keeps it: it goes through two registers. */
+struct tide_packed {
+    uint32_t size;
+    uint32_t place; /* site, and the lowest bits of the address; 0: there is no block */
+    uint32_t born;
+    uint16_t maker;
+    uint16_t slack;
+};
+_Static_assert(sizeof(struct tide_packed) == 16, "four a cache line");
+
+/* In place of a site: the block is one that no leaf can describe. */
+#define TIDE_WIDE_SITE ((1u << (32 - TIDE_LOW_BITS)) - 1)
+
 /* A page in which blocks were seen. */
 struct tide_live_page {
     uint64_t number; /* address >> TIDE_PAGE_BITS */
@@ -47,8 +66,6 @@ struct tide_live {
     size_t pages_used; /* also those that hold nothing any more */
     size_t count;      /* blocks */
 };
-
-enum { TIDE_PAGE_BITS = 11, TIDE_LEAF_CLASSES = 22 };
 
 /* Where the leaves of all processes are. */
 struct tide_live_store {
@@ -86,7 +103,49 @@ enum tide_status tide_live_put(struct tide_live_store *store, struct tide_live *
 bool tide_live_take(struct tide_live_store *store, struct tide_live *live,
                     uint64_t address, struct tide_block *out);
 
-/* All blocks are gone. */
+/* --- The same for what nearly all blocks are like --- */
+
+static inline bool tide_block_packs(const struct tide_block *block)
+{
+    return block->size <= UINT32_MAX && block->slack <= UINT16_MAX &&
+           block->site < TIDE_WIDE_SITE;
+}
+
+/* BLOCK, which packs. */
+static inline struct tide_packed tide_block_pack(const struct tide_block *block)
+{
+    const uint32_t low = block->address & ((1u << TIDE_LOW_BITS) - 1);
+    return (struct tide_packed){.size = (uint32_t)block->size,
+                                .place = block->site << TIDE_LOW_BITS | low,
+                                .born = block->born,
+                                .maker = block->maker,
+                                .slack = (uint16_t)block->slack};
+}
+
+static inline struct tide_block tide_block_unpack(struct tide_packed packed,
+                                                  uint64_t address)
+{
+    return (struct tide_block){.address = address,
+                               .size = packed.size,
+                               .site = packed.place >> TIDE_LOW_BITS,
+                               .slack = packed.slack,
+                               .born = packed.born,
+                               .maker = packed.maker};
+}
+
+/* Put the block at ADDRESS in.  False when that is not as simple (there is a block, or no
+ * memory): then nothing has changed, and tide_live_put() does it. */
+bool tide_live_add(struct tide_live_store *store, struct tide_live *live,
+                   uint64_t address, struct tide_packed block);
+
+/* Take the block at ADDRESS out.  Its place is 0 when that is not as simple (there is
+ * none, or it was too large for a leaf): then tide_live_take() says more. */
+struct tide_packed tide_live_pull(struct tide_live_store *store, struct tide_live *live,
+                                  uint64_t address);
+
+/* --- All blocks --- */
+
+/* All are gone. */
 void tide_live_release(struct tide_live_store *store, struct tide_live *live);
 
 /* A walk over all blocks of a table that does not change meanwhile; zeros begin it. */

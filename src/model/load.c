@@ -63,7 +63,7 @@ static enum tide_status enter_run(struct tide_account *account,
     for (size_t done = 0; done < count && !status && !account->stopped;) {
         const size_t some = tide_timeline_next(timeline, &account->water[TIDE_IN_HEAP],
                                                events + done, count - done);
-        status = tide_account_events(account, events + done, some);
+        status = tide_account_run(account, events + done, some);
         tide_timeline_note(timeline, &account->water[TIDE_IN_HEAP]);
         done += some;
     }

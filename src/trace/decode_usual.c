@@ -48,6 +48,23 @@ static inline struct window window_at(const uint8_t *at)
     return (struct window){.word = le64toh(word)};
 }
 
+/* The number in the bytes of a varint of up to eight. */
+static uint64_t long_value(uint64_t bytes)
+{
+    uint64_t value = bytes;
+    value = (value & 0x007f007f007f007fu) | (value & 0x7f007f007f007f00u) >> 1;
+    value = (value & 0x00003fff00003fffu) | (value & 0x3fff00003fff0000u) >> 2;
+    return (value & 0x0fffffffu) | (value & 0x0fffffff00000000u) >> 4;
+}
+
+/* The same, of up to four. */
+static inline uint64_t short_value(uint64_t bytes)
+{
+    uint32_t value = (uint32_t)bytes;
+    value = (value & 0x007f007fu) | (value & 0x7f007f00u) >> 1;
+    return (value & 0x3fffu) | (value & 0x3fff0000u) >> 2;
+}
+
 /* Take a varint out of WINDOW; false when it is not wholly in there. */
 static inline bool take_varint(struct window *window, uint64_t *value)
 {
@@ -55,10 +72,8 @@ static inline bool take_varint(struct window *window, uint64_t *value)
     if (!ends)
         return false;
     const unsigned bits = (unsigned)__builtin_ctzll(ends) + 1;
-    uint64_t sevens = window->word & (ends ^ (ends - 1));
-    sevens = (sevens & 0x007f007f007f007fu) | (sevens & 0x7f007f007f007f00u) >> 1;
-    sevens = (sevens & 0x00003fff00003fffu) | (sevens & 0x3fff00003fff0000u) >> 2;
-    *value = (sevens & 0x0fffffffu) | (sevens & 0x0fffffff00000000u) >> 4;
+    const uint64_t bytes = window->word & (ends ^ (ends - 1));
+    *value = bits <= 32 ? short_value(bytes) : long_value(bytes);
     /* What is shifted in looks like the end of a varint: then bits is above 64. */
     window->word = window->word >> (bits - 1) >> 1;
     window->bits += bits;

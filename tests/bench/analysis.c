@@ -118,7 +118,7 @@ static enum tide_status walk(struct tide_trace *trace, struct tide_stacks *stack
         const struct tide_event *events;
         status = tide_replay_run(replay, RUN, &events, &count);
         if (account && !status)
-            status = tide_account_events(account, events, count);
+            status = tide_account_run(account, events, count);
     }
     out->events = tide_replay_counts(replay)->events;
     tide_replay_close(replay);
