@@ -305,17 +305,12 @@ static bool read_record(struct tide_decoder *decoder, struct tide_cursor *cursor
     }
 }
 
-enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
-                                  struct tide_cursor *cursor, struct tide_event *events,
-                                  size_t max, size_t *count)
+enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
+                                        struct tide_cursor *cursor,
+                                        struct tide_event *events, size_t max,
+                                        size_t *count)
 {
     for (*count = 0; *count < max;) {
-        size_t usual;
-        if (!tide_decode_usual(decoder, cursor, events + *count, max - *count, &usual))
-            return TIDE_STOP_BAD;
-        *count += usual;
-        if (*count == max)
-            break;
         if (cursor->at == cursor->end)
             return TIDE_STOP_EMPTY;
         if (is_stamp(*cursor->at))
@@ -330,4 +325,22 @@ enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
         *count += known;
     }
     return TIDE_STOP_FULL;
+}
+
+enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
+                                  struct tide_cursor *cursor, struct tide_event *events,
+                                  size_t max, size_t *count)
+{
+    enum tide_decode_stop stop = TIDE_STOP_FULL;
+    for (*count = 0; *count < max && stop == TIDE_STOP_FULL;) {
+        size_t some;
+        if (!tide_decode_usual(decoder, cursor, events + *count, max - *count, &some))
+            stop = TIDE_STOP_BAD;
+        *count += some;
+        if (stop != TIDE_STOP_FULL || *count == max)
+            break;
+        stop = tide_decode_plain(decoder, cursor, events + *count, 1, &some);
+        *count += some;
+    }
+    return stop;
 }

@@ -96,6 +96,11 @@ enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
 
 /* --- For decode.c and each other --- */
 
+/* The same as tide_decode(), every record in the plain way. */
+enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
+                                        struct tide_cursor *cursor,
+                                        struct tide_event *events, size_t max,
+                                        size_t *count);
 /* Decode records as tide_decode() does, as long as they are of the usual kind; *COUNT may
  * well be 0.  False when a record makes no sense.  See decode_usual.c. */
 bool tide_decode_usual(struct tide_decoder *decoder, struct tide_cursor *cursor,
