@@ -14,8 +14,8 @@
 enum {
     TIDE_GROUP = 72, /* events, at most: a stretch of a lane, as the recorder stamps */
     /* So many stay in the cache by themselves. */
-    TIDE_FEW_BLOCKS = 32 * 1024,
-    TIDE_FEW_SITES = 8 * 1024,
+    TIDE_FEW_BLOCKS = 64 * 1024,
+    TIDE_FEW_SITES = 32 * 1024,
 };
 
 /* Of what every event needs nothing is left in memory that can stay in registers. */
@@ -379,6 +379,10 @@ static void fetch(const struct tide_account *account, const struct tide_live *li
         __builtin_prefetch(&sites->list[site - 1]);
         __builtin_prefetch((const char *)&sites->list[site - 1] + 64);
     }
+    for (size_t i = 0; i < count; i++)
+        if (events[i].kind == TIDE_EVENT_FREE ||
+            events[i].kind == TIDE_EVENT_MOVE_BEGIN)
+            tide_live_fetch_block(&account->store, pages[i], events[i].address);
 }
 
 /* Enter COUNT events, all of one lane of one process. */

@@ -73,7 +73,7 @@ enum tide_status tide_account_init(struct tide_account *account,
 void tide_account_release(struct tide_account *account)
 {
     for (size_t i = 0; i < account->process_capacity; i++) {
-        tide_live_release(&account->store, &account->processes[i].live);
+        tide_live_abandon(&account->processes[i].live);
         tide_ranges_release(&account->processes[i].mapped.ranges);
     }
     free(account->processes);

@@ -432,6 +432,12 @@ void tide_live_release(struct tide_live_store *store, struct tide_live *live)
     *live = (struct tide_live){0};
 }
 
+void tide_live_abandon(struct tide_live *live)
+{
+    free(live->pages);
+    *live = (struct tide_live){0};
+}
+
 bool tide_live_next(const struct tide_live_store *store, const struct tide_live *live,
                     struct tide_live_walk *walk, struct tide_block *out)
 {
@@ -461,4 +467,15 @@ void tide_live_fetch_leaf(const struct tide_live_store *store,
     const struct leaf leaf = leaf_of(store, page);
     __builtin_prefetch(leaf.tags);
     __builtin_prefetch(&leaf.entries[page->count]);
+}
+
+void tide_live_fetch_block(const struct tide_live_store *store,
+                           const struct tide_live_page *page, uint64_t address)
+{
+    if (!page->count)
+        return;
+    const struct leaf leaf = leaf_of(store, page);
+    const uint32_t same = tide_tags_equal(leaf.tags, tag_of(address));
+    if (same)
+        __builtin_prefetch(&leaf.entries[__builtin_ctz(same)]);
 }

@@ -145,6 +145,9 @@ struct tide_packed tide_live_pull(struct tide_live_store *store, struct tide_liv
 
 /* --- All blocks --- */
 
+/* The table goes with its store, which is about to be released. */
+void tide_live_abandon(struct tide_live *live);
+
 /* All are gone. */
 void tide_live_release(struct tide_live_store *store, struct tide_live *live);
 
@@ -163,8 +166,11 @@ static inline const struct tide_live_page *tide_live_likely_page(
     return &live->pages[tide_live_hash(store, address) & live->mask];
 }
 
-/* Fetch what PAGE, the likely one of ADDRESS, refers to. */
+/* Fetch what it takes to find or to add a block in the leaf of PAGE, the likely one. */
 void tide_live_fetch_leaf(const struct tide_live_store *store,
                           const struct tide_live_page *page);
+/* Fetch what PAGE likely says of the block at ADDRESS. */
+void tide_live_fetch_block(const struct tide_live_store *store,
+                           const struct tide_live_page *page, uint64_t address);
 
 #endif
