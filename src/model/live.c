@@ -446,7 +446,7 @@ bool tide_live_next(const struct tide_live_store *store, const struct tide_live 
         walk->page++;
         walk->at = 0;
     }
-    if (walk->page == places)
+    if (walk->page >= places)
         return false;
     const struct tide_live_page *const page = &live->pages[walk->page];
     const struct leaf leaf = leaf_of(store, page);
