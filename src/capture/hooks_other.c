@@ -88,7 +88,6 @@ TIDE_HOOK int prctl(int option, ...)
 
 /* fork for signal handlers: no handler of pthread_atfork() sees it. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): its name */
-pid_t _Fork(void);
 TIDE_HOOK pid_t _Fork(void)
 {
     if (!tide_real_resolve() || !tide_real.fork_now) {

@@ -125,7 +125,7 @@ static bool join(char out[TIDE_ADDRESS_BYTES], const char *directory, const char
     const size_t first = strlen(directory), second = strlen(name) + 1;
     if (first + 1 + second > TIDE_ADDRESS_BYTES)
         return false;
-    memcpy(out, directory, first);
+    memcpy(out, directory, first); /* NOLINT(bugprone-not-null-terminated-result) */
     out[first] = '/';
     memcpy(out + first + 1, name, second);
     return true;

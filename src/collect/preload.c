@@ -34,7 +34,9 @@ static char *own_folder(void)
 {
     char *path = realpath("/proc/self/exe", NULL);
     if (!path) /* no /proc: as we were called */
-        path = realpath((const char *)getauxval(AT_EXECFN), NULL);
+        path = realpath(
+            (const char *)getauxval(AT_EXECFN), /* NOLINT(performance-no-int-to-ptr) */
+            NULL);
     char *const slash = path ? strrchr(path, '/') : NULL;
     if (slash)
         *slash = '\0';
