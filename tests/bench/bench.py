@@ -1,14 +1,20 @@
 #!/usr/bin/python3
-"""tests/bench/bench.py - what recording costs: plain, tidemark and heaptrack, interleaved.
+"""tests/bench/bench.py - what recording costs, beside a plain run and beside heaptrack.
 
-Usage: bench.py BUILD_FOLDER [--repeat N] [--json FILE] [LOAD...]
+Usage: bench.py BUILD_FOLDER [--repeat N] [--json FILE] [--quick] [LOAD...]
 
-Every load is run plain, then with each tool, and that REPEAT times over; the minimum
-counts.  Added time is against plain of the same round's minimum.  heaptrack is run as its
-preload library alone, writing its text to a file: its cheapest way.
+Every load is run plain, then with each tool, and that REPEAT times over, so that all see
+the same weather; the minimum of each counts.  Added time is against plain.
+
+  floor           a library that only forwards: nothing preloaded can be cheaper
+  tidemark        tidemark run, everything on; and with --no-stacks
+  heaptrack raw   heaptrack's preload library alone, writing text to a file: its cheapest
+  heaptrack -r    the same through its own compressor: what bytes are compared with
+  heaptrack       its command as people run it, with its interpreter
 """
 import argparse
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -16,104 +22,201 @@ import sys
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 HEAPTRACK_LIBRARY = "/usr/lib/heaptrack/libheaptrack_preload.so"
 PYTHON_LOAD = ("import json\n"
                "for i in range(20):\n"
                " json.loads(json.dumps([{str(k): [k] * 3} for k in range(1000)]))\n")
+# The nine of the goal, and of these the ones whose allocations heaptrack's command survives.
+NINE = ["ring 20 random", "ring 60 random", "4 threads", "containers", "5 M live", "python3",
+        "sqlite3", "cc1plus", "clang"]
+SEVEN = NINE[:7]
+TIMEOUT = 600
 
 
-def loads(build):
-    """name -> (argv, environment added)"""
-    ring = os.path.join(build, "programs", "ring")
-    threads = os.path.join(build, "programs", "ground_threads")
-    return {
-        "ring, depth 4": ([ring, "1000000", "0"], {}),
-        "ring, depth 20": ([ring, "1000000", "16"], {}),
-        "ring, depth 60": ([ring, "1000000", "56"], {}),
-        "4 threads, shared": ([threads, "4", "200000"], {}),
-        "python3, malloc": (["/usr/bin/python3", "-c", PYTHON_LOAD],
-                            {"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"}),
-        "python3, empty": (["/usr/bin/python3", "-c", "pass"], {}),
-    }
+def compilers(folder):
+    """Loads that compile one preprocessed source, when the compilers are there."""
+    source = os.path.join(folder, "heavy.ii")
+    if not shutil.which("g++"):
+        return {}
+    subprocess.run(["g++", "-E", "-std=c++17", os.path.join(HERE, "loads", "heavy.cpp"),
+                    "-o", source], check=True)
+    cc1plus = subprocess.run(["g++", "-print-prog-name=cc1plus"], capture_output=True,
+                             text=True, check=True).stdout.strip()
+    found = {"cc1plus": [cc1plus, "-quiet", "-O1", "-std=c++17", source, "-o", os.devnull]}
+    if shutil.which("clang++"):
+        found["clang"] = ["clang++", "-fno-integrated-cc1", "-x", "c++-cpp-output", "-O1", "-w",
+                          "-std=c++17", "-c", source, "-o", os.devnull]
+    return found
+
+
+def loads(build, folder, scale):
+    """name -> argv"""
+    programs = os.path.join(build, "programs")
+    ring = os.path.join(programs, "ring")
+    million = str(int(1000000 * scale))
+    found = {f"ring {depth} {paths}": [ring, million, str(depth - 4), paths]
+             for depth, paths in ((4, "random"), (20, "one"), (20, "cycle"), (20, "random"),
+                                  (60, "random"))}
+    found["4 threads"] = [os.path.join(programs, "ground_threads"), "4",
+                          str(int(400000 * scale))]
+    found["containers"] = [os.path.join(build, "bench", "containers"),
+                           str(int(10000 * scale))]
+    found["5 M live"] = [os.path.join(programs, "hoard"), str(int(5000000 * scale))]
+    found["compute"] = [os.path.join(build, "bench", "compute"), str(int(600 * scale))]
+    found["python3"] = ["/usr/bin/python3", "-c", PYTHON_LOAD]
+    found["python3, empty"] = ["/usr/bin/python3", "-c", "pass"]
+    if shutil.which("sqlite3"):
+        found["sqlite3"] = ["sqlite3", ":memory:",
+                            ".read " + os.path.join(HERE, "loads", "stations.sql")]
+    found.update(compilers(folder))
+    return found
 
 
 class Tool:
-    """One way to run a load.  A measurement is (seconds, KiB of the target, bytes out)."""
+    """One way to run a load."""
 
     def __init__(self, name, build):
         self.name = name
         self.build = build
 
     def command(self, argv, folder):
+        timed = [os.path.join(self.build, "bench", "launch"),
+                 os.path.join(folder, "took"), *argv]
         out = os.path.join(folder, "out")
-        tidemark = [os.path.join(self.build, "tidemark"), "run", "-q", "-o", out]
+        run = [os.path.join(self.build, "tidemark"), "run", "-q", "--force", "-o", out]
         return {
-            "plain": argv,
-            "tidemark": [*tidemark, "--", *argv],
-            "tidemark --no-stacks": [*tidemark, "--no-stacks", "--", *argv],
-            "heaptrack raw": argv,
-        }[self.name]
+            "tidemark": [*run, "--", *timed],
+            "tidemark --no-stacks": [*run, "--no-stacks", "--", *timed],
+            "heaptrack -r": ["heaptrack", "-r", "-o", out, *argv],
+            "heaptrack": ["heaptrack", "-o", out, *argv],
+        }.get(self.name, timed)
 
     def environment(self, folder):
-        if self.name != "heaptrack raw":
-            return {}
-        return {"LD_PRELOAD": HEAPTRACK_LIBRARY,
-                "DUMP_HEAPTRACK_OUTPUT": os.path.join(folder, "out")}
+        if self.name == "floor":
+            return {"LD_PRELOAD": os.path.join(self.build, "bench", "floor.so")}
+        if self.name == "heaptrack raw":
+            return {"LD_PRELOAD": HEAPTRACK_LIBRARY,
+                    "DUMP_HEAPTRACK_OUTPUT": os.path.join(folder, "out")}
+        return {}
 
-    def measure(self, argv, added):
+    def measure(self, argv):
+        """What one run took; None when the tool did not survive it."""
         with tempfile.TemporaryDirectory() as folder:
-            env = dict(os.environ, **added, **self.environment(folder))
+            env = dict(os.environ, PYTHONMALLOC="malloc", PYTHONHASHSEED="0",
+                       **self.environment(folder))
             started = time.perf_counter()
-            subprocess.run(self.command(argv, folder), env=env, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            seconds = time.perf_counter() - started
-            size = sum(os.path.getsize(os.path.join(folder, name))
-                       for name in os.listdir(folder))
-        return seconds, size
+            try:
+                done = subprocess.run(self.command(argv, folder), env=env, check=False,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                      stdin=subprocess.DEVNULL, timeout=TIMEOUT)
+            except subprocess.TimeoutExpired:
+                return None
+            found = {"s": time.perf_counter() - started}
+            if done.returncode != 0:
+                return None
+            took = os.path.join(folder, "took")
+            if os.path.exists(took):
+                with open(took, encoding="ascii") as file:
+                    _, found["cpu_ns"], found["rss_kib"] = map(int, file.read().split())
+            found["bytes"] = sum(os.path.getsize(os.path.join(folder, name))
+                                 for name in os.listdir(folder) if name.startswith("out"))
+            if self.name == "tidemark":
+                found.update(self.ask_trace(os.path.join(folder, "out.tide")))
+            return found
+
+    def ask_trace(self, trace):
+        done = subprocess.run([os.path.join(self.build, "tidemark"), "report", trace,
+                               "--json", "-n", "1"], capture_output=True, text=True,
+                              check=True)
+        honesty = json.loads(done.stdout)["honesty"]
+        return {"events": honesty["events"], "dropped": honesty["dropped"],
+                "collector_bytes": honesty["collector_bytes"]}
 
 
-def run_load(tools, argv, added, repeat):
+def run_load(tools, argv, repeat):
+    """tool -> the least of each figure; a tool that fails is left out from then on."""
     best = {}
-    for _ in range(repeat):
+    for round_ in range(repeat):
         for tool in tools:
-            seconds, size = tool.measure(argv, added)
-            if tool.name not in best or seconds < best[tool.name][0]:
-                best[tool.name] = (seconds, size)
+            if round_ > 0 and tool.name not in best:
+                continue
+            found = tool.measure(argv)
+            if found is None:
+                best.pop(tool.name, None)
+                continue
+            seen = best.setdefault(tool.name, found)
+            for key, value in found.items():
+                seen[key] = min(seen[key], value)
     return best
 
 
-def table(results):
-    names = list(next(iter(results.values())))
-    print("| load | plain s | " + " | ".join(f"{n}: added s" for n in names[1:]) +
-          " | added, tidemark / heaptrack |")
-    print("|---|" + "---|" * (len(names) + 1))
+def added(best, name):
+    return best[name]["s"] - best["plain"]["s"] if name in best else None
+
+
+def ratio(best, other):
+    """Our added time over another's, when the other's can be told from noise."""
+    ours, theirs = added(best, "tidemark"), added(best, other)
+    if ours is None or theirs is None or theirs < 0.01:
+        return None
+    return max(ours, 1e-4) / theirs
+
+
+def mean(results, names, other):
+    ratios = [ratio(results[name], other) for name in names if name in results]
+    ratios = [r for r in ratios if r]
+    if not ratios:
+        return None
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)), len(ratios)
+
+
+def cell(value, pattern="{:+.3f}"):
+    return "-" if value is None else pattern.format(value)
+
+
+def time_table(results):
+    tools = ["floor", "tidemark", "tidemark --no-stacks", "heaptrack raw", "heaptrack"]
+    print("| load | plain s |" + "".join(f" {t} |" for t in tools) +
+          " tidemark / raw | tidemark / heaptrack |")
+    print("|---|" + "---|" * (len(tools) + 3))
     for load, best in results.items():
-        plain = best["plain"][0]
-        added = [best[name][0] - plain for name in names[1:]]
-        ratio = "-"
-        if "heaptrack raw" in best:
-            theirs = best["heaptrack raw"][0] - plain
-            ratio = f"{(best['tidemark'][0] - plain) / theirs:.2f}" if theirs > 0 else "-"
-        print(f"| {load} | {plain:.3f} | " + " | ".join(f"{a:+.3f}" for a in added) +
-              f" | {ratio} |")
+        print(f"| {load} | {best['plain']['s']:.3f} |" +
+              "".join(f" {cell(added(best, t))} |" for t in tools) +
+              f" {cell(ratio(best, 'heaptrack raw'), '{:.3f}')} |"
+              f" {cell(ratio(best, 'heaptrack'), '{:.3f}')} |")
 
 
-def analysis(build):
-    """Events a second and memory of a report on a large trace."""
-    with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "big.tide")
-        tidemark = os.path.join(build, "tidemark")
-        subprocess.run([tidemark, "run", "-q", "-o", trace, "--",
-                        os.path.join(build, "programs", "ring"), "25000000"], check=True)
-        started = time.perf_counter()
-        child = subprocess.Popen([tidemark, "report", trace, "--json"],
-                                 stdout=subprocess.PIPE, text=True)
-        events = json.load(child.stdout)["honesty"]["events"]
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = status
-        seconds = time.perf_counter() - started
-        return {"events": events, "seconds": seconds, "rss_mib": usage.ru_maxrss / 1024,
-                "bytes_per_event": os.path.getsize(trace) / events}
+def per_event(best, name):
+    events = best.get("tidemark", {}).get("events", 0)
+    return best[name]["bytes"] / events if events and name in best else None
+
+
+def space_table(results):
+    print("| load | events | ns an event | program +MiB | heaptrack's +MiB | collector MiB |"
+          " bytes an event | heaptrack -r's |")
+    print("|---|---|---|---|---|---|---|---|")
+    for load, best in results.items():
+        ours = best.get("tidemark")
+        if not ours:
+            continue
+        plain = best["plain"]["rss_kib"]
+        theirs = best.get("heaptrack raw")
+        print(f"| {load} | {ours['events']:,} |"
+              f" {added(best, 'tidemark') * 1e9 / max(ours['events'], 1):.0f} |"
+              f" {(ours['rss_kib'] - plain) / 1024:+.1f} |"
+              f" {cell((theirs['rss_kib'] - plain) / 1024 if theirs else None, '{:+.1f}')} |"
+              f" {ours['collector_bytes'] / 2**20:.1f} |"
+              f" {cell(per_event(best, 'tidemark'), '{:.2f}')} |"
+              f" {cell(per_event(best, 'heaptrack -r'), '{:.2f}')} |")
+
+
+def say_means(results):
+    for names, other in ((NINE, "heaptrack raw"), (SEVEN, "heaptrack")):
+        found = mean(results, names, other)
+        if found:
+            print(f"\nAdded time against {other}, geometric mean of {found[1]} loads: "
+                  f"{found[0]:.3f} (1/{1 / found[0]:.1f})")
 
 
 def main():
@@ -121,26 +224,27 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--json")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
     parser.add_argument("load", nargs="*")
     options = parser.parse_args()
-    names = ["plain", "tidemark", "tidemark --no-stacks"]
+    names = ["plain", "floor", "tidemark", "tidemark --no-stacks"]
     if os.path.exists(HEAPTRACK_LIBRARY) and shutil.which("heaptrack"):
-        names.append("heaptrack raw")
+        names += ["heaptrack raw", "heaptrack -r", "heaptrack"]
     tools = [Tool(name, options.build) for name in names]
     results = {}
-    for name, (argv, added) in loads(options.build).items():
-        if not options.load or name in options.load:
-            print(f"{name} ...", file=sys.stderr)
-            results[name] = run_load(tools, argv, added, options.repeat)
-    table(results)
-    big = analysis(options.build) if not options.load else {}
-    if big:
-        print(f"\n{big['events']:,} events reported in {big['seconds']:.2f} s "
-              f"({big['events'] / big['seconds'] / 1e6:.1f} M events/s), "
-              f"{big['rss_mib']:.0f} MiB RSS, {big['bytes_per_event']:.2f} bytes an event")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, argv in loads(options.build, folder, 0.1 if options.quick else 1).items():
+            if not options.load or name in options.load:
+                print(f"{name} ...", file=sys.stderr)
+                results[name] = run_load(tools, argv, options.repeat)
+    print("Wall seconds; tools: seconds added to plain.\n")
+    time_table(results)
+    say_means(results)
+    print()
+    space_table(results)
     if options.json:
         with open(options.json, "w", encoding="ascii") as file:
-            json.dump({"loads": results, "analysis": big}, file, indent=1)
+            json.dump(results, file, indent=1)
 
 
 if __name__ == "__main__":

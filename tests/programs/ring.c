@@ -1,10 +1,12 @@
-/* tests/programs/ring.c - many events with a small live set: ring PAIRS [DEPTH].
+/* tests/programs/ring.c - many events with a small live set: ring PAIRS [DEPTH [PATHS]].
  *
- * A ring of 1024 blocks of 16 bytes to 9 KiB is turned over PAIRS times, under one of 64
- * call paths chosen at random.
+ * A ring of 1024 blocks of 16 bytes to 9 KiB is turned over PAIRS times, under call paths
+ * that are chosen among 64 at `random`, follow each other in a `cycle` of 16, or are
+ * `one`.
  */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SLOTS = 1024 };
 
@@ -46,15 +48,23 @@ STEP(10, middle[path & 3](path >> 2, at))
 STEP(11, middle[path & 3](path >> 2, at))
 static void (*const first[])(uint32_t, uint32_t) = {step_8, step_9, step_10, step_11};
 
-__attribute__((noinline)) static void descend(int depth, uint64_t pairs)
+enum paths { RANDOM, CYCLE, ONE };
+
+static uint32_t path_of(enum paths paths, uint64_t turn)
+{
+    return paths == RANDOM ? next() : paths == CYCLE ? (uint32_t)turn % 16 : 0;
+}
+
+__attribute__((noinline)) static void descend(int depth, uint64_t pairs,
+                                              enum paths paths)
 {
     if (depth > 0) {
-        descend(depth - 1, pairs);
+        descend(depth - 1, pairs, paths);
         sink++;
         return;
     }
     for (uint64_t i = 0; i < pairs; i++) {
-        const uint32_t path = next();
+        const uint32_t path = path_of(paths, i);
         first[path & 3](path >> 2, next());
     }
 }
@@ -62,6 +72,10 @@ __attribute__((noinline)) static void descend(int depth, uint64_t pairs)
 int main(int argc, char **argv)
 {
     const uint64_t pairs = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
-    descend(argc > 2 ? atoi(argv[2]) : 4, pairs);
+    const char *paths = argc > 3 ? argv[3] : "random";
+    descend(argc > 2 ? atoi(argv[2]) : 4, pairs,
+            strcmp(paths, "one") == 0     ? ONE
+            : strcmp(paths, "cycle") == 0 ? CYCLE
+                                          : RANDOM);
     return 0;
 }
