@@ -52,7 +52,7 @@ static TIDE_COLD void boot_free(struct tide_caller caller, void *block)
     if (!tide_is_relocated())
         tide_early_keep(&event);
     else if (!tide_self.quiet)
-        tide_record_death(caller, block);
+        tide_record_death_as_wanted(caller, block);
 }
 
 /* Byte by byte through a volatile: memcpy may not be there yet. */
@@ -100,15 +100,13 @@ static inline uint32_t with_align(uint8_t kind, size_t align)
 }
 
 /* A real function gave BLOCK (or NULL) to CALLER, who asked for WISH. */
-static inline void *born(struct tide_caller caller, void *block, size_t size,
-                         uint32_t wish)
+TIDE_HOT void *born(struct tide_caller caller, void *block, size_t size, uint32_t wish)
 {
     struct tide_self *self = &tide_self;
     uint8_t kind = (uint8_t)wish;
-    if (TIDE_UNLIKELY(self->quiet | tide_heap_ignored) &&
-        (tide_heap_ignored || tide_still_quiet(self, caller)))
+    if (TIDE_UNLIKELY(self->quiet) && tide_still_quiet(self, caller))
         return block;
-    if (TIDE_UNLIKELY(self->new_kind)) { /* for operator new: it is the one who asked */
+    if (self->new_kind) { /* for operator new: it is the one who asked */
         if (self->new_frame - caller.frame < TIDE_NEW_REACH) {
             kind = (uint8_t)(self->new_kind - 1);
             caller = (struct tide_caller){self->new_pc, self->new_frame};
@@ -119,14 +117,22 @@ static inline void *born(struct tide_caller caller, void *block, size_t size,
         tide_record_failure(caller, kind, size);
         return NULL;
     }
-    struct tide_birth birth = {.address = (uintptr_t)block,
-                               .size = size,
-                               .usable = tide_usable(block, size),
-                               .op = TIDE_OP_ALLOC,
-                               .kind = kind,
-                               .align_log2 = (uint8_t)(wish >> 8)};
-    tide_record_birth(caller, &birth);
+    const struct tide_birth birth = {.address = (uintptr_t)block,
+                                     .size = size,
+                                     .usable = tide_usable(block, size),
+                                     .op = TIDE_OP_ALLOC,
+                                     .kind = kind,
+                                     .align_log2 = (uint8_t)(wish >> 8)};
+    tide_record_birth(caller, birth);
     return block;
+}
+
+/* The same for those who are not in such a hurry. */
+static __attribute__((noinline)) void *born_if_wanted(struct tide_caller caller,
+                                                      void *block, size_t size,
+                                                      uint32_t wish)
+{
+    return tide_heap_ignored ? block : born(caller, block, size, wish);
 }
 
 /* Of an operator new that did not call malloc: its block may be from anywhere, so only
@@ -144,13 +150,22 @@ void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t
                                .usable = size,
                                .op = TIDE_OP_ALLOC,
                                .kind = kind};
-    tide_record_birth(caller, &birth);
+    tide_record_birth(caller, birth);
+}
+
+/* Not everything is as usual: the real functions are not known yet, the heap is not
+ * recorded, deaths shall have stacks. */
+static TIDE_COLD void *malloc_unusual(struct tide_caller caller, size_t size)
+{
+    if (!ready())
+        return boot_block(size, 16, TIDE_KIND_MALLOC, caller);
+    return born_if_wanted(caller, tide_real.malloc(size), size, TIDE_KIND_MALLOC);
 }
 
 TIDE_HOOK void *malloc(size_t size)
 {
-    if (TIDE_UNLIKELY(!ready()))
-        return boot_block(size, 16, TIDE_KIND_MALLOC, TIDE_CALLER);
+    if (TIDE_UNLIKELY(!tide_as_usual))
+        return malloc_unusual(TIDE_CALLER, size);
     return born(TIDE_CALLER, tide_real.malloc(size), size, TIDE_KIND_MALLOC);
 }
 
@@ -177,7 +192,8 @@ TIDE_HOOK void *calloc(size_t count, size_t size)
         return too_large ? NULL : boot_block(bytes, 16, TIDE_KIND_CALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.calloc(count, size));
-    return born(TIDE_CALLER, block, too_large ? SIZE_MAX : bytes, TIDE_KIND_CALLOC);
+    return born_if_wanted(TIDE_CALLER, block, too_large ? SIZE_MAX : bytes,
+                          TIDE_KIND_CALLOC);
 }
 
 TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
@@ -190,8 +206,8 @@ TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
     }
     int status;
     TIDE_QUIETLY(status, tide_real.posix_memalign(out, align, size));
-    born(TIDE_CALLER, status == 0 ? *out : NULL, size,
-         with_align(TIDE_KIND_POSIX_MEMALIGN, align));
+    born_if_wanted(TIDE_CALLER, status == 0 ? *out : NULL, size,
+                   with_align(TIDE_KIND_POSIX_MEMALIGN, align));
     return status;
 }
 
@@ -201,7 +217,8 @@ TIDE_HOOK void *aligned_alloc(size_t align, size_t size)
         return boot_block(size, align, TIDE_KIND_ALIGNED_ALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.aligned_alloc(align, size));
-    return born(TIDE_CALLER, block, size, with_align(TIDE_KIND_ALIGNED_ALLOC, align));
+    return born_if_wanted(TIDE_CALLER, block, size,
+                          with_align(TIDE_KIND_ALIGNED_ALLOC, align));
 }
 
 TIDE_HOOK void *memalign(size_t align, size_t size)
@@ -210,7 +227,8 @@ TIDE_HOOK void *memalign(size_t align, size_t size)
         return boot_block(size, align, TIDE_KIND_MEMALIGN, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.memalign(align, size));
-    return born(TIDE_CALLER, block, size, with_align(TIDE_KIND_MEMALIGN, align));
+    return born_if_wanted(TIDE_CALLER, block, size,
+                          with_align(TIDE_KIND_MEMALIGN, align));
 }
 
 TIDE_HOOK void *valloc(size_t size)
@@ -219,7 +237,7 @@ TIDE_HOOK void *valloc(size_t size)
         return boot_block(size, 4096, TIDE_KIND_VALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.valloc(size));
-    return born(TIDE_CALLER, block, size, TIDE_KIND_VALLOC);
+    return born_if_wanted(TIDE_CALLER, block, size, TIDE_KIND_VALLOC);
 }
 
 TIDE_HOOK void *pvalloc(size_t size)
@@ -229,7 +247,7 @@ TIDE_HOOK void *pvalloc(size_t size)
                           TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.pvalloc(size));
-    return born(TIDE_CALLER, block, size, TIDE_KIND_PVALLOC);
+    return born_if_wanted(TIDE_CALLER, block, size, TIDE_KIND_PVALLOC);
 }
 
 /* --- Moves --------------------------------------------------------------------------- */
@@ -274,7 +292,7 @@ TIDE_HOOK void *realloc(void *old, size_t size)
     if (!old) {
         void *block;
         TIDE_QUIETLY(block, tide_real.realloc(NULL, size));
-        return born(TIDE_CALLER, block, size, TIDE_KIND_REALLOC);
+        return born_if_wanted(TIDE_CALLER, block, size, TIDE_KIND_REALLOC);
     }
     return move(TIDE_CALLER, old, size, TIDE_KIND_REALLOC);
 }
@@ -292,7 +310,7 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
     if (!old) {
         void *block;
         TIDE_QUIETLY(block, tide_real.realloc(NULL, bytes));
-        return born(TIDE_CALLER, block, bytes, TIDE_KIND_REALLOCARRAY);
+        return born_if_wanted(TIDE_CALLER, block, bytes, TIDE_KIND_REALLOCARRAY);
     }
     return move(TIDE_CALLER, old, bytes, TIDE_KIND_REALLOCARRAY);
 }
@@ -300,38 +318,55 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
 /* --- Deaths --------------------------------------------------------------------------- */
 
 /* Record the death of BLOCK.  False: it is the arena's, there is nothing to free. */
-static inline bool dies(struct tide_caller caller, void *block)
+static bool dies(struct tide_caller caller, void *block)
 {
     if (TIDE_UNLIKELY(tide_boot_owns(block))) {
         boot_free(caller, block);
         return false;
     }
     struct tide_self *self = &tide_self;
-    if (TIDE_UNLIKELY(self->deleting == block)) {
+    if (self->deleting == block) {
         self->deleting = NULL; /* operator delete has said it already */
         return true;
     }
-    if (TIDE_LIKELY(!tide_heap_ignored))
-        tide_record_death(caller, block);
+    if (!tide_heap_ignored)
+        tide_record_death_as_wanted(caller, block);
     return true;
 }
 
 void tide_hook_dies(struct tide_caller caller, void *block)
 {
-    dies(caller, block);
+    if (TIDE_LIKELY(tide_as_usual) && TIDE_LIKELY(!tide_boot_owns(block)))
+        tide_record_death(caller, block);
+    else
+        dies(caller, block);
+}
+
+static TIDE_COLD void free_unusual(struct tide_caller caller, void *block)
+{
+    if (!ready()) {
+        if (tide_boot_owns(block))
+            boot_free(caller, block);
+        return;
+    }
+    if (dies(caller, block))
+        tide_real.free(block);
 }
 
 TIDE_HOOK void free(void *block)
 {
     if (!block)
         return;
-    if (TIDE_UNLIKELY(!ready())) {
-        if (tide_boot_owns(block))
-            boot_free(TIDE_CALLER, block);
+    if (TIDE_UNLIKELY(!tide_as_usual) || TIDE_UNLIKELY(tide_boot_owns(block))) {
+        free_unusual(TIDE_CALLER, block);
         return;
     }
-    if (dies(TIDE_CALLER, block))
-        tide_real.free(block);
+    struct tide_self *self = &tide_self;
+    if (self->deleting == block)
+        self->deleting = NULL; /* operator delete has said it already */
+    else
+        tide_record_death(TIDE_CALLER, block);
+    tide_real.free(block);
 }
 
 /* C23's; this libc does not declare them yet. */

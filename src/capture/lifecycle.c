@@ -25,6 +25,7 @@
 
 uint32_t tide_spaces;
 bool tide_heap_ignored;
+bool tide_as_usual;
 
 /* fork: the child finds the process state and its thread's stream wiped.  Nothing needs
  * to be done for safety; beginning at once lets the collector know of the child even if
@@ -121,6 +122,7 @@ static void start_once(void)
     tide_cautions_start();
     self->busy = TIDE_IDLE;
     tide_unshield();
+    tide_as_usual = !tide_free_stacks;
 }
 
 void tide_start(void)

@@ -31,5 +31,6 @@ bool tide_fork_in_hook(enum tide_fork_moment moment) TIDE_COLD;
 /* enum tide_space_bit: what is recorded. */
 extern uint32_t tide_spaces;
 extern bool tide_heap_ignored; /* heap is not among them */
+extern bool tide_as_usual;     /* recording, the heap, deaths without stacks */
 
 #endif

@@ -143,6 +143,7 @@ bool tide_unstick(struct tide_self *self, struct tide_caller caller)
         return false;
     stream->limit = 0;
     stream->reset_next = true;
+    stream->cache.frames = 0;
     self->quiet = 0;
     self->busy = TIDE_IDLE;
     return true;
@@ -256,7 +257,6 @@ static void write_early(struct tide_stream *stream, const struct tide_bare_event
         write_bare(stream, event);
         return;
     }
-    const struct tide_caller caller = {.pc = event->pc};
     struct tide_birth birth = {.address = event->address,
                                .size = event->size,
                                .usable = event->usable,
@@ -264,7 +264,9 @@ static void write_early(struct tide_stream *stream, const struct tide_bare_event
                                .kind = event->kind};
     stream->walk[0] = TIDE_WORD(TIDE_FRAME_NATIVE, event->pc);
     stream->walk[1] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_EARLY);
-    tide_write_birth(stream, caller, &birth, 2);
+    stream->in_walk = true;
+    stream->cache.frames = 0;
+    tide_write_birth(stream, birth, 2);
 }
 
 void tide_early_flush(struct tide_stream *stream)

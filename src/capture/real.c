@@ -23,7 +23,7 @@ struct tide_real tide_real;
 static void *(*const volatile probe)(void *, const char *) = &dlsym;
 static _Atomic int resolving;
 
-static _Alignas(4096) unsigned char arena[256 * 1024];
+_Alignas(4096) unsigned char tide_boot_arena[TIDE_ARENA_BYTES];
 static _Atomic size_t arena_used;
 
 /* In front of every block of the arena. */
@@ -35,26 +35,21 @@ struct boot_header {
 void *tide_boot_alloc(size_t size, size_t align)
 {
     const size_t step = align < 16 ? 16 : align;
-    if (size > sizeof(arena) || step > 4096)
+    if (size > sizeof(tide_boot_arena) || step > 4096)
         return NULL;
 
     const size_t bytes =
         sizeof(struct boot_header) + step + ((size + 15) & ~(size_t)15);
     const size_t at = atomic_fetch_add(&arena_used, bytes);
-    if (at + bytes > sizeof(arena))
+    if (at + bytes > sizeof(tide_boot_arena))
         return NULL;
 
-    uintptr_t block = (uintptr_t)arena + at + sizeof(struct boot_header);
+    uintptr_t block = (uintptr_t)tide_boot_arena + at + sizeof(struct boot_header);
     block = (block + step - 1) & ~(uintptr_t)(step - 1);
     struct boot_header *header = (struct boot_header *)(block - sizeof(*header));
     header->size = size;
     return (
         void *)block; /* static memory: zero from the start, never handed out twice */
-}
-
-bool tide_boot_owns(const void *pointer)
-{
-    return (uintptr_t)pointer - (uintptr_t)arena < sizeof(arena);
 }
 
 size_t tide_boot_size(const void *pointer)

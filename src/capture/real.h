@@ -50,7 +50,12 @@ bool tide_real_resolve(void);
 
 /* The bootstrap arena. */
 void *tide_boot_alloc(size_t size, size_t align); /* zeroed; NULL when it is used up */
-bool tide_boot_owns(const void *pointer);
+enum { TIDE_ARENA_BYTES = 256 * 1024 };
+extern unsigned char tide_boot_arena[TIDE_ARENA_BYTES];
+static inline bool tide_boot_owns(const void *pointer)
+{
+    return (uintptr_t)pointer - (uintptr_t)tide_boot_arena < TIDE_ARENA_BYTES;
+}
 size_t tide_boot_size(const void *pointer); /* as asked for */
 
 /* Usable bytes of a block of glibc's: its chunk's size word stands before it. */

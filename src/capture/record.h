@@ -36,9 +36,11 @@ void tide_flush_pending(struct tide_stream *stream) TIDE_COLD;
  * let them change numbers.  True: *NUMBER is another now, and has to be written. */
 bool tide_swap_pending(struct tide_stream *stream, uint32_t slot,
                        uint16_t *number) TIDE_COLD;
-/* Death with a stack (--free-stacks). */
-void tide_record_death_stacked(struct tide_stream *stream, struct tide_caller caller,
-                               struct tide_death *death) TIDE_COLD;
+/* Write a death with its stack (--free-stacks). */
+void tide_write_death_stacked(struct tide_stream *stream, struct tide_caller caller,
+                              struct tide_death death) TIDE_COLD;
+/* Record a death, with a stack if that is wanted. */
+void tide_record_death_as_wanted(struct tide_caller caller, void *pointer) TIDE_COLD;
 extern bool tide_free_stacks;
 
 /* realloc: the old block ends before the call...  False: say it afterwards with
@@ -71,12 +73,13 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
 static inline struct tide_stream *tide_enter(struct tide_self *self, uint8_t busy,
                                              uintptr_t frame)
 {
-    if (TIDE_UNLIKELY(!self->stream || self->busy | self->quiet))
+    struct tide_stream *const stream = self->stream;
+    if (TIDE_UNLIKELY(!stream) || TIDE_UNLIKELY(self->occupied))
         return NULL;
     self->busy_frame = frame;
     self->busy = busy;
     atomic_signal_fence(memory_order_seq_cst);
-    return self->stream;
+    return stream;
 }
 
 static inline void tide_writing(struct tide_self *self)
@@ -101,8 +104,8 @@ static inline void tide_leave(struct tide_self *self, struct tide_stream *stream
 
 /* Room for a record of NEED bytes that will step SLOT, with no nested event waiting:
  * those that came while room was made have stepped their slots before this one will. */
-static inline bool tide_ready_to_step(struct tide_stream *stream, uint32_t need,
-                                      uint32_t slot)
+TIDE_HOT bool tide_ready_to_step(struct tide_stream *stream, uint32_t need,
+                                 uint32_t slot)
 {
     while (tide_stream_room(stream, need)) {
         if (TIDE_UNLIKELY(stream->numbered))
@@ -126,84 +129,73 @@ static inline bool tide_step(struct tide_stream *stream, uint32_t slot,
 
 /* --- Birth and death --- */
 
-static inline struct tide_stack_plan tide_plan(struct tide_stream *stream,
-                                               struct tide_caller caller,
-                                               uint32_t depth)
+/* The same for a record with the stack just taken: *PLAN says how to write it. */
+TIDE_HOT bool tide_ready_with_stack(struct tide_stream *stream, uint32_t depth,
+                                    uint32_t slot, struct tide_stack_plan *plan)
 {
-    return depth ? tide_plan_stack(stream, depth) : tide_plan_leaf(caller.pc);
-}
-
-/* The same for a record with the stack in stream->walk: *PLAN says how to write it. */
-static inline bool tide_ready_with_stack(struct tide_stream *stream,
-                                         struct tide_caller caller, uint32_t depth,
-                                         uint32_t slot, struct tide_stack_plan *plan)
-{
-    *plan = tide_plan(stream, caller, depth);
+    *plan = tide_plan_stack(stream, depth);
     if (!tide_ready_to_step(stream, tide_plan_bytes(plan), slot))
         return false;
-    if (TIDE_LIKELY(stream->depth >= plan->keep))
+    if (TIDE_LIKELY(stream->known >= plan->keep && stream->memory.stacks))
         return true;
-    *plan = tide_plan(stream, caller, depth); /* a reset forgot the previous stack */
+    *plan = tide_plan_stack(stream, depth); /* a reset forgot the previous stack */
     return tide_ready_to_step(stream, tide_plan_bytes(plan), slot);
 }
 
 /* Room, number, record.  Call with busy == WRITING. */
-static inline void tide_write_birth(struct tide_stream *stream,
-                                    struct tide_caller caller, struct tide_birth *birth,
-                                    uint32_t depth)
+TIDE_HOT void tide_write_birth(struct tide_stream *stream, struct tide_birth birth,
+                               uint32_t depth)
 {
     struct tide_stack_plan plan;
-    if (TIDE_UNLIKELY(birth->size >= TIDE_LARGE_EVENT))
+    if (TIDE_UNLIKELY(birth.size >= TIDE_LARGE_EVENT))
         stream->limit = 0; /* a large event is stamped */
-    const uint32_t slot = tide_slot_of(birth->address);
-    if (!tide_ready_with_stack(stream, caller, depth, slot, &plan))
+    const uint32_t slot = tide_slot_of(birth.address);
+    if (!tide_ready_with_stack(stream, depth, slot, &plan))
         return;
     if (TIDE_UNLIKELY(stream->numbered))
-        birth->numbered = tide_step(stream, slot, &birth->number);
+        birth.numbered = tide_step(stream, slot, &birth.number);
     tide_stream_publish(
-        stream, tide_put_birth(stream, stream->ring + stream->pos, birth, &plan));
+        stream, tide_put_birth(stream, stream->ring + stream->pos, &birth, &plan));
 }
 
-static inline void tide_record_birth(struct tide_caller caller,
-                                     struct tide_birth *birth)
+/* Structures go by value, so that they stay in registers. */
+TIDE_HOT void tide_record_birth(struct tide_caller caller, struct tide_birth birth)
 {
     struct tide_self *self = &tide_self;
     struct tide_stream *stream = tide_enter(self, TIDE_WALKING, caller.frame);
     if (TIDE_UNLIKELY(!stream)) {
-        tide_slow_birth(caller, birth);
+        const struct tide_birth later = birth;
+        tide_slow_birth(caller, &later);
         return;
     }
     const uint32_t depth = tide_stack_take(stream, caller);
     tide_writing(self);
-    tide_write_birth(stream, caller, birth, depth);
+    tide_write_birth(stream, birth, depth);
     tide_leave(self, stream);
 }
 
-static inline void tide_write_death(struct tide_stream *stream,
-                                    struct tide_death *death)
+TIDE_HOT void tide_write_death(struct tide_stream *stream, struct tide_death death)
 {
-    const uint32_t slot = tide_slot_of(death->address);
+    const uint32_t slot = tide_slot_of(death.address);
     if (!tide_ready_to_step(stream, TIDE_RECORD_MAX, slot))
         return;
     if (TIDE_UNLIKELY(stream->numbered))
-        death->numbered = tide_step(stream, slot, &death->number);
+        death.numbered = tide_step(stream, slot, &death.number);
     tide_stream_publish(
-        stream, tide_put_death(stream, stream->ring + stream->pos, death, NULL));
+        stream, tide_put_death(stream, stream->ring + stream->pos, &death, NULL));
 }
 
-static inline void tide_record_death(struct tide_caller caller, void *pointer)
+TIDE_HOT void tide_record_death(struct tide_caller caller, void *pointer)
 {
     struct tide_self *self = &tide_self;
-    struct tide_death death = {.address = (uintptr_t)pointer, .op = TIDE_OP_FREE};
+    const struct tide_death death = {.address = (uintptr_t)pointer, .op = TIDE_OP_FREE};
     struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
     if (TIDE_UNLIKELY(!stream)) {
-        tide_slow_death(caller, &death);
+        const struct tide_death later = death;
+        tide_slow_death(caller, &later);
         return;
     }
-    if (TIDE_UNLIKELY(tide_free_stacks))
-        tide_record_death_stacked(stream, caller, &death);
-    else
-        tide_write_death(stream, &death);
+    tide_write_death(stream, death);
     tide_leave(self, stream);
 }
 

@@ -20,8 +20,7 @@ void tide_slow_birth(struct tide_caller caller, const struct tide_birth *birth)
                                          .pc = caller.pc};
     if (tide_bare(caller, &bare))
         return;
-    struct tide_birth again = *birth; /* the thread has a stream now */
-    tide_record_birth(caller, &again);
+    tide_record_birth(caller, *birth); /* the thread has a stream now */
 }
 
 void tide_slow_death(struct tide_caller caller, const struct tide_death *death)
@@ -29,21 +28,38 @@ void tide_slow_death(struct tide_caller caller, const struct tide_death *death)
     const struct tide_bare_event bare = {
         .op = TIDE_OP_FREE, .address = death->address, .pc = caller.pc};
     if (!tide_bare(caller, &bare))
-        tide_record_death(caller, (void *)(uintptr_t)death->address);
+        tide_record_death_as_wanted(caller, (void *)(uintptr_t)death->address);
 }
 
-void tide_record_death_stacked(struct tide_stream *stream, struct tide_caller caller,
-                               struct tide_death *death)
+void tide_write_death_stacked(struct tide_stream *stream, struct tide_caller caller,
+                              struct tide_death death)
 {
     struct tide_stack_plan plan;
     const uint32_t depth = tide_stack_take(stream, caller);
-    const uint32_t slot = tide_slot_of(death->address);
-    if (!tide_ready_with_stack(stream, caller, depth, slot, &plan))
+    const uint32_t slot = tide_slot_of(death.address);
+    if (!tide_ready_with_stack(stream, depth, slot, &plan))
         return;
     if (stream->numbered)
-        death->numbered = tide_step(stream, slot, &death->number);
+        death.numbered = tide_step(stream, slot, &death.number);
     tide_stream_publish(
-        stream, tide_put_death(stream, stream->ring + stream->pos, death, &plan));
+        stream, tide_put_death(stream, stream->ring + stream->pos, &death, &plan));
+}
+
+void tide_record_death_as_wanted(struct tide_caller caller, void *pointer)
+{
+    if (!tide_free_stacks) {
+        tide_record_death(caller, pointer);
+        return;
+    }
+    struct tide_self *self = &tide_self;
+    const struct tide_death death = {.address = (uintptr_t)pointer, .op = TIDE_OP_FREE};
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
+    if (!stream) {
+        tide_slow_death(caller, &death);
+        return;
+    }
+    tide_write_death_stacked(stream, caller, death);
+    tide_leave(self, stream);
 }
 
 /* The thread's stream with busy set, made if need be; NULL: not recorded now. */
@@ -67,9 +83,9 @@ bool tide_record_move_begin(struct tide_caller caller, void *old)
         return false;
     struct tide_death death = {.address = (uintptr_t)old, .op = TIDE_OP_MOVE_BEGIN};
     if (tide_free_stacks)
-        tide_record_death_stacked(stream, caller, &death);
+        tide_write_death_stacked(stream, caller, death);
     else
-        tide_write_death(stream, &death);
+        tide_write_death(stream, death);
     tide_leave(self, stream);
     return true;
 }
@@ -77,7 +93,7 @@ bool tide_record_move_begin(struct tide_caller caller, void *old)
 void tide_record_move_end(struct tide_caller caller, struct tide_birth *birth)
 {
     birth->op = TIDE_OP_MOVE_END;
-    tide_record_birth(caller, birth);
+    tide_record_birth(caller, *birth);
 }
 
 void tide_record_move_back(struct tide_caller caller, void *old, bool gone)
@@ -135,7 +151,7 @@ static void write_map(struct tide_stream *stream, struct tide_caller caller,
     struct tide_stack_plan plan;
     const uint32_t depth = tide_stack_take(stream, caller);
     stream->limit = 0; /* a map is rare and large: stamp it */
-    if (!tide_ready_with_stack(stream, caller, depth, TIDE_SLOT_MAP, &plan))
+    if (!tide_ready_with_stack(stream, depth, TIDE_SLOT_MAP, &plan))
         return;
     event->numbered =
         stream->numbered && tide_step(stream, TIDE_SLOT_MAP, &event->number);

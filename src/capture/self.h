@@ -29,12 +29,17 @@ struct tide_self {
     uint64_t signal_mask;     /* what was blocked before shielded */
     uintptr_t busy_frame;     /* frame address of the call that set busy */
     uintptr_t quiet_frame; /* of the hook that set quiet; 0: the recorder itself did */
-    uint8_t busy;          /* enum tide_busy */
-    uint8_t quiet;         /* > 0: inside a call whose inner calls do not count */
-    uint8_t ended;         /* the thread's last destructor has run */
-    uint8_t shielded;      /* signals are held back, so many times over */
-    uint8_t exit_rounds;   /* how often the thread's destructor came by */
-    uint8_t new_kind;      /* operator new calls malloc: 1 + enum tide_alloc_kind */
+    union {
+        struct {
+            uint8_t busy;  /* enum tide_busy */
+            uint8_t quiet; /* > 0: inside a call whose inner calls do not count */
+        };
+        uint16_t occupied; /* either */
+    };
+    uint8_t ended;       /* the thread's last destructor has run */
+    uint8_t shielded;    /* signals are held back, so many times over */
+    uint8_t exit_rounds; /* how often the thread's destructor came by */
+    uint8_t new_kind;    /* operator new calls malloc: 1 + enum tide_alloc_kind */
 };
 
 extern _Thread_local struct tide_self tide_self
@@ -54,5 +59,6 @@ struct tide_caller {
 #define TIDE_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define TIDE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TIDE_COLD        __attribute__((noinline, cold))
+#define TIDE_HOT         static inline __attribute__((always_inline))
 
 #endif

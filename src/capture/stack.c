@@ -30,11 +30,23 @@ void tide_stack_flush(void)
     tide_stack_libunwind_flush();
 }
 
+/* No stacks are wanted: just who called. */
+static uint32_t take_caller(struct tide_stream *stream, struct tide_caller caller)
+{
+    const uint64_t word = TIDE_WORD(TIDE_FRAME_NATIVE, caller.pc);
+    stream->kept = stream->stack[0] == word;
+    stream->stack[0] = word;
+    stream->hash = tide_cache_hash(0, word);
+    stream->in_walk = false;
+    return 1;
+}
+
 uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller)
 {
     if (!engine)
-        return 0;
+        return take_caller(stream, caller);
     bool cut = false;
+    stream->in_walk = true;
     uint32_t depth = engine(stream, caller, depth_limit, &cut);
     if (TIDE_UNLIKELY(cut)) {
         stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_CUT);

@@ -19,6 +19,7 @@
 #include "capture/cfi_row.h"
 #include "capture/process.h"
 #include "capture/stack.h"
+#include "capture/stack_cache.h"
 #include "trace/format.h"
 
 enum {
@@ -134,8 +135,7 @@ static inline struct tide_cfi_row row_of(uintptr_t pc, uint64_t epoch)
 static inline bool readable(const struct walk_state *walk, uintptr_t at,
                             uintptr_t bytes)
 {
-    return at >= walk->low && at < walk->high && walk->high - at >= bytes &&
-           at % 8 == 0;
+    return at >= walk->low && at <= walk->high - bytes && at % 8 == 0;
 }
 
 static inline uintptr_t load(uintptr_t at)
@@ -166,13 +166,19 @@ static TIDE_COLD bool step_signal(const struct tide_stream *stream,
     return true;
 }
 
-static inline bool step(struct walk_state *walk, struct tide_cfi_row row)
+/* READ tells what was read, beside the return address. */
+static inline bool step(struct walk_state *walk, struct tide_cfi_row row,
+                        struct tide_walked *read)
 {
     uintptr_t cfa = (row.cfa == TIDE_CFA_RSP ? walk->sp : walk->rbp) +
                     (uintptr_t)(intptr_t)row.cfa_offset;
+    read->by_rbp = row.cfa != TIDE_CFA_RSP || row.rbp == TIDE_RBP_AT_RBP;
+    read->cfa_at = NULL;
+    read->rbp_at = NULL;
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_DEREF)) {
         if (!readable(walk, cfa, 8))
             return false;
+        read->cfa_at = (const uintptr_t *)cfa;
         cfa = load(cfa);
     }
     if (TIDE_UNLIKELY(cfa <= walk->sp || !readable(walk, cfa - 8, 8)))
@@ -182,6 +188,7 @@ static inline bool step(struct walk_state *walk, struct tide_cfi_row row)
                              (uintptr_t)(intptr_t)row.rbp_offset;
         if (TIDE_UNLIKELY(!readable(walk, at, 8)))
             return false;
+        read->rbp_at = (const uintptr_t *)at;
         walk->rbp = load(at);
     }
     walk->pc = load(cfa - 8);
@@ -192,9 +199,10 @@ static inline bool step(struct walk_state *walk, struct tide_cfi_row row)
 }
 
 /* One frame outwards.  False: this was the last one, *WHOLE tells whether by right. */
-static inline bool go_out(const struct tide_stream *stream, struct walk_state *walk,
-                          uint64_t epoch, bool *whole)
+static bool go_out(const struct tide_stream *stream, struct walk_state *walk,
+                   uint64_t epoch, bool *whole)
 {
+    struct tide_walked unused;
     const struct tide_cfi_row row =
         row_of(walk->exact ? walk->pc : walk->pc - 1, epoch);
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END)) {
@@ -203,7 +211,7 @@ static inline bool go_out(const struct tide_stream *stream, struct walk_state *w
     }
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL))
         return step_signal(stream, walk);
-    if (row.cfa == TIDE_CFA_UNKNOWN || !step(walk, row))
+    if (row.cfa == TIDE_CFA_UNKNOWN || !step(walk, row, &unused))
         return false;
     *whole = walk->pc == 0;
     return walk->pc != 0;
@@ -234,15 +242,21 @@ enum tide_found tide_stack_find(const struct tide_stream *stream,
     return whole ? TIDE_FOUND_NOT : TIDE_FOUND_UNSURE;
 }
 
-uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
-                        uint32_t limit, bool *cut)
+/* --- Walks ------------------------------------------------------------------------------ */
+
+/* Every frame anew, into stream->walk: what the cache cannot hold, signal frames, stacks
+ * that are too deep or broken. */
+static TIDE_COLD uint32_t walk_in_full(struct tide_stream *stream,
+                                       struct tide_caller caller, uint32_t limit,
+                                       bool *cut)
 {
-    if (TIDE_UNLIKELY(!stream->stack_high))
-        tide_stack_find_bounds(stream);
     const uint64_t epoch = atomic_load_explicit(&generation, memory_order_relaxed);
     struct walk_state walk = start_at(stream, caller);
     uint32_t depth = 0;
     bool whole = false;
+    stream->cache.frames = 0;
+    stream->cache.leaf = NULL;
+    stream->in_walk = true;
     do {
         if (TIDE_UNLIKELY(depth == limit)) {
             *cut = true;
@@ -254,4 +268,156 @@ uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
     if (TIDE_UNLIKELY(!whole) && depth < limit)
         stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_UNKNOWN);
     return depth;
+}
+
+/* What a walk with the cache came to. */
+struct found {
+    uint32_t kept;  /* outermost frames that are as before */
+    uint32_t fresh; /* then these, innermost first in cache->walked */
+    enum { MET, ENDED, NO_ROW, NOT_FOR_THE_CACHE } how;
+};
+
+/* Put the new frames behind the kept ones. */
+static uint32_t add_fresh(struct tide_stream *stream, const struct found *found,
+                          const struct tide_walked *outer)
+{
+    struct tide_stack_cache *cache = &stream->cache;
+    uint32_t at = found->kept;
+    if (TIDE_UNLIKELY(found->how == NO_ROW)) {
+        const uint64_t word = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_UNKNOWN);
+        cache->frame[at] = (struct tide_cached_frame){.sp = UINTPTR_MAX,
+                                                      .hash = tide_cache_hash(0, word)};
+        stream->stack[at++] = word;
+    }
+    for (uint32_t i = found->fresh; i-- > 0; at++) {
+        const struct tide_walked *const walked = &cache->walked[i];
+        tide_cache_add(cache, at, walked, outer);
+        stream->stack[at] = TIDE_WORD(TIDE_FRAME_NATIVE, walked->pc);
+        outer = walked;
+    }
+    return at;
+}
+
+/* Walk until a frame is met that is known.  WALK ends at the state after the last fresh
+ * frame. */
+static inline struct found walk_to_known(struct tide_stream *stream,
+                                         struct walk_state *walk, uint64_t epoch,
+                                         uint32_t limit)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    uint32_t top = cache->generation == epoch ? cache->frames : 0;
+    uint32_t fresh = 0;
+    for (;;) {
+        struct tide_walked *const at = &cache->walked[fresh];
+        at->pc = walk->pc;
+        at->sp = walk->sp;
+        at->rbp = walk->rbp;
+        if (tide_cache_meets(cache, stream->stack, at, &top)) {
+            const uint32_t good = tide_cache_verify(cache, top - 1);
+            if (TIDE_LIKELY(good == top))
+                return (struct found){top, fresh, MET};
+            top = good;
+        }
+        if (TIDE_UNLIKELY(fresh + 2 >= limit))
+            return (struct found){.how = NOT_FOR_THE_CACHE};
+        fresh++;
+        const struct tide_cfi_row row = row_of(walk->pc - 1, epoch);
+        if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)) {
+            at->rbp_at = at->cfa_at = NULL;
+            at->by_rbp = false;
+            return (struct found){0, fresh, row.cfa == TIDE_CFA_END ? ENDED : NO_ROW};
+        }
+        if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL) ||
+            TIDE_UNLIKELY(!step(walk, row, at)))
+            return (struct found){.how = NOT_FOR_THE_CACHE};
+        if (TIDE_UNLIKELY(walk->pc == 0))
+            return (struct found){0, fresh, ENDED};
+    }
+}
+
+/* The stack in stream->stack and the cache, DEPTH frames, KEPT of which are as before. */
+static inline uint32_t taken(struct tide_stream *stream, uint32_t kept, uint32_t depth)
+{
+    stream->kept = kept;
+    stream->in_walk = false;
+    stream->cache.leaf = NULL;
+    stream->cache.frames = depth;
+    stream->hash = stream->cache.frame[depth - 1].hash;
+    return depth;
+}
+
+/* The same, but its innermost frames are those of LEAF. */
+static inline uint32_t taken_by_leaf(struct tide_stream *stream,
+                                     const struct tide_leaf *leaf)
+{
+    stream->kept = leaf->base;
+    stream->in_walk = false;
+    stream->cache.leaf = leaf;
+    stream->cache.frames = leaf->base;
+    stream->hash = leaf->hash;
+    return leaf->base + leaf->frames;
+}
+
+/* Leaves of code that was unloaded must not be found again. */
+static inline uint64_t context_of(const struct tide_stream *stream, uint64_t epoch)
+{
+    return stream->hash ^ epoch << 1;
+}
+
+/* Nothing that is known leads here: walk, and keep the way in LEAF, unless NULL. */
+static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stream,
+                                                        struct tide_caller caller,
+                                                        uint32_t limit, bool *cut,
+                                                        struct tide_leaf *leaf)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    const uint64_t epoch = atomic_load_explicit(&generation, memory_order_relaxed);
+    const uint32_t most = limit < TIDE_CACHE_MAX ? limit : TIDE_CACHE_MAX;
+    const uint64_t context = context_of(stream, epoch);
+    struct walk_state walk = start_at(stream, caller);
+    const bool own = walk.high == stream->stack_high;
+
+    const struct found found = walk_to_known(stream, &walk, epoch, most);
+    if (TIDE_UNLIKELY(found.how == NOT_FOR_THE_CACHE) ||
+        TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
+        return walk_in_full(stream, caller, limit, cut);
+    if (found.how == MET && found.fresh == 0)
+        return taken(stream, found.kept, found.kept);
+    cache->own_stack = own && (found.kept == 0 || cache->own_stack);
+    cache->generation = epoch;
+    const struct tide_walked outer = {.pc = walk.pc, .sp = walk.sp, .rbp = walk.rbp};
+    const bool stepped = found.how == MET || walk.pc == 0;
+    const uint32_t depth = add_fresh(stream, &found, stepped ? &outer : NULL);
+    (void)taken(stream, found.kept, depth);
+    if (leaf && found.kept > 0)
+        tide_leaf_keep(cache, leaf, stream->stack, found.kept, context);
+    return depth;
+}
+
+/* In the order of what is likely: the frame that was there last time; a way that was gone
+ * before; something new. */
+uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
+                        uint32_t limit, bool *cut)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    if (TIDE_UNLIKELY(!stream->stack_high))
+        tide_stack_find_bounds(stream);
+    if (TIDE_UNLIKELY(cache->generation !=
+                      atomic_load_explicit(&generation, memory_order_relaxed)))
+        return walk_and_keep(stream, caller, limit, cut, NULL);
+
+    const struct tide_walked at = {
+        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
+    uint32_t top = cache->frames;
+    if (tide_cache_meets(cache, stream->stack, &at, &top) &&
+        tide_cache_verify(cache, top - 1) == top)
+        return taken(stream, top, top);
+    if (!tide_leaf_is_worth_it(cache))
+        return walk_and_keep(stream, caller, limit, cut, NULL);
+    const uint64_t context = context_of(stream, cache->generation);
+    struct tide_leaf *const leaf = tide_leaf_place(cache, &at, context);
+    const bool found = tide_leaf_holds(cache, leaf, &at, context);
+    tide_leaf_try_ended(cache, found);
+    return found ? taken_by_leaf(stream, leaf)
+                 : walk_and_keep(stream, caller, limit, cut, leaf);
 }

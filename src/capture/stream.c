@@ -177,6 +177,14 @@ bool tide_stream_make_room(struct tide_stream *stream, uint32_t need)
 
 /* --- Stamps, resets --------------------------------------------------------------- */
 
+/* The reader forgets as much. */
+static void forget(struct tide_memory *memory)
+{
+    memory->stacks = memory->current = memory->births = 0;
+    memory->next_birth = memory->last_death = 0;
+    memset(memory->pile_count, 0, sizeof(memory->pile_count));
+}
+
 static uint8_t *put_reset(struct tide_stream *stream, uint8_t *out, uint64_t now)
 {
     struct tide_lane_shared *lane = stream->shared;
@@ -184,8 +192,8 @@ static uint8_t *put_reset(struct tide_stream *stream, uint8_t *out, uint64_t now
 
     memset(stream->dictionary, 0, sizeof(stream->dictionary));
     memset(stream->leaves, 0, sizeof(stream->leaves));
-    stream->depth = 0;
-    stream->last_address = 0;
+    stream->depth = stream->known = 0;
+    forget(&stream->memory);
     stream->last_kind = TIDE_KIND_MALLOC;
     stream->epoch = atomic_load(&tide_process->epoch);
     stream->reset_at = position;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "capture/self.h"
+#include "capture/stack_cache.h"
 #include "trace/format.h"
 #include "trace/ring.h"
 
@@ -47,15 +48,40 @@ struct tide_bare_event {
     struct tide_map_record map; /* of TIDE_OP_MAP, instead of the four */
 };
 
+/* What the reader of the lane remembers as well: see trace/format.h.  A reset sets the
+ * counts to 0, which voids the rest. */
+struct tide_recent_stack {
+    uint64_t hash;
+    uint32_t size; /* of the last birth with it */
+    uint32_t rest; /* of the same: see tide_likeness() */
+};
+
+struct tide_memory {
+    uint32_t stacks; /* entries ever made */
+    uint32_t current;
+    uint32_t births;
+    uint64_t next_birth; /* address base */
+    uint64_t last_death;
+    uint8_t pile_count[TIDE_CLASSES];
+    struct tide_recent_stack recent[TIDE_RECENTS];
+    uint16_t recent_at[2 * TIDE_RECENTS]; /* hash -> entry */
+    uint64_t ages[TIDE_AGES];             /* address | class << 56 */
+    uint16_t age_at[2 * TIDE_AGES];       /* address -> place in ages */
+    uint64_t piles[TIDE_CLASSES][TIDE_PILE];
+};
+
 struct tide_stream {
     uint32_t pos;   /* offset in ring of the next byte */
     uint32_t limit; /* a record may end here without a look at the cold path */
     uint8_t *ring;
     struct tide_lane_shared *shared; /* NULL: no lane yet, or wiped by fork */
     uint64_t base;                   /* position of ring offset 0: head = base + pos */
-    uint64_t last_address;
     uint32_t owner; /* lane number + 1, or 0 when too high to own slots */
-    uint32_t depth; /* frames in stack[] */
+    uint32_t depth; /* frames of the stack that the reader has */
+    uint32_t known; /* of stack[], the outermost that the reader has as well */
+    uint32_t kept;  /* of stack[], the outermost that the last walk left as they were */
+    uint64_t hash;  /* of the stack that was taken last */
+    bool in_walk;   /* the last walk is in walk[], stack[] is still the one before */
     uint8_t last_kind;
     bool numbered;    /* the process has, or had, more than one thread */
     bool stamp_next;  /* stamp before the next record */
@@ -82,8 +108,10 @@ struct tide_stream {
     struct tide_bare_event pending_events[TIDE_PENDING_MAX]; /* the n-th at n % MAX */
     uint64_t leaves[TIDE_LEAVES];
     uint64_t dictionary[TIDE_DICTIONARY_SLOTS];
-    uint64_t stack[TIDE_STACK_MAX]; /* previous stack, outermost first */
-    uint64_t walk[TIDE_STACK_MAX];  /* the stack being taken, innermost first */
+    uint64_t stack[TIDE_STACK_MAX]; /* the last stack taken, outermost first */
+    uint64_t walk[TIDE_STACK_MAX];  /* the same innermost first, if in_walk */
+    struct tide_stack_cache cache;
+    struct tide_memory memory;
 };
 
 /* Make room for a record of at most NEED bytes, stamp and reset as due.  False: nothing

@@ -12,11 +12,13 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "trace/columns.h"
+
 enum {
     TIDE_CHUNK_HEAD = sizeof(struct tide_format_chunk),
     TIDE_CHECKED_HEAD = offsetof(struct tide_format_chunk, checksum),
-    TIDE_STORED_MAX = ZSTD_COMPRESSBOUND(TIDE_CHUNK_MAX),
-    TIDE_CHUNK_FLAGS = TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN,
+    TIDE_CHUNK_FLAGS = TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN | TIDE_CHUNK_COLUMNS,
+    TIDE_COLUMN_HEAD = TIDE_COLUMNS * 2 * sizeof(uint32_t),
 };
 
 _Static_assert(sizeof(struct tide_format_chunk) == 64, "as docs/format.md says");
@@ -29,9 +31,10 @@ enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd
         .fd = fd,
         .file_bytes = file_bytes,
         .stored = malloc(TIDE_CHUNK_HEAD + TIDE_STORED_MAX),
+        .columns = malloc(TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK),
         .zstd = ZSTD_createDCtx(),
     };
-    if (reader->stored && reader->zstd)
+    if (reader->stored && reader->columns && reader->zstd)
         return TIDE_OK;
     tide_chunk_reader_release(reader);
     return TIDE_ENOMEM;
@@ -40,6 +43,7 @@ enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd
 void tide_chunk_reader_release(struct tide_chunk_reader *reader)
 {
     free(reader->stored);
+    free(reader->columns);
     ZSTD_freeDCtx(reader->zstd);
     *reader = (struct tide_chunk_reader){.fd = -1};
 }
@@ -109,6 +113,43 @@ enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t off
     return sum == out->checksum ? TIDE_OK : TIDE_ECORRUPT;
 }
 
+/* STORED bytes at FROM are LENGTH bytes, compressed or plain. */
+static bool unpack(struct tide_chunk_reader *reader, const uint8_t *from,
+                   uint32_t stored, uint8_t *out, uint32_t length)
+{
+    if (stored == length) {
+        memcpy(out, from, length);
+        return true;
+    }
+    const size_t size = ZSTD_decompressDCtx(reader->zstd, out, length, from, stored);
+    return !ZSTD_isError(size) && size == length;
+}
+
+/* The columns at PAYLOAD, STORED bytes in all, as RAW_BYTES of records at RAW. */
+static enum tide_status load_columns(struct tide_chunk_reader *reader,
+                                     const uint8_t *payload, uint32_t stored,
+                                     uint8_t *raw, size_t raw_bytes)
+{
+    uint32_t lengths[2 * TIDE_COLUMNS];
+    struct tide_columns columns;
+    if (stored < TIDE_COLUMN_HEAD)
+        return TIDE_ECORRUPT;
+    memcpy(lengths, payload, sizeof(lengths));
+    uint32_t from = TIDE_COLUMN_HEAD;
+    size_t to = 0;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        const uint32_t length = lengths[2 * i], packed = lengths[2 * i + 1];
+        if (length > raw_bytes - to || packed > stored - from ||
+            !unpack(reader, payload + from, packed, reader->columns + to, length))
+            return TIDE_ECORRUPT;
+        columns.bytes[i] = reader->columns + to;
+        columns.length[i] = length;
+        from += packed;
+        to += length;
+    }
+    return tide_columns_join(&columns, raw, raw_bytes) ? TIDE_OK : TIDE_ECORRUPT;
+}
+
 enum tide_status tide_chunk_load(struct tide_chunk_reader *reader, uint64_t offset,
                                  uint8_t *raw, size_t raw_bytes)
 {
@@ -123,6 +164,8 @@ enum tide_status tide_chunk_load(struct tide_chunk_reader *reader, uint64_t offs
         memcpy(raw, payload, raw_bytes);
         return TIDE_OK;
     }
+    if (head.flags & TIDE_CHUNK_COLUMNS)
+        return load_columns(reader, payload, head.stored_bytes, raw, raw_bytes);
     const size_t size =
         ZSTD_decompressDCtx(reader->zstd, raw, raw_bytes, payload, head.stored_bytes);
     return !ZSTD_isError(size) && size == raw_bytes ? TIDE_OK : TIDE_ECORRUPT;

@@ -21,6 +21,7 @@ struct tide_chunk_reader {
     int fd; /* borrowed */
     uint64_t file_bytes;
     uint8_t *stored;          /* owned: header and payload as they stand in the file */
+    uint8_t *columns;         /* owned: the columns of one chunk, decompressed */
     struct ZSTD_DCtx_s *zstd; /* owned */
     uint64_t bytes;           /* read so far, all chunks */
 };

@@ -12,36 +12,27 @@
 
 #include "base/raw/varint.h"
 #include "trace/format.h"
+#include "trace/lane_memory.h"
 
 void tide_decoder_init(struct tide_decoder *decoder, struct tide_resolver *resolver,
                        uint32_t process, uint32_t lane)
 {
-    *decoder = (struct tide_decoder){
-        .resolver = resolver,
-        .process = process,
-        .lane = lane,
-        .stack.item_bytes = sizeof(struct tide_stacked),
-        .mark = 1,
-        .reset_mark = 1,
-        .epoch_mark = 1,
-    };
+    *decoder =
+        (struct tide_decoder){.resolver = resolver, .process = process, .lane = lane};
 }
 
 void tide_decoder_release(struct tide_decoder *decoder)
 {
-    free(decoder->stack.items);
-    free(decoder->dictionary);
-    decoder->stack = (struct tide_list){.item_bytes = sizeof(struct tide_stacked)};
-    decoder->dictionary = NULL;
+    free(decoder->memory);
+    decoder->memory = NULL;
 }
 
 /* --- Records --- */
 
-static uint64_t read_near(const struct tide_decoder *decoder,
-                          struct tide_cursor *cursor)
+static uint64_t read_near(uint64_t base, struct tide_cursor *cursor)
 {
     const int64_t delta = tide_unzigzag(tide_cursor_varint(cursor));
-    return decoder->last_address + (uint64_t)delta * 8;
+    return base + (uint64_t)delta * 8;
 }
 
 static void read_number(struct tide_cursor *cursor, unsigned tag,
@@ -69,11 +60,10 @@ static bool read_shape(struct tide_decoder *decoder, uint8_t shape)
     return true;
 }
 
-/* ALLOC, MOVE_END. */
-static bool read_birth(struct tide_decoder *decoder, struct tide_cursor *cursor,
-                       unsigned tag, struct tide_event *event)
+/* Size, shape and address as they stand in the record. */
+static bool read_details(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                         unsigned tag, struct tide_event *event)
 {
-    read_order(decoder, cursor, tag, event);
     unsigned shape = 0;
     if (tag & TIDE_TAG_SHAPED) {
         shape = tide_cursor_u8(cursor);
@@ -87,12 +77,57 @@ static bool read_birth(struct tide_decoder *decoder, struct tide_cursor *cursor,
                         : TIDE_USABLE_GLIBC(event->size);
     if (shape & TIDE_SHAPE_ALIGN)
         event->align_log2 = tide_cursor_u8(cursor);
-    event->address = shape & TIDE_SHAPE_FAR ? tide_cursor_varint(cursor)
-                                            : read_near(decoder, cursor);
-    decoder->last_address = event->address;
     if (event->align_log2 > 63)
         return false;
-    return tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event);
+    const bool fresh = TIDE_TAG_OP(tag) != TIDE_OP_MOVE_END;
+    const uint64_t here = fresh ? tide_lane_expects(decoder->memory, event->usable) : 0;
+    if (TIDE_TAG_OP(tag) == TIDE_OP_ALLOC_HERE)
+        event->address = here;
+    else if (shape & TIDE_SHAPE_FAR)
+        event->address = tide_cursor_varint(cursor);
+    else
+        event->address = read_near(decoder->memory->next_birth, cursor);
+    return TIDE_TAG_OP(tag) != TIDE_OP_ALLOC_HERE || here != 0;
+}
+
+/* ALLOC, ALLOC_HERE, MOVE_END. */
+static bool read_birth(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                       unsigned tag, struct tide_event *event)
+{
+    read_order(decoder, cursor, tag, event);
+    if (!read_details(decoder, cursor, tag, event) ||
+        !tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event))
+        return false;
+    if (TIDE_TAG_MODE(tag) != TIDE_STACK_LEAF)
+        tide_lane_keep_likeness(decoder, event);
+    tide_lane_add_birth(decoder->memory, event);
+    return true;
+}
+
+/* ALLOC_LIKE, ALLOC_LIKE_HERE: which stack comes last, but tells the size, on which the
+ * expected address depends. */
+static bool read_like(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                      unsigned tag, struct tide_event *event)
+{
+    const bool here = TIDE_TAG_OP(tag) == TIDE_OP_ALLOC_LIKE_HERE;
+    if (tag & TIDE_TAG_SHAPED || TIDE_TAG_MODE(tag) & 1)
+        return false;
+    read_order(decoder, cursor, tag, event);
+    const uint64_t near = here ? 0 : read_near(decoder->memory->next_birth, cursor);
+    if (!tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event) ||
+        decoder->memory->stacks == 0)
+        return false;
+    const struct tide_recent *const recent = &decoder->memory->recent[decoder->current];
+    if (!recent->like)
+        return false;
+    event->alloc_kind = recent->kind;
+    event->align_log2 = recent->align_log2;
+    event->size = recent->size;
+    event->usable = recent->usable;
+    const uint64_t there = tide_lane_expects(decoder->memory, event->usable);
+    event->address = here ? there : near;
+    tide_lane_add_birth(decoder->memory, event);
+    return !here || there != 0;
 }
 
 /* FREE, MOVE_BEGIN. */
@@ -102,9 +137,28 @@ static bool read_death(struct tide_decoder *decoder, struct tide_cursor *cursor,
     if (tag & TIDE_TAG_SHAPED)
         return false;
     read_order(decoder, cursor, tag, event);
-    event->address =
-        tag & TIDE_TAG_FAR ? tide_cursor_varint(cursor) : read_near(decoder, cursor);
-    decoder->last_address = event->address;
+    event->address = tag & TIDE_TAG_FAR
+                         ? tide_cursor_varint(cursor)
+                         : read_near(decoder->memory->last_death, cursor);
+    decoder->memory->last_death = event->address;
+    if (!(tag & TIDE_TAG_STACKED))
+        return true;
+    return tide_decode_stack(decoder, cursor, tide_cursor_u8(cursor), event);
+}
+
+/* FREE_AGE. */
+static bool read_death_of_age(struct tide_decoder *decoder, struct tide_cursor *cursor,
+                              unsigned tag, struct tide_event *event)
+{
+    struct tide_lane_memory *const memory = decoder->memory;
+    event->kind = TIDE_EVENT_FREE;
+    if (tag & (TIDE_TAG_SHAPED | TIDE_TAG_FAR))
+        return false;
+    read_order(decoder, cursor, tag, event);
+    const uint64_t age = tide_cursor_varint(cursor);
+    if (age >= TIDE_AGES || age >= memory->births)
+        return false;
+    event->address = tide_lane_take_age(memory, (uint32_t)age);
     if (!(tag & TIDE_TAG_STACKED))
         return true;
     return tide_decode_stack(decoder, cursor, tide_cursor_u8(cursor), event);
@@ -114,7 +168,9 @@ static bool read_alloc(struct tide_decoder *decoder, struct tide_cursor *cursor,
                        unsigned tag, struct tide_event *event)
 {
     event->kind = TIDE_EVENT_ALLOC;
-    return read_birth(decoder, cursor, tag, event);
+    return TIDE_TAG_OP(tag) < TIDE_OP_ALLOC_LIKE
+               ? read_birth(decoder, cursor, tag, event)
+               : read_like(decoder, cursor, tag, event);
 }
 
 static bool read_free(struct tide_decoder *decoder, struct tide_cursor *cursor,
@@ -195,7 +251,7 @@ static const uint8_t EXTRA_VALUES[] = {
     [TIDE_EXTRA_FAILED] = 2,       [TIDE_EXTRA_CUT] = 1,
     [TIDE_EXTRA_REGION_BEGIN] = 1, [TIDE_EXTRA_REGION_END] = 1,
     [TIDE_EXTRA_LABEL] = 3,        [TIDE_EXTRA_EVENT] = 1,
-    [TIDE_EXTRA_SNAPSHOT] = 1,     [TIDE_EXTRA_EPOCH] = 1,
+    [TIDE_EXTRA_SNAPSHOT] = 1,
 };
 enum { TIDE_EXTRA_KINDS = sizeof(EXTRA_VALUES) };
 
@@ -217,8 +273,6 @@ static void obey_extra(struct tide_decoder *decoder, struct tide_event *event)
         decoder->move_count = 0;
     else if (event->extra == TIDE_EXTRA_NUMBERS)
         decoder->numbers = true;
-    else if (event->extra == TIDE_EXTRA_EPOCH)
-        tide_decoder_enter_epoch(decoder, event->value);
     else if (event->extra == TIDE_EXTRA_FAILED && event->value < TIDE_KINDS)
         event->alloc_kind = (uint8_t)event->value;
 }
@@ -261,9 +315,8 @@ static bool read_sync(struct tide_decoder *decoder, struct tide_cursor *cursor)
     if (ticks > decoder->ticks)
         decoder->ticks = ticks;
     decoder->numbers = flags & 1;
-    tide_decoder_reset(decoder);
-    tide_decoder_enter_epoch(decoder, epoch);
-    return true;
+    decoder->epoch = epoch;
+    return tide_decoder_reset(decoder);
 }
 
 static bool read_stamp(struct tide_decoder *decoder, struct tide_cursor *cursor)
@@ -287,9 +340,14 @@ static bool read_record(struct tide_decoder *decoder, struct tide_cursor *cursor
     *known = true;
     switch (TIDE_TAG_OP(tag)) {
     case TIDE_OP_ALLOC:
+    case TIDE_OP_ALLOC_HERE:
+    case TIDE_OP_ALLOC_LIKE:
+    case TIDE_OP_ALLOC_LIKE_HERE:
         return read_alloc(decoder, cursor, tag, event);
     case TIDE_OP_FREE:
         return read_free(decoder, cursor, tag, event);
+    case TIDE_OP_FREE_AGE:
+        return read_death_of_age(decoder, cursor, tag, event);
     case TIDE_OP_MOVE_BEGIN:
         return read_move_begin(decoder, cursor, tag, event);
     case TIDE_OP_MOVE_END:
@@ -315,6 +373,8 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
             return TIDE_STOP_EMPTY;
         if (is_stamp(*cursor->at))
             return read_stamp(decoder, cursor) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
+        if (!decoder->memory) /* a lane begins with a reset */
+            return TIDE_STOP_BAD;
         bool known;
         struct tide_event *event = &events[*count];
         *event = (struct tide_event){.process = decoder->process,

@@ -1,8 +1,8 @@
 /* trace/decode.h - the bytes of a lane -> events.
  *
  * For: trace/, tests/.  A decoder mirrors the state of the recorder's coder for one lane:
- * dictionary of words, previous stack, last address and kind.  It sees bytes only; which
- * chunk they come from is lane_in.c's business.
+ * recent stacks and births, dictionary of words, expected addresses.  It sees bytes only;
+ * which chunk they come from is lane_in.c's business.
  */
 #ifndef TIDE_TRACE_DECODE_H
 #define TIDE_TRACE_DECODE_H
@@ -15,7 +15,7 @@
 
 #include "trace/cursor.h"
 #include "trace/event.h"
-#include "trace/list.h"
+#include "trace/format.h"
 #include "trace/resolve.h"
 
 /* In struct tide_event, field numbered. */
@@ -24,22 +24,38 @@ enum tide_event_order {
     TIDE_ON_SLOT = 2,    /* it advances its slot's count */
 };
 
-enum {
-    TIDE_MOVES_KEPT = 8, /* reallocs that a lane may have begun and not ended */
-    TIDE_REFRESH_MAX = 64 * 1024, /* frames looked up again between two resets */
-};
+enum { TIDE_MOVES_KEPT = 8 }; /* reallocs that a lane may have begun and not ended */
 
-/* An entry of the dictionary.  Marks rise with every reset and epoch. */
+/* An entry of the dictionary of words. */
 struct tide_dictionary_entry {
     uint64_t word;
     uint32_t frame;
-    uint32_t mark; /* when the frame was looked up */
+    uint32_t mark; /* of the reset after which it was given */
 };
 
-/* A frame of the previous stack. */
-struct tide_stacked {
-    uint64_t word;
-    uint32_t node; /* of the stack tree: this frame and all that called it */
+/* An entry of the recent stacks. */
+struct tide_recent {
+    uint32_t node;
+    uint16_t depth;
+    bool cut; /* it begins with the CUT frame */
+    /* What the last birth with it was like. */
+    bool like; /* there was one */
+    uint8_t kind, align_log2;
+    uint64_t size, usable;
+};
+
+/* What the coder remembers too: see "What coder and decoder of a lane remember alike" in
+ * format.h. */
+struct tide_lane_memory {
+    uint32_t stacks; /* entries since the reset */
+    uint32_t births;
+    uint64_t next_birth, last_death;
+    uint8_t pile_count[TIDE_CLASSES];
+    struct tide_recent recent[TIDE_RECENTS];
+    struct tide_dictionary_entry dictionary[TIDE_DICTIONARY_SLOTS];
+    uint64_t ages[TIDE_AGES];
+    uint8_t age_class[TIDE_AGES];
+    uint64_t piles[TIDE_CLASSES][TIDE_PILE];
 };
 
 struct tide_decoder {
@@ -47,24 +63,21 @@ struct tide_decoder {
     uint32_t process, lane;         /* what events are labelled with */
 
     /* The coder's state. */
-    uint64_t ticks, epoch, last_address;
-    uint8_t last_kind;      /* enum tide_alloc_kind */
-    bool numbers;           /* the lane takes numbers */
-    struct tide_list stack; /* of struct tide_stacked, outermost first */
-    bool stack_stale;       /* its nodes are of an earlier epoch */
-    bool stack_cut;         /* its outermost frame is CUT */
-    uint32_t refreshed;     /* frames looked up again since the reset */
-    struct tide_dictionary_entry *dictionary; /* owned: NULL until the first word */
-    uint32_t mark, reset_mark, epoch_mark;
-
-    /* Not reset: reallocs under way, innermost last. */
-    uint64_t moves[TIDE_MOVES_KEPT];
-    uint32_t move_count;
+    uint64_t ticks, epoch;
+    uint8_t last_kind;               /* enum tide_alloc_kind */
+    bool numbers;                    /* the lane takes numbers */
+    uint32_t mark;                   /* resets so far */
+    uint32_t current;                /* entry of the present stack, if there is any */
+    struct tide_lane_memory *memory; /* owned: NULL until the first reset */
 
     /* What every event of the stretch begins with, for decode_usual.c.  It is copied
      * before fields are stored: an event that is put together elsewhere and then copied
      * waits for its own bytes. */
     struct tide_event blank;
+
+    /* Not reset: reallocs under way, innermost last. */
+    uint64_t moves[TIDE_MOVES_KEPT];
+    uint32_t move_count;
 
     uint64_t cut_stacks;     /* events whose stack begins with the CUT frame */
     enum tide_status status; /* not OK: memory or a limit; nothing goes on */
@@ -106,16 +119,10 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
 bool tide_decode_usual(struct tide_decoder *decoder, struct tide_cursor *cursor,
                        struct tide_event *events, size_t max, size_t *count);
 
-/* Forget what a reset forgets. */
-void tide_decoder_reset(struct tide_decoder *decoder);
-/* Addresses from here on are those of EPOCH. */
-void tide_decoder_enter_epoch(struct tide_decoder *decoder, uint64_t epoch);
+/* Forget what a reset forgets.  False: no memory. */
+bool tide_decoder_reset(struct tide_decoder *decoder);
 /* Read the stack of EVENT, given by MODE (enum tide_stack_mode); false when it is none. */
 bool tide_decode_stack(struct tide_decoder *decoder, struct tide_cursor *cursor,
                        unsigned mode, struct tide_event *event);
-/* Put the frame that TOKEN means on top of the stack; false when it means none. */
-bool tide_decode_push(struct tide_decoder *decoder, uint64_t token);
-/* The outermost frame of the stack may be another one. */
-void tide_decode_look_for_cut(struct tide_decoder *decoder);
 
 #endif

@@ -38,7 +38,7 @@
 #define TIDE_FILE_VERSION 1u
 #define TIDE_CHUNK_MAGIC  0x4b484354u    /* "TCHK" */
 #define TIDE_CHUNK_MAX    (256u * 1024u) /* raw bytes in a chunk, at most */
-#define TIDE_SYNC_BYTES   (64u * 1024u)  /* a lane resets at least this often */
+#define TIDE_SYNC_BYTES   (256u * 1024u) /* a lane resets at least this often */
 #define TIDE_NO_PROCESS   0xffffffffu    /* chunk says something of the whole run */
 
 /* 64 bytes at offset 0. */
@@ -61,8 +61,26 @@ enum tide_chunk_kind {
 };
 
 enum tide_chunk_flag {
-    TIDE_CHUNK_RESET = 1, /* starts with SYNC: can be decoded alone */
-    TIDE_CHUNK_PLAIN = 2, /* stored, not compressed */
+    TIDE_CHUNK_RESET = 1,   /* starts with SYNC: can be decoded alone */
+    TIDE_CHUNK_PLAIN = 2,   /* stored, not compressed */
+    TIDE_CHUNK_COLUMNS = 4, /* EVENTS: by columns, see enum tide_column */
+};
+
+/* The payload of an EVENTS chunk by columns: for each column its length and its stored
+ * length (u32 each), then the columns, each compressed on its own, or plain when the two
+ * lengths are equal.  A column holds one kind of field of all records, in their order:
+ * what stands in a record is said below, and from which column each field comes. */
+enum tide_column {
+    TIDE_COLUMN_TAGS,    /* tags */
+    TIDE_COLUMN_NUMBERS, /* numbers */
+    TIDE_COLUMN_SIZES,   /* sizes of births */
+    TIDE_COLUMN_BIRTHS,  /* addresses of births */
+    TIDE_COLUMN_DEATHS,  /* addresses of deaths */
+    TIDE_COLUMN_AGES,    /* ages of FREE_AGE */
+    TIDE_COLUMN_STACKS,  /* entries of RECENT */
+    TIDE_COLUMN_FRAMES,  /* DELTA and LEAF */
+    TIDE_COLUMN_REST,    /* everything else */
+    TIDE_COLUMNS,
 };
 
 /* 64 bytes, then stored_bytes of payload, then the next chunk. */
@@ -143,13 +161,20 @@ enum tide_end {
  *   bit 7    ALLOC, MOVE_END: shaped: a shape byte follows (else kind as in the lane's
  *            previous ALLOC or MOVE_END, usable size as predicted, near address)
  *
- * near address: varint zigzag((address - last) / 8), where last is the address of the
- * lane's previous ALLOC, FREE, MOVE_BEGIN or MOVE_END (0 after a reset).  Far: varint.
+ * near address: varint zigzag((address - base) / 8).  The base of a birth (ALLOC,
+ * MOVE_END) is where the next block would stand if memory were handed out in a row, 8
+ * bytes after the end of the lane's previous birth; that of a death (FREE, MOVE_BEGIN) is
+ * the address of its previous death.  Both are 0 after a reset.  Far: varint.
  *
  *   op            fields after the tag [and number]
  *   ALLOC         [shape u8], varint size, [varint usable - size], [align u8: log2],
  *                 address, stack
+ *   ALLOC_HERE    as ALLOC without the address, which is the one expected
+ *   ALLOC_LIKE    address, stack (SAME or RECENT): size, usable size, alignment and kind
+ *                 are those of the last birth with this stack; not shaped, near
+ *   ALLOC_LIKE_HERE  stack: both
  *   FREE          address, [mode u8, stack]
+ *   FREE_AGE      varint age, [mode u8, stack]
  *   MOVE_BEGIN    address, [mode u8, stack]         realloc's old block, before the call
  *   MOVE_END      as ALLOC                          its new block, after the call
  *   MOVE_BACK     -                                 the call failed: the old block is
@@ -162,10 +187,23 @@ enum tide_end {
  *   EXTRA         varint kind (enum tide_extra), varint length, length bytes
  *
  * Stack, by mode:
- *   SAME    nothing: the lane's previous stack
- *   DELTA   varint pop, varint push, push frame tokens, outermost first
- *   RECENT  varint index in the lane's table of recent stacks (not yet written)
- *   LEAF    varint word: one frame only; the previous stack stays as it was
+ *   SAME    nothing: the lane's present stack
+ *   DELTA   varint pop, varint push, push frame tokens, outermost first: off the present
+ *           stack, then onto it.  The result is the present stack from here on, and
+ *           entry n % TIDE_RECENTS of the table of recent stacks, n counting from 0
+ *           after a reset
+ *   RECENT  varint index of an entry: it is the present stack from here on
+ *   LEAF    varint word: one frame only; the present stack stays as it was
+ * With each recent stack goes what the last birth with it was like.
+ *
+ * Ages.  The lane's last TIDE_AGES births since the reset are remembered; age 0 is the
+ * newest.  FREE_AGE frees the block of that birth.
+ *
+ * The address expected.  Allocators like to give out again what came back last.  When
+ * FREE_AGE frees a block of a class below TIDE_CLASSES (tide_class_of() its usable size),
+ * its address goes on top of the pile of that class, which holds the TIDE_PILE topmost.
+ * A birth (not MOVE_END) of the class takes the topmost one off, and finds it right or
+ * not.  From an empty pile 0 is taken.
  *
  * A frame token is a varint v.  v even: entry v/2 of the lane's word dictionary.  v odd:
  * the word v>>1 itself, which also becomes entry tide_word_slot(word).  A reset empties
@@ -180,6 +218,10 @@ enum tide_op {
     TIDE_OP_SYNC = 7,
     TIDE_OP_MAP = 8,
     TIDE_OP_EXTRA = 9,
+    TIDE_OP_ALLOC_HERE = 10,
+    TIDE_OP_ALLOC_LIKE = 11,
+    TIDE_OP_ALLOC_LIKE_HERE = 12,
+    TIDE_OP_FREE_AGE = 13,
 };
 
 #define TIDE_TAG_OP(tag)    ((tag)&15u)
@@ -248,7 +290,6 @@ enum tide_extra {
     TIDE_EXTRA_LABEL = 9,        /* varint address, varint name id, varint bytes */
     TIDE_EXTRA_EVENT = 10,       /* varint id: an iteration of the outer loop began */
     TIDE_EXTRA_SNAPSHOT = 11,    /* varint name id */
-    TIDE_EXTRA_EPOCH = 12,       /* varint epoch: frames from here belong to it */
 };
 
 enum tide_drop {
@@ -277,6 +318,18 @@ enum tide_synthetic {
     TIDE_SYNTHETIC_UNKNOWN = 3, /* the walk could not start or go on */
     TIDE_SYNTHETICS = 4,
 };
+
+/* --- What coder and decoder of a lane remember alike ---------------------------------- */
+
+#define TIDE_RECENTS 1024u
+#define TIDE_AGES    4096u
+#define TIDE_CLASSES 64u
+#define TIDE_PILE    7u
+
+static inline uint64_t tide_class_of(uint64_t usable)
+{
+    return usable >> 4;
+}
 
 #define TIDE_DICTIONARY_SLOTS 1024u
 static inline uint32_t tide_word_slot(uint64_t word)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "trace/columns.h"
 #include "trace/format.h"
 
 #ifndef XXH_INLINE_ALL
@@ -24,7 +25,12 @@
 #endif
 #include <xxhash.h>
 
-enum { TIDE_ZSTD_LEVEL = 1 }; /* level 9 saves another 4 %, at 7 times the cost */
+enum {
+    TIDE_ZSTD_LEVEL = 1,      /* level 9 saves another 4 %, at 7 times the cost */
+    TIDE_COLUMNS_FROM = 4096, /* fewer bytes of records are not worth it */
+    TIDE_COLUMN_ROOM = TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK,
+    TIDE_COLUMN_HEAD = TIDE_COLUMNS * 2 * sizeof(uint32_t),
+};
 
 struct tide_writer {
     int fd;      /* owned */
@@ -32,9 +38,10 @@ struct tide_writer {
     uint64_t good_bytes;
     uint64_t chunks;
     struct tide_format_header header;
-    ZSTD_CCtx *compressor; /* owned */
-    size_t room;           /* bytes at out after the chunk header */
-    uint8_t *out;          /* owned: a chunk header and its stored payload */
+    ZSTD_CCtx *compressor;       /* owned */
+    size_t room;                 /* bytes at out after the chunk header */
+    uint8_t *out;                /* owned: a chunk header and its stored payload */
+    struct tide_columns columns; /* its memory is owned, in one piece */
 };
 
 _Static_assert(sizeof(struct tide_format_header) == 64, "as format.h says");
@@ -100,10 +107,13 @@ static enum tide_status new_writer(struct tide_writer **out)
     if (!writer)
         return TIDE_ENOMEM;
     writer->fd = -1;
-    writer->room = ZSTD_compressBound(TIDE_CHUNK_MAX);
+    writer->room = TIDE_STORED_MAX;
     writer->out = malloc(sizeof(struct tide_format_chunk) + writer->room);
     writer->compressor = ZSTD_createCCtx();
-    if (!writer->out || !writer->compressor) {
+    uint8_t *const columns = malloc((size_t)TIDE_COLUMNS * TIDE_COLUMN_ROOM);
+    for (size_t i = 0; i < TIDE_COLUMNS && columns; i++)
+        writer->columns.bytes[i] = columns + i * TIDE_COLUMN_ROOM;
+    if (!writer->out || !writer->compressor || !columns) {
         tide_writer_close(writer);
         return TIDE_ENOMEM;
     }
@@ -149,15 +159,57 @@ void tide_writer_close(struct tide_writer *writer)
     if (writer->fd >= 0)
         (void)close(writer->fd);
     ZSTD_freeCCtx(writer->compressor);
+    free(writer->columns.bytes[0]);
     free(writer->out);
     free(writer);
     errno = kept;
+}
+
+/* Put one column, compressed if that helps, to OUT; its stored length. */
+static size_t store_column(struct tide_writer *writer, unsigned column, uint8_t *out,
+                           size_t room)
+{
+    const uint8_t *const bytes = writer->columns.bytes[column];
+    const size_t length = writer->columns.length[column];
+    const size_t packed = length == 0
+                              ? 0
+                              : ZSTD_compressCCtx(writer->compressor, out, room, bytes,
+                                                  length, TIDE_ZSTD_LEVEL);
+    if (!ZSTD_isError(packed) && packed < length)
+        return packed;
+    memcpy(out, bytes, length);
+    return length;
+}
+
+/* Put the records by columns behind the chunk header in out.  False: not worth it. */
+static bool store_columns(struct tide_writer *writer, struct tide_format_chunk *chunk,
+                          const void *raw, size_t raw_bytes)
+{
+    if (chunk->kind != TIDE_CHUNK_EVENTS || raw_bytes < TIDE_COLUMNS_FROM ||
+        !tide_columns_split(raw, raw_bytes, &writer->columns))
+        return false;
+    uint8_t *const payload = writer->out + sizeof(*chunk);
+    uint32_t lengths[2 * TIDE_COLUMNS];
+    size_t at = TIDE_COLUMN_HEAD;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        const size_t stored = store_column(writer, i, payload + at, writer->room - at);
+        lengths[2 * i] = (uint32_t)writer->columns.length[i];
+        lengths[2 * i + 1] = (uint32_t)stored;
+        at += stored;
+    }
+    memcpy(payload, lengths, sizeof(lengths));
+    chunk->flags |= TIDE_CHUNK_COLUMNS;
+    chunk->raw_bytes = (uint32_t)raw_bytes;
+    chunk->stored_bytes = (uint32_t)at;
+    return true;
 }
 
 /* Put the payload behind the chunk header in out; say how large it is there. */
 static void store(struct tide_writer *writer, struct tide_format_chunk *chunk,
                   const void *raw, size_t raw_bytes)
 {
+    if (store_columns(writer, chunk, raw, raw_bytes))
+        return;
     uint8_t *const payload = writer->out + sizeof(*chunk);
     const size_t packed = ZSTD_compressCCtx(writer->compressor, payload, writer->room,
                                             raw, raw_bytes, TIDE_ZSTD_LEVEL);

@@ -169,7 +169,7 @@ static void write_record(struct writer *writer)
         tide_out_move_begin(writer->lane, address);
         break;
     case 3:
-        tide_out_extra(writer->lane, TIDE_EXTRA_EPOCH, &epoch, 1);
+        tide_out_extra(writer->lane, TIDE_EXTRA_EVENT, &epoch, 1);
         break;
     case 4:
         tide_out_free_stacked(writer->lane, address, some_stack(writer));

@@ -177,7 +177,7 @@ void tide_out_sync(struct tide_lane_out *lane, uint64_t ticks, uint64_t epoch)
     const bool first = !lane->begun;
     struct tide_buffer *out = record(lane);
     lane->resets |= first;
-    lane->last_address = 0;
+    lane->next_birth = lane->last_death = 0;
     lane->last_kind = TIDE_KIND_MALLOC;
     lane->depth = 0;
     memset(lane->in_dictionary, 0, sizeof(lane->in_dictionary));
@@ -224,21 +224,20 @@ static void put_tag(struct tide_buffer *out, unsigned tag, bool numbered,
     put_u8(out, number >> 8);
 }
 
-static bool is_near(const struct tide_lane_out *lane, uint64_t address)
+static bool is_near(uint64_t address, uint64_t base)
 {
-    return (address - lane->last_address) % 8 == 0;
+    return (address - base) % 8 == 0;
 }
 
-static void put_address(struct tide_lane_out *lane, uint64_t address)
+static void put_address(struct tide_lane_out *lane, uint64_t address, uint64_t base)
 {
-    if (is_near(lane, address)) {
-        const int64_t eighths = (int64_t)(address - lane->last_address) / 8;
+    if (is_near(address, base)) {
+        const int64_t eighths = (int64_t)(address - base) / 8;
         tide_buffer_varint(&lane->records, eighths < 0 ? (uint64_t)-eighths * 2 - 1
                                                        : (uint64_t)eighths * 2);
     } else {
         tide_buffer_varint(&lane->records, address);
     }
-    lane->last_address = address;
 }
 
 static void put_word(struct tide_lane_out *lane, uint64_t word)
@@ -302,7 +301,7 @@ static void put_birth(struct tide_lane_out *lane, unsigned op,
         shape |= 0x20;
     if (birth.align_log2)
         shape |= 0x40;
-    if (!is_near(lane, birth.address))
+    if (!is_near(birth.address, lane->next_birth))
         shape |= 0x80;
     const bool numbered = step(lane, tide_slot_of(birth.address), &number);
     const bool shaped = shape != lane->last_kind;
@@ -316,8 +315,10 @@ static void put_birth(struct tide_lane_out *lane, unsigned op,
         tide_buffer_varint(out, birth.usable - birth.size);
     if (shape & 0x40)
         put_u8(out, birth.align_log2);
-    put_address(lane, birth.address);
+    put_address(lane, birth.address, lane->next_birth);
     put_stack(lane, stack, mode);
+    lane->next_birth =
+        birth.address + (birth.usable ? birth.usable : predicted(birth.size)) + 8;
 }
 
 static void put_death(struct tide_lane_out *lane, unsigned op, uint64_t address,
@@ -326,9 +327,10 @@ static void put_death(struct tide_lane_out *lane, unsigned op, uint64_t address,
     unsigned number = 0;
     struct tide_buffer *out = record(lane);
     const bool numbered = step(lane, tide_slot_of(address), &number);
-    const unsigned far = is_near(lane, address) ? 0 : 0x20u;
+    const unsigned far = is_near(address, lane->last_death) ? 0 : 0x20u;
     put_tag(out, op | far | (stack ? 0x40u : 0), numbered, number);
-    put_address(lane, address);
+    put_address(lane, address, lane->last_death);
+    lane->last_death = address;
     if (!stack)
         return;
     const unsigned mode = mode_of(lane, *stack);

@@ -44,7 +44,7 @@ struct tide_lane_out {
     bool begun, resets; /* the next chunk has begun; it starts with SYNC */
     bool numbers;       /* takes numbers */
     uint64_t first_ticks, ticks;
-    uint64_t last_address;
+    uint64_t next_birth, last_death; /* what addresses are coded against */
     uint8_t last_kind;
     uint64_t stack[TIDE_BUILDER_DEPTH]; /* outermost first */
     uint32_t depth;

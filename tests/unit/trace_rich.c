@@ -81,7 +81,7 @@ static void add_all_operations(struct tide_lane_out *lane)
     tide_out_alloc(lane, (struct tide_out_birth){.address = 0x3000, .size = 1}, leaf);
     tide_out_extra(lane, TIDE_EXTRA_DROPPED, dropped, 2);
     tide_out_extra(lane, TIDE_EXTRA_FAILED, failed, 2);
-    tide_out_extra(lane, TIDE_EXTRA_EPOCH, &epoch, 1);
+    tide_out_extra(lane, TIDE_EXTRA_EVENT, &epoch, 1);
     tide_out_extra(lane, TIDE_EXTRA_REGION_END, &name, 1);
 }
 

@@ -22,6 +22,21 @@ static inline uint8_t *tide_put_varint(uint8_t *out, uint64_t value)
     return out;
 }
 
+/* The same for numbers whose length nobody can foretell: without a branch on it, unless
+ * they have more than 28 bits.  Up to three bytes after it may be overwritten. */
+static inline uint8_t *tide_put_varint_any(uint8_t *out, uint64_t value)
+{
+    if (__builtin_expect(value >= 1u << 28, 0))
+        return tide_put_varint(out, value);
+    const uint32_t v = (uint32_t)value;
+    const unsigned bytes = (38u - (unsigned)__builtin_clz(v | 1)) * 37 >> 8;
+    const uint32_t spread =
+        (v & 0x7f) | (v & 0x3f80) << 1 | (v & 0x1fc000) << 2 | (v & 0xfe00000) << 3;
+    const uint32_t coded = spread | (0x808080u & ((1u << 8 * (bytes - 1)) - 1));
+    memcpy(out, &coded, sizeof(coded));
+    return out + bytes;
+}
+
 static inline uint8_t *tide_put_u16(uint8_t *out, uint16_t value)
 {
     memcpy(out, &value, sizeof(value));

@@ -1,0 +1,232 @@
+/* capture/stack_cache.h - the verified stack cache: what was walked is not walked again.
+ *
+ * For: stack_cfi.c.  One step of a walk leads from the state (pc, sp, rbp) of a frame to
+ * its caller's.  It is a function of that state and of the words it reads from the stack
+ * (return address, perhaps a saved rbp).  So the last stack is kept with the state of
+ * every frame and the address and value of every word that was read.  When a new walk
+ * comes to a state that is kept, and the words from there on outwards are unchanged, the
+ * rest of the stack is what a walk would find: by induction, not by likelihood.
+ *
+ * A saved rbp need be compared only where a frame further out finds itself by rbp before
+ * it is restored again; in optimised code that leaves about one word a frame.  Where it
+ * is not needed, the kept rbp may be out of date and is never used.
+ */
+#ifndef TIDE_CAPTURE_STACK_CACHE_H
+#define TIDE_CAPTURE_STACK_CACHE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/self.h"
+
+enum {
+    TIDE_CACHE_MAX = 512,  /* frames; deeper stacks are walked in full */
+    TIDE_LEAF_FRAMES = 7,  /* frames of a leaf */
+    TIDE_LEAF_CHECKS = 10, /* words of a leaf */
+    TIDE_LEAF_COUNT = 256,
+};
+
+struct tide_cached_frame {
+    uintptr_t sp, rbp;
+    uint64_t hash;     /* of the words of this frame and all further out */
+    uint32_t checks;   /* those of this frame and all further out */
+    uint32_t need_rbp; /* rbp is part of the state: somebody finds his frame by it */
+};
+
+struct tide_check {
+    const uintptr_t *at;
+    uintptr_t value;
+};
+
+/* A frame as the walk met it, and what the step from it read. */
+struct tide_walked {
+    uintptr_t pc, sp, rbp;
+    const uintptr_t *rbp_at; /* NULL: rbp is the caller's as well */
+    const uintptr_t *cfa_at; /* NULL: the CFA is not itself read from the stack */
+    bool by_rbp;             /* the CFA, or rbp_at, was found by rbp */
+};
+
+/* The innermost frames of a stack that was taken before, on top of one that is kept: a
+ * program that goes the same ways again and again finds them here, without a row being
+ * looked at.  Kept by the first frame's state and by the stack that was taken before. */
+struct tide_leaf {
+    uintptr_t pc, sp, rbp;
+    uint64_t context;   /* what was taken before it */
+    uint64_t base_hash; /* of the kept frames that it stands on */
+    uintptr_t base_sp, base_rbp;
+    uint64_t hash; /* of the whole stack */
+    uint32_t base; /* how many they are */
+    uint16_t frames;
+    uint8_t checks;
+    bool need_rbp, base_needs_rbp;
+    struct tide_check check[TIDE_LEAF_CHECKS]; /* outermost first */
+    uint64_t words[TIDE_LEAF_FRAMES];          /* outermost first */
+};
+
+struct tide_stack_cache {
+    uint32_t frames;     /* 0: nothing is known */
+    bool own_stack;      /* every word is on the thread's own stack */
+    uint64_t generation; /* of loaded code */
+    struct tide_cached_frame frame[TIDE_CACHE_MAX]; /* outermost first, as in stack[] */
+    struct tide_check check[2 * TIDE_CACHE_MAX];    /* outermost first */
+    struct tide_walked walked[TIDE_CACHE_MAX];      /* new ones, innermost first */
+    const struct tide_leaf *leaf; /* the last stack ended in it; NULL: in frame[] */
+    uint8_t luck;  /* with leaves: at 0 they are tried now and then only */
+    uint8_t turns; /* since they were tried last */
+    struct tide_leaf leaves[TIDE_LEAF_COUNT];
+};
+
+static inline uint64_t tide_cache_hash(uint64_t outer, uint64_t word)
+{
+    const uint64_t hash = (outer ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 32;
+}
+
+/* Are the words of frame INDEX and all further out as they were?  Returns INDEX + 1 if
+ * so, else how many of the outermost frames do not depend on what has changed.
+ *
+ * From the inside out, so that a word is read only when those before it are unchanged: a
+ * stack other than the thread's own may have been unmapped. */
+static inline uint32_t tide_cache_verify(const struct tide_stack_cache *cache,
+                                         uint32_t index)
+{
+    const struct tide_check *const check = cache->check;
+    uint32_t left = cache->frame[index].checks;
+    while (cache->own_stack && left >= 4) {
+        const struct tide_check *const four = check + left - 4;
+        if ((*four[0].at ^ four[0].value) | (*four[1].at ^ four[1].value) |
+            (*four[2].at ^ four[2].value) | (*four[3].at ^ four[3].value))
+            break;
+        left -= 4;
+    }
+    while (left > 0 && *check[left - 1].at == check[left - 1].value)
+        left--;
+    if (TIDE_LIKELY(left == 0))
+        return index + 1;
+    while (index > 0 && cache->frame[index - 1].checks >= left)
+        index--;
+    return index;
+}
+
+/* Is the frame (PC, SP, RBP), where PCS are those of the cache, the outermost TOP-th or
+ * one further out?  *TOP becomes the number of frames that are not further in than SP. */
+static inline bool tide_cache_meets(const struct tide_stack_cache *cache,
+                                    const uint64_t *pcs, const struct tide_walked *at,
+                                    uint32_t *top)
+{
+    while (*top > 0 && cache->frame[*top - 1].sp < at->sp)
+        --*top;
+    if (*top == 0)
+        return false;
+    const struct tide_cached_frame *frame = &cache->frame[*top - 1];
+    return frame->sp == at->sp && pcs[*top - 1] == at->pc &&
+           (!frame->need_rbp || frame->rbp == at->rbp);
+}
+
+/* Keep the step from WALKED, frame INDEX, to the caller whose state is OUTER (NULL: it
+ * has none, and nothing was read to know it). */
+static inline void tide_cache_add(struct tide_stack_cache *cache, uint32_t index,
+                                  const struct tide_walked *walked,
+                                  const struct tide_walked *outer)
+{
+    const struct tide_cached_frame *const before =
+        index > 0 ? &cache->frame[index - 1] : NULL;
+    const bool need_outer = before && before->need_rbp;
+    struct tide_check *check = &cache->check[before ? before->checks : 0];
+
+    if (outer && walked->rbp_at && need_outer)
+        *check++ = (struct tide_check){walked->rbp_at, outer->rbp};
+    if (outer)
+        *check++ = (struct tide_check){(const uintptr_t *)(outer->sp - 8), outer->pc};
+    if (outer && walked->cfa_at)
+        *check++ = (struct tide_check){walked->cfa_at, outer->sp};
+    cache->frame[index] = (struct tide_cached_frame){
+        .sp = walked->sp,
+        .rbp = walked->rbp,
+        .hash = tide_cache_hash(before ? before->hash : 0, walked->pc),
+        .checks = (uint32_t)(check - cache->check),
+        .need_rbp = walked->by_rbp || (!walked->rbp_at && need_outer)};
+}
+
+/* --- Leaves ---------------------------------------------------------------------------- */
+
+static inline struct tide_leaf *tide_leaf_place(struct tide_stack_cache *cache,
+                                                const struct tide_walked *at,
+                                                uint64_t context)
+{
+    const uint64_t mixed = (at->pc ^ at->sp << 20 ^ context) * 0x9e3779b97f4a7c15ull;
+    return &cache->leaves[mixed >> 56];
+}
+
+/* Where every way is as likely as any other, looking for leaves and keeping them is a
+ * waste. */
+static inline bool tide_leaf_is_worth_it(struct tide_stack_cache *cache)
+{
+    return cache->luck > 0 || ++cache->turns % 16 == 0;
+}
+
+static inline void tide_leaf_try_ended(struct tide_stack_cache *cache, bool found)
+{
+    if (found)
+        cache->luck = cache->luck < 224 ? (uint8_t)(cache->luck + 32) : 255;
+    else if (cache->luck > 0)
+        cache->luck--;
+}
+
+_Static_assert(TIDE_LEAF_COUNT == 1 << 8, "tide_leaf_place() takes eight bits");
+
+/* Is the stack whose first frame is AT the one that LEAF tells?  Every word is looked at,
+ * from the inside out. */
+static inline bool tide_leaf_holds(const struct tide_stack_cache *cache,
+                                   const struct tide_leaf *leaf,
+                                   const struct tide_walked *at, uint64_t context)
+{
+    if (leaf->pc != at->pc || leaf->sp != at->sp || leaf->context != context ||
+        (leaf->need_rbp && leaf->rbp != at->rbp) || leaf->base > cache->frames)
+        return false;
+    const struct tide_cached_frame *const base = &cache->frame[leaf->base - 1];
+    if (base->hash != leaf->base_hash || base->sp != leaf->base_sp ||
+        (leaf->base_needs_rbp && base->rbp != leaf->base_rbp))
+        return false;
+    uintptr_t changed = 0;
+    for (uint32_t i = 0; i < leaf->checks; i++)
+        changed |= *leaf->check[i].at ^ leaf->check[i].value;
+    return changed == 0 && tide_cache_verify(cache, leaf->base - 1) == leaf->base;
+}
+
+/* Keep the innermost frames of the stack in the cache, WORDS, that stand on BASE frames. */
+static inline void tide_leaf_keep(struct tide_stack_cache *cache,
+                                  struct tide_leaf *leaf, const uint64_t *words,
+                                  uint32_t base, uint64_t context)
+{
+    const uint32_t frames = cache->frames - base;
+    const struct tide_cached_frame *const top = &cache->frame[cache->frames - 1];
+    const struct tide_cached_frame *const under = &cache->frame[base - 1];
+    const uint32_t checks = top->checks - under->checks;
+    if (frames > TIDE_LEAF_FRAMES || checks > TIDE_LEAF_CHECKS || !cache->own_stack)
+        return;
+    leaf->pc = 0; /* a handler may jump out of here: half a leaf is none */
+    atomic_signal_fence(memory_order_seq_cst);
+    leaf->sp = top->sp;
+    leaf->rbp = top->rbp;
+    leaf->context = context;
+    leaf->base_hash = under->hash;
+    leaf->base_sp = under->sp;
+    leaf->base_rbp = under->rbp;
+    leaf->hash = top->hash;
+    leaf->base = base;
+    leaf->frames = (uint16_t)frames;
+    leaf->checks = (uint8_t)checks;
+    leaf->need_rbp = top->need_rbp;
+    leaf->base_needs_rbp = under->need_rbp;
+    for (uint32_t i = 0; i < checks; i++)
+        leaf->check[i] = cache->check[under->checks + i];
+    for (uint32_t i = 0; i < frames; i++)
+        leaf->words[i] = words[base + i];
+    atomic_signal_fence(memory_order_seq_cst);
+    leaf->pc = words[cache->frames - 1];
+}
+
+#endif
