@@ -413,6 +413,7 @@ int main(void)
         CASE(numbers_count_only_after_the_gate),
         CASE(maps_and_extras_carry_their_values),
         CASE(an_epoch_gives_frames_new_modules),
+        CASE(a_reset_forgets_everything),
         CASE(time_does_not_go_back),
         CASE(refuses_what_is_no_record),
         CASE(half_a_record_is_bad_wherever_it_is_cut),
