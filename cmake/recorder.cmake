@@ -17,7 +17,7 @@ target_compile_options(tidemark_preload PRIVATE
     -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
     -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free)
 set_source_files_properties(src/capture/hooks_other.c PROPERTIES
-    COMPILE_OPTIONS -foptimize-sibling-calls) # see there
+    COMPILE_OPTIONS "-O2;-foptimize-sibling-calls") # see there
 target_link_options(tidemark_preload PRIVATE
     -Wl,-z,defs
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/capture/exports.map)

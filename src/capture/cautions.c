@@ -114,7 +114,9 @@ void tide_caution_end(void)
     if (atomic_load(&tide_phase) != TIDE_PHASE_ON)
         return;
     say_now(line);
-    atomic_store(&tide_process->off, 1);
+    tide_process_end();
+    if (tide_self.stream)
+        tide_self.stream->limit = 0; /* not one record more: it might ask the system */
 }
 
 void tide_caution_unordered(void)

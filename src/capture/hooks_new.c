@@ -27,14 +27,14 @@ static TIDE_COLD void *find_operator(const char *name)
     static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1",
                                             "libc++abi.so.1"};
     struct tide_self *self = &tide_self;
-    self->quiet++;
+    const struct tide_hush before = tide_hush_begin(self);
     void *found = dlsym(RTLD_NEXT, name);
     for (unsigned i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++) {
         void *library = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);
         if (library)
             found = dlsym(library, name);
     }
-    self->quiet--;
+    tide_hush_end(self, before);
     return found;
 }
 

@@ -83,7 +83,15 @@ TIDE_HOOK int prctl(int option, ...)
     va_end(rest);
     if (TIDE_UNLIKELY(ends_recording(option, a)))
         tide_caution_end();
-    return (int)syscall(SYS_prctl, option, a, b, c, d);
+    const int status = tide_real.ready && tide_real.prctl
+                           ? tide_real.prctl(option, a, b, c, d)
+                           : (int)syscall(SYS_prctl, option, a, b, c, d);
+    if (option == PR_SET_NAME && status == 0) {
+        const int saved = errno;
+        tide_thread_named(pthread_self(), (const char *)a);
+        errno = saved;
+    }
+    return status;
 }
 
 /* fork for signal handlers: no handler of pthread_atfork() sees it. */

@@ -106,12 +106,12 @@ static bool start(void)
 static void start_once(void)
 {
     struct tide_self *self = &tide_self;
-    self->quiet++;
+    const struct tide_hush before = tide_hush_begin(self);
     const bool on = tide_real_resolve() && start();
     atomic_store(&tide_phase, on ? TIDE_PHASE_ON : TIDE_PHASE_INERT);
     if (on)
         pthread_atfork(fork_begins, fork_parent, fork_child);
-    self->quiet--;
+    tide_hush_end(self, before);
     struct tide_stream *stream = on ? tide_stream_of_thread() : NULL;
     if (!stream || tide_heap_ignored)
         return;

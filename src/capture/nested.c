@@ -145,19 +145,26 @@ bool tide_unstick(struct tide_self *self, struct tide_caller caller)
     stream->reset_next = true;
     stream->cache.frames = 0;
     self->quiet = 0;
+    self->quiet_frame = 0;
     self->busy = TIDE_IDLE;
     return true;
 }
 
 bool tide_still_quiet(struct tide_self *self, struct tide_caller caller)
 {
-    if (self->quiet_frame == 0 || !self->stream)
+    static struct tide_stream nobody; /* no bounds known: any stack will do */
+    if (self->quiet_frame == 0)
         return true;
-    const enum tide_found found =
-        tide_stack_find(self->stream, caller, self->quiet_frame);
+    const enum tide_found found = tide_stack_find(self->stream ? self->stream : &nobody,
+                                                  caller, self->quiet_frame);
     if (found == TIDE_FOUND_NOT) {
         self->quiet = 0;
         self->quiet_frame = 0;
+    }
+    if (found == TIDE_FOUND_INTERRUPTED && !self->stream) {
+        if (atomic_load(&tide_phase) == TIDE_PHASE_ON)
+            tide_process_drop();
+        return true;
     }
     return found == TIDE_FOUND || found == TIDE_FOUND_UNSURE;
 }

@@ -21,6 +21,7 @@ _Atomic uint32_t tide_phase;
 /* Of the process before fork, to tell the child who its parent was.  Not wiped. */
 static uint64_t last_birth;
 static uint32_t last_pid;
+static bool ended; /* by the program's wish: its children are not recorded either */
 
 static void set_mask(const uint64_t *mask, uint64_t *before)
 {
@@ -93,6 +94,12 @@ void tide_process_stop(void)
 {
     atomic_store(&tide_process->off, 1);
     atomic_store(&tide_shared_segment->closed, 1);
+}
+
+void tide_process_end(void)
+{
+    ended = true;
+    atomic_store(&tide_process->off, 1);
 }
 
 void tide_process_drop(void)
@@ -216,7 +223,7 @@ static bool begin(void)
     if (tide_process->pid)
         return tide_process->notes_stream != NULL;
     const bool forked = last_birth != 0;
-    if (forked && tide_session->follow != TIDE_FOLLOW_ALL) {
+    if (forked && (ended || tide_session->follow != TIDE_FOLLOW_ALL)) {
         stay_out();
         return false;
     }

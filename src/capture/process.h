@@ -85,6 +85,9 @@ bool tide_process_begin(void) TIDE_COLD;
 /* Stop recording for good, in all threads: the collector is gone. */
 void tide_process_stop(void) TIDE_COLD;
 
+/* The same, and for children forked from now on; the collector is well. */
+void tide_process_end(void) TIDE_COLD;
+
 /* An event was lost that no stream can count. */
 void tide_process_drop(void) TIDE_COLD;
 

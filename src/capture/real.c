@@ -104,6 +104,7 @@ static void resolve(void)
     find(&tide_real.free_aligned_sized, "free_aligned_sized");
     find(&tide_real.pthread_create, "pthread_create");
     find(&tide_real.pthread_setname, "pthread_setname_np");
+    find(&tide_real.prctl, "prctl");
     find(&tide_real.dlopen, "dlopen");
     find(&tide_real.dlmopen, "dlmopen");
     find(&tide_real.dlclose, "dlclose");
@@ -127,8 +128,8 @@ bool tide_real_resolve(void)
         return true;
     if (!probe || atomic_exchange(&resolving, 1))
         return false;
-    tide_self.quiet++;
+    const struct tide_hush before = tide_hush_begin(&tide_self);
     resolve();
-    tide_self.quiet--;
+    tide_hush_end(&tide_self, before);
     return true;
 }

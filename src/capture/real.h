@@ -33,6 +33,7 @@ struct tide_real {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                           void *);
     int (*pthread_setname)(pthread_t, const char *);
+    int (*prctl)(int, ...);
     void *(*dlopen)(const char *, int);
     void *(*dlmopen)(long, const char *, int);
     int (*dlclose)(void *);

@@ -45,6 +45,27 @@ struct tide_self {
 extern _Thread_local struct tide_self tide_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* What the recorder itself calls does not count.  Put back what was, not one less: in
+ * between, somebody may have found that quiet was over. */
+struct tide_hush {
+    uintptr_t frame;
+    uint8_t quiet;
+};
+
+static inline struct tide_hush tide_hush_begin(struct tide_self *self)
+{
+    const struct tide_hush before = {self->quiet_frame, self->quiet};
+    self->quiet_frame = 0;
+    self->quiet = 1;
+    return before;
+}
+
+static inline void tide_hush_end(struct tide_self *self, struct tide_hush before)
+{
+    self->quiet = before.quiet;
+    self->quiet_frame = before.frame;
+}
+
 /* Who called a hook: where its return address points, and the hook's own frame, from
  * which the walk starts. */
 struct tide_caller {

@@ -139,9 +139,9 @@ static bool meet(int fd, const struct sockaddr_un *address, const char *silent)
     const struct timeval patience = {.tv_sec = was_silent ? 0 : 5,
                                      .tv_usec = was_silent ? 20000 : 0};
     syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    if (syscall(SYS_connect, fd, address, sizeof(*address)) != 0)
-        return false;
-    if (shake_hands(fd))
+    /* connect waits as well, while more than the backlog have knocked */
+    syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    if (syscall(SYS_connect, fd, address, sizeof(*address)) == 0 && shake_hands(fd))
         return true;
     if (errno == EAGAIN && !was_silent) {
         const int note = (int)syscall(SYS_openat, AT_FDCWD, silent,
@@ -198,7 +198,8 @@ static bool reserve(uint64_t end)
     while (wanted < goal &&
            !atomic_compare_exchange_weak(&segment->wanted, &wanted, goal))
         ;
-    for (int i = 0; i < 100; i++) {
+    for (int silent = 0; silent < 100;) {
+        const uint64_t beat = atomic_load(&tide_session->heartbeat);
         const uint32_t grown = atomic_load(&segment->grown);
         if (atomic_load(&segment->size) >= end)
             return true;
@@ -208,6 +209,7 @@ static bool reserve(uint64_t end)
         tide_session_wake();
         const struct timespec patience = {.tv_nsec = 20000000};
         syscall(SYS_futex, &segment->grown, FUTEX_WAIT, grown, &patience, NULL, 0);
+        silent = atomic_load(&tide_session->heartbeat) == beat ? silent + 1 : 0;
     }
     tide_session_silent = true;
     return false;

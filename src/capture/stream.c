@@ -56,10 +56,11 @@ void tide_stream_tear(struct tide_self *self)
     const struct tide_lane_shared header = *stream->shared;
     uint8_t *const first = (uint8_t *)stream->shared;
     const bool moved = stream->ring != first + TIDE_LANE_HEAD;
-    if (!cover(first, TIDE_RING_SMALL) ||
-        (moved && !cover(stream->ring, TIDE_RING_LARGE)))
+    if (cover(first, TIDE_RING_SMALL) &&
+        (!moved || cover(stream->ring, TIDE_RING_LARGE)))
+        *stream->shared = header;
+    else
         atomic_store(&tide_phase, TIDE_PHASE_INERT);
-    *stream->shared = header;
     stream->torn = true;
     stream->limit = 0;
     self->torn = stream;

@@ -98,17 +98,11 @@ static void note_thread(struct tide_stream *stream)
     tide_unlock(&tide_process->lock);
 }
 
-/* The thread of STREAM ends: with a name that nobody told us of? */
-static void note_last_name(struct tide_stream *stream)
+/* No call that a sandbox may kill for: renames come by way of the hooks. */
+static void forget_thread(struct tide_stream *stream)
 {
-    char name[sizeof(stream->name)] = "";
-    const bool known = syscall(SYS_prctl, PR_GET_NAME, name) == 0;
     tide_lock(&tide_process->lock);
     stream->thread = 0;
-    if (known && strncmp(name, stream->name, sizeof(name)) != 0) {
-        memcpy(stream->name, name, sizeof(name));
-        write_thread_note(stream);
-    }
     tide_unlock(&tide_process->lock);
 }
 
@@ -219,9 +213,9 @@ struct tide_stream *tide_stream_of_thread(void)
     if (stream) {
         write_thread_mark(stream, TIDE_EXTRA_THREAD_BEGIN);
         self->stream = stream;
-        self->quiet++;
+        const struct tide_hush before = tide_hush_begin(self);
         tide_thread_watch(stream);
-        self->quiet--;
+        tide_hush_end(self, before);
     } else if (tide_process->lanes) {
         self->ended = 1; /* no lane to be had: share the late one */
     }
@@ -235,7 +229,7 @@ void tide_stream_retire(struct tide_stream *stream)
 {
     if (stream->shared) {
         write_thread_mark(stream, TIDE_EXTRA_THREAD_END);
-        note_last_name(stream);
+        forget_thread(stream);
     }
     tide_lock(&tide_process->lock);
     stream->next_free = tide_process->free_streams;
@@ -246,8 +240,11 @@ void tide_stream_retire(struct tide_stream *stream)
 struct tide_stream *tide_stream_lock_late(void)
 {
     tide_lock(&tide_process->late_lock);
-    if (!tide_process->late_stream)
+    if (!tide_process->late_stream) {
         tide_process->late_stream = new_stream();
+        if (tide_process->late_stream) /* of no thread: its maker's id is used again */
+            forget_thread(tide_process->late_stream);
+    }
     if (!tide_process->late_stream)
         tide_unlock(&tide_process->late_lock);
     return tide_process->late_stream;

@@ -21,6 +21,7 @@
 enum {
     TIDE_BACKLOG = 1024,
     TIDE_GENERATIONS = 64,
+    TIDE_ENVIRON_MOST = 128 * 1024, /* bytes of an environment that are searched */
     TIDE_MISSED_NAMED = 10, /* lines of trouble about those who were not recorded */
 };
 
@@ -52,7 +53,7 @@ int tide_handshake_listen(const char *directory)
 static bool is_of_the_run(struct tide_collector *collector, uint32_t pid)
 {
     for (int i = 0; i < TIDE_GENERATIONS && pid > 1; i++) {
-        if (pid == collector->main_pid)
+        if (pid == collector->main_pid && !collector->main_ended)
             return true;
         pthread_mutex_lock(&collector->lock);
         bool found = false;
@@ -103,6 +104,32 @@ static void hang_up(struct tide_collector *collector, int fd)
     (void)close(fd);
 }
 
+/* Was PID started with our session in its environment? */
+static bool carries_session(const struct tide_collector *collector, uint32_t pid)
+{
+    char *const text = malloc(TIDE_ENVIRON_MOST);
+    if (!text)
+        return false;
+    const ssize_t got = tide_procfs_read(pid, "environ", text, TIDE_ENVIRON_MOST);
+    const char *const name = collector->directory;
+    const bool found = got > 0 && memmem(text, (size_t)got, name, strlen(name));
+    free(text);
+    return found;
+}
+
+/* An outsider, or one of the run that left it too early for us to know him. */
+static void turn_away(struct tide_collector *collector, int fd,
+                      const struct ucred *peer)
+{
+    if (geteuid() == 0 && carries_session(collector, (uint32_t)peer->pid)) {
+        (void)atomic_fetch_add(&collector->missed, 1);
+        tide_collector_trouble(
+            collector, "a process that has become another user was not recorded: "
+                       "nothing shows any more that it is of this run");
+    }
+    (void)close(fd);
+}
+
 void tide_handshake_accept(struct tide_collector *collector)
 {
     for (;;) {
@@ -112,9 +139,9 @@ void tide_handshake_accept(struct tide_collector *collector)
             continue;
         if (fd < 0)
             return;
-        struct ucred peer;
+        struct ucred peer = {0};
         if (!know_peer(fd, &peer) || !may_enter(collector, &peer)) {
-            (void)close(fd);
+            turn_away(collector, fd, &peer);
             continue;
         }
         int *const kept = tide_list_add(&collector->connections);
@@ -250,7 +277,7 @@ static bool is_wanted(struct tide_collector *collector, const struct ucred *peer
                       const struct tide_image *image)
 {
     pthread_mutex_lock(&collector->lock);
-    collector->choice.main_pid = collector->main_pid;
+    collector->choice.main_pid = collector->main_ended ? 0 : collector->main_pid;
     const bool wanted =
         tide_choice_wants(&collector->choice, (uint32_t)peer->pid, image);
     pthread_mutex_unlock(&collector->lock);

@@ -37,7 +37,7 @@ int tide_memory_file(const char *name, uint64_t bytes)
         return -1;
     /* Reserved now, so that no store into it can fail with SIGBUS later. */
     if (fallocate(fd, 0, 0, (off_t)bytes) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
         return fd;
     const int problem = errno;
     (void)close(fd);

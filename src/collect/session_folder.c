@@ -94,10 +94,19 @@ static void sweep(const char *parent)
         (void)closedir(folder);
 }
 
+/* Could another user put a folder of his in the place of ours? */
+static bool is_safe(const char *parent)
+{
+    struct stat found;
+    return stat(parent, &found) == 0 &&
+           (found.st_uid == geteuid() || found.st_uid == 0) &&
+           ((found.st_mode & S_ISVTX) || !(found.st_mode & 022));
+}
+
 static char *make_below(const char *parent)
 {
     char path[TIDE_FOLDER_MOST];
-    if (!parent || parent[0] != '/')
+    if (!parent || parent[0] != '/' || !is_safe(parent))
         return NULL;
     const int length = snprintf(path, sizeof(path), "%s/%sXXXXXX", parent, PREFIX);
     if (length < 0 || (size_t)length >= sizeof(path) || !mkdtemp(path))
