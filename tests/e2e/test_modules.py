@@ -26,9 +26,11 @@ class ComeAndGo(truth.Case):
     def test_with_thread_local_data(self):
         self.agrees(self.both(self.argv("tls", "20")))
 
-    def test_a_library_bound_deeply_is_not_harmed(self):
+    def test_a_library_bound_deeply_is_not_harmed_and_said(self):
         run = self.both(self.argv("deepbind"))
         self.assertEqual((run.status, run.stdout), (0, "right 1000\n"))
+        [trouble] = run.report()["honesty"]["troubles"]
+        self.assertIn("lib_deepbind.so was loaded so that its calls go to libc", trouble)
 
     def test_the_callers_search_path_is_used(self):
         run = self.both(self.argv("name"))

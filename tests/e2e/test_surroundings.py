@@ -289,6 +289,16 @@ class Sandbox(Home):
         self.assertEqual(len(honesty["troubles"]), 1)
         self.assertIn("strict seccomp", honesty["troubles"][0])
 
+    def test_the_clock_is_forbidden(self):
+        argv = [tide.program("no_clock")]
+        plain, recorded = self.call(argv), self.call(self.words(*argv))
+        self.same(plain, recorded)
+        self.assertEqual((plain.returncode, plain.stdout),
+                         (7, "child ended with status 7\n"))
+        honesty = tide.report(self.trace)["honesty"]
+        self.assertGreater(honesty["dropped"], 0)
+        self.assertIn("PR_SET_TSC", honesty["troubles"][0])
+
     def test_calls_that_kill(self):
         # Allowed is what malloc and threads need; the recorder must do with that.
         honesty = self.check("kill", 100000)
