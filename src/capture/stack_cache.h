@@ -152,12 +152,13 @@ static inline void tide_cache_add(struct tide_stack_cache *cache, uint32_t index
 
 /* --- Leaves ---------------------------------------------------------------------------- */
 
-static inline struct tide_leaf *tide_leaf_place(struct tide_stack_cache *cache,
-                                                const struct tide_walked *at,
-                                                uint64_t context)
+/* Each has two places, so that two that are used by turns do not drive each other out. */
+static inline struct tide_leaf *tide_leaf_places(struct tide_stack_cache *cache,
+                                                 const struct tide_walked *at,
+                                                 uint64_t context)
 {
     const uint64_t mixed = (at->pc ^ at->sp << 20 ^ context) * 0x9e3779b97f4a7c15ull;
-    return &cache->leaves[mixed >> 56];
+    return &cache->leaves[mixed >> 56 & ~1u];
 }
 
 /* Where every way is as likely as any other, looking for leaves and keeping them is a
@@ -175,7 +176,7 @@ static inline void tide_leaf_try_ended(struct tide_stack_cache *cache, bool foun
         cache->luck--;
 }
 
-_Static_assert(TIDE_LEAF_COUNT == 1 << 8, "tide_leaf_place() takes eight bits");
+_Static_assert(TIDE_LEAF_COUNT == 1 << 8, "tide_leaf_places() takes eight bits");
 
 /* Is the stack whose first frame is AT the one that LEAF tells?  Every word is looked at,
  * from the inside out. */

@@ -415,9 +415,11 @@ uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
     if (!tide_leaf_is_worth_it(cache))
         return walk_and_keep(stream, caller, limit, cut, NULL);
     const uint64_t context = context_of(stream, cache->generation);
-    struct tide_leaf *const leaf = tide_leaf_place(cache, &at, context);
-    const bool found = tide_leaf_holds(cache, leaf, &at, context);
+    struct tide_leaf *const leaf = tide_leaf_places(cache, &at, context);
+    const bool first = tide_leaf_holds(cache, leaf, &at, context);
+    const bool found = first || tide_leaf_holds(cache, leaf + 1, &at, context);
     tide_leaf_try_ended(cache, found);
-    return found ? taken_by_leaf(stream, leaf)
-                 : walk_and_keep(stream, caller, limit, cut, leaf);
+    if (found)
+        return taken_by_leaf(stream, first ? leaf : leaf + 1);
+    return walk_and_keep(stream, caller, limit, cut, leaf + (cache->turns++ & 1));
 }
