@@ -253,10 +253,11 @@ TIDE_HOT uint8_t *tide_put_death(struct tide_stream *stream, uint8_t *out,
     else
         out = tide_put_near(out, death->address, memory->last_death);
     memory->last_death = death->address;
-    if (TIDE_LIKELY(!plan))
-        return out;
-    *out++ = plan->mode;
-    return tide_put_stack(stream, out, plan);
+    if (plan) {
+        *out++ = plan->mode;
+        out = tide_put_stack(stream, out, plan);
+    }
+    return out;
 }
 
 static inline uint8_t *tide_put_extra(uint8_t *out, uint8_t kind,

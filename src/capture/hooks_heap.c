@@ -81,14 +81,16 @@ static inline bool ready(void)
     return TIDE_LIKELY(tide_real.ready) || tide_real_resolve();
 }
 
-/* Usable bytes of BLOCK, for which SIZE were asked. */
+/* Usable bytes of BLOCK, for which SIZE were asked; never less, whatever an allocator that
+ * is only starting says. */
 static inline size_t tide_usable(void *block, size_t size)
 {
     if (TIDE_LIKELY(tide_real.glibc))
         return tide_glibc_usable(block);
-    if (tide_real.exact)
+    if (tide_real.exact || !tide_real.malloc_usable_size)
         return size;
-    return tide_real.malloc_usable_size ? tide_real.malloc_usable_size(block) : 0;
+    const size_t usable = tide_real.malloc_usable_size(block);
+    return usable > size ? usable : size;
 }
 
 /* --- Births -------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "trace/columns.h"
+#include "trace/record_columns.h"
 
 enum {
     TIDE_CHUNK_HEAD = sizeof(struct tide_format_chunk),

@@ -38,7 +38,7 @@
 #define TIDE_FILE_VERSION 1u
 #define TIDE_CHUNK_MAGIC  0x4b484354u    /* "TCHK" */
 #define TIDE_CHUNK_MAX    (256u * 1024u) /* raw bytes in a chunk, at most */
-#define TIDE_SYNC_BYTES   (256u * 1024u) /* a lane resets at least this often */
+#define TIDE_SYNC_BYTES   (160u * 1024u) /* a lane resets at least this often */
 #define TIDE_NO_PROCESS   0xffffffffu    /* chunk says something of the whole run */
 
 /* 64 bytes at offset 0. */

@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "trace/columns.h"
 #include "trace/format.h"
+#include "trace/record_columns.h"
 
 #ifndef XXH_INLINE_ALL
 #    define XXH_INLINE_ALL

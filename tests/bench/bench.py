@@ -36,10 +36,10 @@ TIMEOUT = 600
 
 def compilers(folder):
     """Loads that compile one preprocessed source, when the compilers are there."""
-    source = os.path.join(folder, "heavy.ii")
+    source = os.path.join(folder, "compile_me.ii")
     if not shutil.which("g++"):
         return {}
-    subprocess.run(["g++", "-E", "-std=c++17", os.path.join(HERE, "loads", "heavy.cpp"),
+    subprocess.run(["g++", "-E", "-std=c++17", os.path.join(HERE, "loads", "compile_me.cpp"),
                     "-o", source], check=True)
     cc1plus = subprocess.run(["g++", "-print-prog-name=cc1plus"], capture_output=True,
                              text=True, check=True).stdout.strip()
@@ -81,7 +81,7 @@ class Tool:
         self.build = build
 
     def command(self, argv, folder):
-        timed = [os.path.join(self.build, "bench", "launch"),
+        timed = [os.path.join(self.build, "bench", "timed"),
                  os.path.join(folder, "took"), *argv]
         out = os.path.join(folder, "out")
         run = [os.path.join(self.build, "tidemark"), "run", "-q", "--force", "-o", out]

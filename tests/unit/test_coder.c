@@ -15,8 +15,8 @@
 
 #include "capture/coder.h"
 #include "dice.h"
-#include "trace/columns.h"
 #include "trace/decode.h"
+#include "trace/record_columns.h"
 
 enum {
     TEST_EVENTS = 40000,

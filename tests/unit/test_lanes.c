@@ -242,8 +242,11 @@ static void a_hot_lane_is_cut_at_resets_only(void **state)
     assert_true(tide_fake_move(&bench->in, TIDE_RING_LARGE));
     for (int i = 0; i < 40; i++) {
         put_reset(bench);
-        for (uint64_t end = head_of(bench) + TIDE_SYNC_BYTES; head_of(bench) < end;)
+        for (uint64_t end = head_of(bench) + TIDE_SYNC_BYTES; head_of(bench) < end;) {
+            if (!tide_fake_has_room(&bench->in, 50))
+                (void)take(bench);
             put_record(bench, 50);
+        }
         (void)take(bench);
         const uint64_t before = bench->out->start;
         cut(bench, TIDE_CUT_LARGE);

@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "fake_producer.h"
+#include "trace/record_columns.h"
 
 struct bytes {
     const uint8_t *at, *end;
@@ -194,10 +195,36 @@ static void check_payload(struct tide_check *check,
     check->complete = head->kind == TIDE_CHUNK_END;
 }
 
+/* The columns at PAYLOAD as records at RAW. */
+static void join_columns(const struct tide_format_chunk *head, const uint8_t *payload,
+                         uint8_t *raw)
+{
+    static uint8_t memory[TIDE_CHUNK_MAX];
+    struct tide_columns columns;
+    uint32_t lengths[2 * TIDE_COLUMNS];
+    size_t from = sizeof(lengths), to = 0;
+    memcpy(lengths, payload, sizeof(lengths));
+    for (size_t i = 0; i < TIDE_COLUMNS; i++) {
+        const uint32_t length = lengths[2 * i], stored = lengths[2 * i + 1];
+        assert_true(to + length <= head->raw_bytes && stored <= length);
+        if (stored == length)
+            memcpy(memory + to, payload + from, length);
+        else
+            assert_int_equal(
+                ZSTD_decompress(memory + to, length, payload + from, stored), length);
+        columns.bytes[i] = memory + to;
+        columns.length[i] = length;
+        from += stored;
+        to += length;
+    }
+    assert_int_equal(from, head->stored_bytes);
+    assert_true(tide_columns_join(&columns, raw, head->raw_bytes));
+}
+
 static void check_chunk(struct tide_check *check, const struct tide_format_chunk *head,
                         const uint8_t *payload)
 {
-    static uint8_t raw[TIDE_CHUNK_MAX];
+    static uint8_t raw[TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK];
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
     XXH3_64bits_update(&state, head, 56);
@@ -209,6 +236,9 @@ static void check_chunk(struct tide_check *check, const struct tide_format_chunk
     if (head->flags & TIDE_CHUNK_PLAIN) {
         assert_int_equal(head->raw_bytes, head->stored_bytes);
         check_payload(check, head, payload);
+    } else if (head->flags & TIDE_CHUNK_COLUMNS) {
+        join_columns(head, payload, raw);
+        check_payload(check, head, raw);
     } else {
         assert_true(head->stored_bytes < head->raw_bytes);
         assert_int_equal(ZSTD_decompress(raw, sizeof(raw), payload, head->stored_bytes),

@@ -1,10 +1,10 @@
-/* trace/columns.c - the records of a lane, taken apart by field and put together again.
+/* trace/record_columns.c - the records of a lane, taken apart by field and put together again.
  *
  * One walk along the layout of format.h serves both ways: it asks for the next field of a
  * column, and a mover takes it from the rows to the column or back.  What a field says
  * (a tag, a count) is known in both directions once it has been moved.
  */
-#include "trace/columns.h"
+#include "trace/record_columns.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
-/* trace/columns.h - the records of a lane, taken apart by field and put together again.
+/* trace/record_columns.h - the records of a lane, taken apart by field and put together again.
  *
  * For: trace/, tests/.  In a record all kinds of bytes stand side by side, and a
  * compressor that looks at bytes sees noise.  By columns, all tags, then all sizes and so
  * on, it sees what they have in common: traces become nearly half as large.  Nothing of
  * the coder's state is needed for it, only the layout of records in format.h.
  */
-#ifndef TIDE_TRACE_COLUMNS_H
-#define TIDE_TRACE_COLUMNS_H
+#ifndef TIDE_TRACE_RECORD_COLUMNS_H
+#define TIDE_TRACE_RECORD_COLUMNS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* tests/bench/loads/heavy.cpp - a source for compilers to chew on; it is not linked. */
+/* tests/bench/loads/compile_me.cpp - a source for compilers to chew on; it is not linked. */
 #include <algorithm>
 #include <functional>
 #include <map>
