@@ -29,7 +29,7 @@ while read -r name </proc/$stopped/comm && [ "$name" != sleep ]; do sleep 0.01; 
 kill -STOP $stopped
 kill -CONT $stopped
 kill -TERM $stopped
-wait $stopped
+wait -f $stopped # till it has ended: a stop is news to wait as well
 echo "job $?"
 pids=()
 for i in 1 2 3 4 5; do
