@@ -124,7 +124,12 @@ bool tide_choice_wants(struct tide_choice *choice, uint32_t pid,
 
 void tide_choice_explain(const struct tide_choice *choice, struct tide_text *out)
 {
-    tide_text_addf(out, "no program named %s was started", choice->targets);
+    static const char *const words[] = {"started", "executed by the program itself",
+                                        "the program itself"};
+    tide_text_addf(out, "no program named %s was %s", choice->targets,
+                   words[choice->follow]);
+    if (choice->follow != TIDE_FOLLOW_ALL)
+        tide_text_add(out, " (see --follow)");
     for (int i = 0; i < TIDE_SEEN_MOST && choice->seen[i][0]; i++)
         tide_text_addf(out, "%s%s",
                        i > 0 ? ", " : "; programs seen: ", choice->seen[i]);

@@ -149,9 +149,12 @@ static void fill_honesty(struct tide_model *model,
     honesty->complete = trace->complete;
     honesty->collector_bytes = trace->collector_rss_peak;
     honesty->ring_bytes = trace->ring_bytes;
-    for (size_t i = 0; i < trace->process_count; i++) {
-        honesty->recorder_bytes += trace->processes[i].recorder_bytes;
-        honesty->order_table_bytes += trace->processes[i].order_table_bytes;
+    for (size_t i = 0; i < trace->process_count; i++) { /* of the one that has most */
+        const struct tide_process *const process = &trace->processes[i];
+        if (process->recorder_bytes > honesty->recorder_bytes)
+            honesty->recorder_bytes = process->recorder_bytes;
+        if (process->order_table_bytes > honesty->order_table_bytes)
+            honesty->order_table_bytes = process->order_table_bytes;
     }
     if (model->rss_peak_bytes) {
         const uint64_t known = model->summary[TIDE_IN_HEAP].peak_usable_bytes +

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,6 +186,15 @@ static enum tide_status make_lanes(struct opening *opening)
 
 /* --- What there is to say about the file --- */
 
+/* Who writes a trace holds a lock on it as long as he lives. */
+static bool is_being_written(int fd)
+{
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK;
+    (void)flock(fd, LOCK_UN);
+    return false;
+}
+
 static void say_problem(struct tide_trace *trace, const struct tide_scan *scan)
 {
     const size_t size = sizeof(trace->problem);
@@ -197,7 +207,11 @@ static void say_problem(struct tide_trace *trace, const struct tide_scan *scan)
                                   scan->first_bad, scan->bad_chunks,
                                   scan->bad_chunks == 1 ? "" : "s", scan->lost_bytes);
     const char *join = length ? "; " : "";
-    if (!trace->complete)
+    if (!trace->complete && is_being_written(trace->fd))
+        snprintf(trace->problem + length, size - length,
+                 "%sis still being recorded: %" PRIu64 " bytes so far", join,
+                 scan->end);
+    else if (!trace->complete)
         snprintf(trace->problem + length, size - length,
                  "%sends early at byte %" PRIu64 "; %" PRIu64 " bytes unread", join,
                  scan->end, unread);
@@ -340,9 +354,10 @@ enum tide_status tide_trace_open(const char *path, char *why, size_t why_size,
     if (fd >= 0)
         return tide_trace_open_fd(fd, path, why, why_size, out);
     *out = NULL;
-    const enum tide_status status = errno == ENOENT ? TIDE_ENOENT : TIDE_EIO;
+    const int problem = errno;
+    const enum tide_status status = problem == ENOENT ? TIDE_ENOENT : TIDE_EIO;
     if (why_size)
-        snprintf(why, why_size, "%s", tide_status_words(status));
+        snprintf(why, why_size, "%s", strerrordesc_np(problem));
     return status;
 }
 

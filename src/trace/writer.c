@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,8 +95,10 @@ static void fill_header(struct tide_format_header *header,
 static enum tide_status open_new(const char *path, int *fd)
 {
     *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (*fd >= 0)
+    if (*fd >= 0) {
+        (void)flock(*fd, LOCK_EX | LOCK_NB); /* so that readers know that we live */
         return TIDE_OK;
+    }
     if (errno == EEXIST)
         return TIDE_EEXIST;
     return errno == ENOENT ? TIDE_ENOENT : TIDE_ESYSTEM;

@@ -29,7 +29,8 @@ static void add_alarm(struct tide_page *page, const char *words)
 /* The problem as the reader words it, made a sentence. */
 static void add_problem(struct tide_text *out, const char *problem)
 {
-    const bool verb = strncmp(problem, "ends", 4) == 0;
+    const bool verb =
+        strncmp(problem, "ends", 4) == 0 || strncmp(problem, "is ", 3) == 0;
     const bool state = strncmp(problem, "damaged at", 10) == 0;
     tide_text_addf(out, "This trace%s%s. ",
                    verb    ? " "

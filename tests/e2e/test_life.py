@@ -187,6 +187,7 @@ class Daemons(Life):
             self.wait_until(lambda: self.makes() == (300, 0))
             result = tide.report(self.trace, "--total", "--flat")
             self.assertFalse(result["honesty"]["complete"])
+            self.assertIn("still being recorded", result["honesty"]["problem"])
             self.let_go()
             self.wait_until(lambda: tide.info(self.trace)["complete"])
             self.whole(tide.report(self.trace))
