@@ -129,13 +129,15 @@ static void forget(struct tide_collector *collector, struct tide_target *target)
     tide_target_free(target);
 }
 
-/* wait4 knows the peak of the main program better than any sample, as long as that was
- * one program: over exec it keeps the highest. */
+/* wait4 knows the peak of the main process better than any sample.  Over exec it keeps the
+ * highest, which then is said of the last program; but what its children had is in it too,
+ * so with both nothing is said. */
 static void note_main_peak(struct tide_collector *collector,
                            const struct tide_target *target)
 {
     const uint64_t peak = collector->main_peak_rss;
-    if (peak == 0 || collector->choice.main_images > 1)
+    const uint32_t images = collector->choice.main_images;
+    if (peak == 0 || (images > 1 && collector->process_count > images))
         return;
     const struct tide_rss_facts facts = {
         .process = target->index,
