@@ -49,7 +49,7 @@ void tide_session_folder_speak(const char *path)
     remove_from(path, TIDE_SILENT_NAME);
 }
 
-/* Is there a socket in the folder PATH that nobody listens to? */
+/* Is there no socket in the folder PATH, or one that nobody listens to? */
 static bool is_deserted(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -61,8 +61,8 @@ static bool is_deserted(const char *path)
     if (fd < 0)
         return false;
     const struct sockaddr *const where = (const struct sockaddr *)&address;
-    const bool refused =
-        connect(fd, where, sizeof(address)) != 0 && errno == ECONNREFUSED;
+    const bool refused = connect(fd, where, sizeof(address)) != 0 &&
+                         (errno == ECONNREFUSED || errno == ENOENT);
     (void)close(fd);
     return refused;
 }

@@ -93,14 +93,19 @@ static void falls_back_when_the_place_is_unusable(void **state)
 static void sweeps_what_killed_collectors_left_and_nothing_else(void **state)
 {
     (void)state;
-    char dead[100], young[100], alive[100], other[100];
+    char dead[100], bare[100], young[100], alive[100], other[100];
+    const struct timespec long_ago[2] = {{1000, 0}, {1000, 0}};
     (void)make_session("tidemark-dead00", false, true, dead);
+    (void)snprintf(bare, sizeof(bare), "%s/tidemark-bare00", parent);
+    assert_int_equal(mkdir(bare, 0700),
+                     0); /* its maker died before there was a socket */
+    assert_int_equal(utimensat(AT_FDCWD, bare, long_ago, 0), 0);
     (void)make_session("tidemark-young0", false, false, young);
     const int fd = make_session("tidemark-alive0", true, true, alive);
     (void)make_session("another-thing0", false, true, other);
     char *const path = tide_session_folder_make();
     assert_non_null(path);
-    assert_false(exists(dead));
+    assert_false(exists(dead) || exists(bare));
     assert_true(exists(young) && exists(alive) && exists(other));
     (void)close(fd);
     tide_session_folder_remove(path);
