@@ -138,7 +138,7 @@ static inline void tide_cache_add(struct tide_stack_cache *cache, uint32_t index
 
     if (outer && walked->rbp_at && need_outer)
         *check++ = (struct tide_check){walked->rbp_at, outer->rbp};
-    if (outer)
+    if (outer) /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
         *check++ = (struct tide_check){(const uintptr_t *)(outer->sp - 8), outer->pc};
     if (outer && walked->cfa_at)
         *check++ = (struct tide_check){walked->cfa_at, outer->sp};

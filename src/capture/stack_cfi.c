@@ -270,11 +270,13 @@ static TIDE_COLD uint32_t walk_in_full(struct tide_stream *stream,
     return depth;
 }
 
-/* What a walk with the cache came to. */
+/* How a walk with the cache came to its end. */
+enum how { TIDE_MET, TIDE_ENDED, TIDE_NO_ROW, TIDE_NOT_FOR_CACHE };
+
 struct found {
     uint32_t kept;  /* outermost frames that are as before */
     uint32_t fresh; /* then these, innermost first in cache->walked */
-    enum { MET, ENDED, NO_ROW, NOT_FOR_THE_CACHE } how;
+    enum how how;
 };
 
 /* Put the new frames behind the kept ones. */
@@ -283,7 +285,7 @@ static uint32_t add_fresh(struct tide_stream *stream, const struct found *found,
 {
     struct tide_stack_cache *cache = &stream->cache;
     uint32_t at = found->kept;
-    if (TIDE_UNLIKELY(found->how == NO_ROW)) {
+    if (TIDE_UNLIKELY(found->how == TIDE_NO_ROW)) {
         const uint64_t word = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_UNKNOWN);
         cache->frame[at] = (struct tide_cached_frame){.sp = UINTPTR_MAX,
                                                       .hash = tide_cache_hash(0, word)};
@@ -298,6 +300,35 @@ static uint32_t add_fresh(struct tide_stream *stream, const struct found *found,
     return at;
 }
 
+/* Is AT a frame that is known, with all that called it?  *TOP: how many may still be. */
+static inline bool joins_known(const struct tide_stream *stream,
+                               const struct tide_walked *at, uint32_t *top)
+{
+    const struct tide_stack_cache *const cache = &stream->cache;
+    if (!tide_cache_meets(cache, stream->stack, at, top))
+        return false;
+    const uint32_t good = tide_cache_verify(cache, *top - 1);
+    const bool known = good == *top;
+    *top = good;
+    return known;
+}
+
+/* The step outwards from AT; TIDE_MET: it leads on. */
+static inline enum how go_on(struct walk_state *walk, uint64_t epoch,
+                             struct tide_walked *at)
+{
+    const struct tide_cfi_row row = row_of(walk->pc - 1, epoch);
+    if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)) {
+        at->rbp_at = at->cfa_at = NULL;
+        at->by_rbp = false;
+        return row.cfa == TIDE_CFA_END ? TIDE_ENDED : TIDE_NO_ROW;
+    }
+    if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL) ||
+        TIDE_UNLIKELY(!step(walk, row, at)))
+        return TIDE_NOT_FOR_CACHE;
+    return TIDE_LIKELY(walk->pc != 0) ? TIDE_MET : TIDE_ENDED;
+}
+
 /* Walk until a frame is met that is known.  WALK ends at the state after the last fresh
  * frame. */
 static inline struct found walk_to_known(struct tide_stream *stream,
@@ -306,33 +337,18 @@ static inline struct found walk_to_known(struct tide_stream *stream,
 {
     struct tide_stack_cache *const cache = &stream->cache;
     uint32_t top = cache->generation == epoch ? cache->frames : 0;
-    uint32_t fresh = 0;
-    for (;;) {
+    for (uint32_t fresh = 0; fresh + 2 < limit; fresh++) {
         struct tide_walked *const at = &cache->walked[fresh];
         at->pc = walk->pc;
         at->sp = walk->sp;
         at->rbp = walk->rbp;
-        if (tide_cache_meets(cache, stream->stack, at, &top)) {
-            const uint32_t good = tide_cache_verify(cache, top - 1);
-            if (TIDE_LIKELY(good == top))
-                return (struct found){top, fresh, MET};
-            top = good;
-        }
-        if (TIDE_UNLIKELY(fresh + 2 >= limit))
-            return (struct found){.how = NOT_FOR_THE_CACHE};
-        fresh++;
-        const struct tide_cfi_row row = row_of(walk->pc - 1, epoch);
-        if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)) {
-            at->rbp_at = at->cfa_at = NULL;
-            at->by_rbp = false;
-            return (struct found){0, fresh, row.cfa == TIDE_CFA_END ? ENDED : NO_ROW};
-        }
-        if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL) ||
-            TIDE_UNLIKELY(!step(walk, row, at)))
-            return (struct found){.how = NOT_FOR_THE_CACHE};
-        if (TIDE_UNLIKELY(walk->pc == 0))
-            return (struct found){0, fresh, ENDED};
+        if (joins_known(stream, at, &top))
+            return (struct found){top, fresh, TIDE_MET};
+        const enum how how = go_on(walk, epoch, at);
+        if (TIDE_UNLIKELY(how != TIDE_MET))
+            return (struct found){0, fresh + 1, how};
     }
+    return (struct found){.how = TIDE_NOT_FOR_CACHE};
 }
 
 /* The stack in stream->stack and the cache, DEPTH frames, KEPT of which are as before. */
@@ -378,15 +394,15 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
     const bool own = walk.high == stream->stack_high;
 
     const struct found found = walk_to_known(stream, &walk, epoch, most);
-    if (TIDE_UNLIKELY(found.how == NOT_FOR_THE_CACHE) ||
+    if (TIDE_UNLIKELY(found.how == TIDE_NOT_FOR_CACHE) ||
         TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
         return walk_in_full(stream, caller, limit, cut);
-    if (found.how == MET && found.fresh == 0)
+    if (found.how == TIDE_MET && found.fresh == 0)
         return taken(stream, found.kept, found.kept);
     cache->own_stack = own && (found.kept == 0 || cache->own_stack);
     cache->generation = epoch;
     const struct tide_walked outer = {.pc = walk.pc, .sp = walk.sp, .rbp = walk.rbp};
-    const bool stepped = found.how == MET || walk.pc == 0;
+    const bool stepped = found.how == TIDE_MET || walk.pc == 0;
     const uint32_t depth = add_fresh(stream, &found, stepped ? &outer : NULL);
     (void)taken(stream, found.kept, depth);
     if (leaf && found.kept > 0)

@@ -147,6 +147,26 @@ static inline bool take_birth(const struct tide_decoder *decoder, struct hand *h
     return true;
 }
 
+/* The birth is like the last one with its stack, RECENT. */
+static inline void be_like(const struct tide_recent *recent, struct tide_event *event)
+{
+    event->alloc_kind = recent->kind;
+    event->align_log2 = recent->align_log2;
+    event->size = recent->size;
+    event->usable = recent->usable;
+}
+
+/* The birth is what its record says, and the last one with the present stack. */
+static inline void be_new(struct tide_decoder *decoder, const struct birth *birth,
+                          struct tide_event *event)
+{
+    decoder->last_kind = birth->kind;
+    event->alloc_kind = birth->kind;
+    event->size = birth->size;
+    event->usable = TIDE_USABLE_GLIBC(birth->size);
+    tide_lane_keep_likeness(decoder, event);
+}
+
 static inline enum outcome usual_alloc(struct tide_decoder *decoder, struct hand *hand,
                                        struct tide_event *event)
 {
@@ -171,18 +191,10 @@ static inline enum outcome usual_alloc(struct tide_decoder *decoder, struct hand
     decoder->current = (uint32_t)birth.entry;
     decoder->cut_stacks += recent->cut;
     event->stack = recent->node;
-    if (!like) {
-        decoder->last_kind = birth.kind;
-        event->alloc_kind = birth.kind;
-        event->size = birth.size;
-        event->usable = TIDE_USABLE_GLIBC(birth.size);
-        tide_lane_keep_likeness(decoder, event);
-    } else {
-        event->alloc_kind = recent->kind;
-        event->align_log2 = recent->align_log2;
-        event->size = recent->size;
-        event->usable = recent->usable;
-    }
+    if (like)
+        be_like(recent, event);
+    else
+        be_new(decoder, &birth, event);
     const uint64_t expected = tide_lane_expects(memory, event->usable);
     event->address = here ? expected : near(memory->next_birth, birth.distance);
     if (here && !expected)

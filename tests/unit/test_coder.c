@@ -19,12 +19,12 @@
 #include "trace/record_columns.h"
 
 enum {
-    TEST_EVENTS = 40000,
-    TEST_BYTES = 1 << 21,
-    TEST_LIVE = 3000,
-    TEST_SYNC = 700, /* events between resets, about */
-    TEST_DEEPEST = 30,
-    TEST_STACKS = 1500,
+    TIDE_TEST_EVENTS = 40000,
+    TIDE_TEST_BYTES = 1 << 21,
+    TIDE_TEST_LIVE = 3000,
+    TIDE_TEST_SYNC = 700, /* events between resets, about */
+    TIDE_TEST_DEEPEST = 30,
+    TIDE_TEST_STACKS = 1500,
 };
 
 /* The modules of frames are of no interest here. */
@@ -37,7 +37,7 @@ struct expected {
     uint64_t address, size, usable;
     uint8_t kind, alloc_kind, align_log2;
     uint32_t depth; /* 0: no stack */
-    uint64_t words[TEST_DEEPEST];
+    uint64_t words[TIDE_TEST_DEEPEST];
 };
 
 struct fixture {
@@ -46,7 +46,7 @@ struct fixture {
     size_t length;
     struct expected *events;
     size_t count;
-    uint64_t live[TEST_LIVE], usable[TEST_LIVE];
+    uint64_t live[TIDE_TEST_LIVE], usable[TIDE_TEST_LIVE];
     uint64_t freed[64]; /* addresses to be used again, by class */
     struct dice dice;
 };
@@ -60,8 +60,8 @@ static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
     f->stream = calloc(1, sizeof(*f->stream));
-    f->rows = calloc(1, TEST_BYTES);
-    f->events = calloc(TEST_EVENTS, sizeof(*f->events));
+    f->rows = calloc(1, TIDE_TEST_BYTES);
+    f->events = calloc(TIDE_TEST_EVENTS, sizeof(*f->events));
     *state = f;
     return 0;
 }
@@ -95,12 +95,12 @@ static void reset(struct fixture *f)
     f->length = (size_t)(out - f->rows);
 }
 
-/* One of TEST_STACKS stacks, taken as an engine takes it; they share their outer frames. */
+/* One of TIDE_TEST_STACKS stacks, taken as an engine takes it; they share their outer frames. */
 static uint32_t take_stack(struct fixture *f)
 {
     struct tide_stream *s = f->stream;
-    struct dice shape = {1 + roll(f, TEST_STACKS)};
-    const uint32_t depth = 1 + (uint32_t)dice_roll(&shape, TEST_DEEPEST);
+    struct dice shape = {1 + roll(f, TIDE_TEST_STACKS)};
+    const uint32_t depth = 1 + (uint32_t)dice_roll(&shape, TIDE_TEST_DEEPEST);
     for (uint32_t i = 0; i < depth; i++)
         s->walk[depth - 1 - i] =
             0x1000 + i * 16 + (uint32_t)dice_roll(&shape, i + 3 < depth ? 2 : 5);
@@ -161,9 +161,9 @@ static void write_all(struct fixture *f, uint32_t seed)
 {
     f->dice = (struct dice){seed};
     reset(f);
-    while (f->count < TEST_EVENTS && f->length + 4096 < TEST_BYTES) {
-        const uint32_t at = roll(f, TEST_LIVE);
-        if (roll(f, TEST_SYNC) == 0)
+    while (f->count < TIDE_TEST_EVENTS && f->length + 4096 < TIDE_TEST_BYTES) {
+        const uint32_t at = roll(f, TIDE_TEST_LIVE);
+        if (roll(f, TIDE_TEST_SYNC) == 0)
             reset(f);
         if (f->live[at])
             make_death(f, at);
