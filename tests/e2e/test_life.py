@@ -45,7 +45,7 @@ class Forks(Life):
 
     def test_forks_in_a_handler_that_interrupted_malloc(self):
         """The child finishes the call that was interrupted, in its own name or nobody's."""
-        for _ in range(4):
+        for _ in range(TIMES):
             run = self.record(tide.program("fork_in_handler"), "50")
             own = run.own_count()
             found = calls(self.total(run))
@@ -71,7 +71,7 @@ class Forks(Life):
         self.assert_own_counts(run, result)
 
     def test_a_storm_of_forks(self):
-        for _ in range(4):
+        for _ in range(TIMES):
             run = self.record(tide.program("fork_tree"), "6")
             result = self.total(run)
             self.assertEqual(run.own_count()["bad"], 0)
@@ -180,7 +180,7 @@ class Daemons(Life):
         return found.get("early_makes", 0), found.get("late_makes", 0)
 
     def test_run_returns_at_once_and_the_trace_is_complete_later(self):
-        for _ in range(5):
+        for _ in range(TIMES):
             run = self.record(tide.program("daemon"), self.go, "300", status=5)
             self.trace = run.trace
             # It runs still: the trace can be read, and says that it is not all.

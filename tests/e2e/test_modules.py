@@ -19,7 +19,7 @@ class ComeAndGo(truth.Case):
         self.assertEqual(run.stdout.splitlines()[0], "same place 200")
 
     def test_while_other_threads_allocate(self):
-        for _ in range(5):
+        for _ in range(20):
             run = self.both(self.argv("threads", "40"), same_output=False)
             self.agrees(run)
 

@@ -83,7 +83,7 @@ class PastMain(truth.Case):
     def test_threads_go_on_while_the_process_ends(self):
         for how, status in (("return", 34), ("exit", 31), ("_exit", 32), ("quick_exit", 33),
                             ("exec", 35)):
-            for _ in range(AGAIN // 5):
+            for _ in range(AGAIN):
                 with self.subTest(how=how):
                     ended, rows, words = self.run_once(how)
                     self.assertEqual(ended, status)
