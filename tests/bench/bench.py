@@ -16,6 +16,7 @@ import argparse
 import json
 import math
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -215,6 +216,31 @@ def space_table(results):
               f" {cell(per_event(best, 'heaptrack -r'), '{:.2f}')} |")
 
 
+def least_cpu(argv, times=40):
+    """CPU milliseconds of a command and all that it started, the least of so many."""
+    least = math.inf
+    for _ in range(times):
+        with tempfile.TemporaryDirectory() as folder:
+            words = [word.replace("@", folder) for word in argv]
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        least = min(least, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return least * 1000
+
+
+def start_table(build):
+    """What a program pays that does nothing."""
+    empty = os.path.join(build, "bench", "empty")
+    run = [os.path.join(build, "tidemark"), "run", "-q", "-o", "@/out", "--"]
+    print("| program | plain, CPU ms | recorded: added ms |")
+    print("|---|---|---|")
+    for name, argv in (("empty", [empty]), ("empty, 1 fork", [empty, "1"]),
+                       ("empty, 100 forks", [empty, "100"])):
+        plain = least_cpu(argv)
+        print(f"| {name} | {plain:.2f} | {least_cpu(run + argv) - plain:+.2f} |")
+
+
 def say_means(results):
     for names, other in ((NINE, "heaptrack raw"), (SEVEN, "heaptrack")):
         found = mean(results, names, other)
@@ -250,6 +276,9 @@ def main():
     say_means(results)
     print()
     space_table(results)
+    if not options.load:
+        print()
+        start_table(options.build)
     if options.json:
         with open(options.json, "w", encoding="ascii") as file:
             json.dump(results, file, indent=1)
