@@ -31,7 +31,7 @@ enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd
         .fd = fd,
         .file_bytes = file_bytes,
         .stored = malloc(TIDE_CHUNK_HEAD + TIDE_STORED_MAX),
-        .columns = malloc(TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK),
+        .columns = malloc(TIDE_CHUNK_MAX),
         .zstd = ZSTD_createDCtx(),
     };
     if (reader->stored && reader->columns && reader->zstd)

@@ -21,15 +21,12 @@ struct tide_columns {
 };
 
 /* Take LENGTH bytes of whole records at ROWS apart; each column of OUT has room for as
- * many and TIDE_COLUMN_SLACK more.  False: these are no records. */
+ * many.  False: these are no records. */
 bool tide_columns_split(const uint8_t *rows, size_t length, struct tide_columns *out);
 
-/* Put COLUMNS together: exactly LENGTH bytes at ROWS, which has room for
- * TIDE_COLUMN_SLACK more.  False when they do not make so many. */
+/* Put COLUMNS together: exactly LENGTH bytes at ROWS.  False when they do not make so many. */
 bool tide_columns_join(const struct tide_columns *columns, uint8_t *rows,
                        size_t length);
-
-enum { TIDE_COLUMN_SLACK = 16 }; /* bytes that are moved at once may reach beyond */
 
 /* The most bytes a payload takes in the file. */
 #define TIDE_STORED_MAX \

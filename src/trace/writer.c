@@ -29,7 +29,7 @@
 enum {
     TIDE_ZSTD_LEVEL = 1,      /* level 9 saves another 4 %, at 7 times the cost */
     TIDE_COLUMNS_FROM = 4096, /* fewer bytes of records are not worth it */
-    TIDE_COLUMN_ROOM = TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK,
+    TIDE_COLUMN_ROOM = TIDE_CHUNK_MAX,
     TIDE_COLUMN_HEAD = TIDE_COLUMNS * 2 * sizeof(uint32_t),
 };
 

@@ -232,10 +232,10 @@ static void read_all(struct fixture *f, const uint8_t *rows)
 static uint8_t *through_columns(const struct fixture *f)
 {
     struct tide_columns columns;
-    uint8_t *const memory = malloc(TIDE_COLUMNS * (f->length + TIDE_COLUMN_SLACK));
-    uint8_t *const rows = malloc(f->length + TIDE_COLUMN_SLACK);
+    uint8_t *const memory = malloc(TIDE_COLUMNS * f->length);
+    uint8_t *const rows = malloc(f->length);
     for (size_t i = 0; i < TIDE_COLUMNS; i++)
-        columns.bytes[i] = memory + i * (f->length + TIDE_COLUMN_SLACK);
+        columns.bytes[i] = memory + i * f->length;
     assert_true(tide_columns_split(f->rows, f->length, &columns));
     size_t sum = 0;
     for (size_t i = 0; i < TIDE_COLUMNS; i++)
@@ -326,7 +326,7 @@ static void splits_no_nonsense(void **state)
 {
     struct fixture *f = *state;
     struct dice dice = {7};
-    uint8_t rows[256], memory[TIDE_COLUMNS][sizeof(rows) + TIDE_COLUMN_SLACK];
+    uint8_t rows[256], memory[TIDE_COLUMNS][sizeof(rows)];
     struct tide_columns columns;
     (void)f;
     for (int round = 0; round < 20000; round++) {
@@ -337,7 +337,7 @@ static void splits_no_nonsense(void **state)
             columns.bytes[i] = memory[i];
         if (!tide_columns_split(rows, length, &columns))
             continue;
-        uint8_t again[sizeof(rows) + TIDE_COLUMN_SLACK];
+        uint8_t again[sizeof(rows)];
         assert_true(tide_columns_join(&columns, again, length));
         assert_memory_equal(rows, again, length);
     }

@@ -224,7 +224,7 @@ static void join_columns(const struct tide_format_chunk *head, const uint8_t *pa
 static void check_chunk(struct tide_check *check, const struct tide_format_chunk *head,
                         const uint8_t *payload)
 {
-    static uint8_t raw[TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK];
+    static uint8_t raw[TIDE_CHUNK_MAX];
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
     XXH3_64bits_update(&state, head, 56);
