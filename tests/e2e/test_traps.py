@@ -12,7 +12,7 @@ ENDINGS = ("return", "exit", "_exit", "quick_exit", "abort", "segv", "term", "ki
 HOMES = ("nothing", "close", "cover", "chroot", "setuid", "seccomp", "nofile", "fsize")
 
 
-class Endings(tide.Case):
+class Endings(tide.TidyCase):
     def counts(self, folder):
         with open(os.path.join(folder, "counts"), "rb") as file:
             return struct.unpack("<2Q", file.read(16))
@@ -35,7 +35,7 @@ class Endings(tide.Case):
                 self.assertGreaterEqual(result["summary"]["free_calls"], freed)
 
 
-class Homes(tide.Case):
+class Homes(tide.TidyCase):
     def test_no_surroundings_harm_program_or_trace(self):
         for how in HOMES:
             with self.subTest(how=how):
@@ -51,7 +51,7 @@ class Homes(tide.Case):
                 self.assertEqual(rows["make"]["calls"], 5 * 20100)
 
 
-class Stacks(tide.Case):
+class Stacks(tide.TidyCase):
     def test_odd_stacks_are_walked_or_ended_cleanly(self):
         for engine in ("cfi", "fp"):
             with self.subTest(engine=engine):
@@ -73,14 +73,14 @@ class Stacks(tide.Case):
         self.assertIn("main", names)
 
 
-class ThreadStart(tide.Case):
+class ThreadStart(tide.TidyCase):
     def test_a_first_allocation_inside_pthread_does_not_hang(self):
         run = tide.Recorded([tide.program("asks_for_its_stack")], timeout=20)
         self.assertEqual((run.status, run.stdout), (0, "done\n"))
         self.whole(run.report("--flat"))
 
 
-class Children(tide.Case):
+class Children(tide.TidyCase):
     def test_children_of_every_kind(self):
         run = tide.Recorded([tide.program("many_children"), "30"], ["--wait"], timeout=120)
         self.assertEqual((run.status, run.stdout), (0, "0 bad\n"))

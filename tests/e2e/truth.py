@@ -11,7 +11,7 @@ def preloaded(library):
     return dict(os.environ, LD_PRELOAD=os.path.join(tide.PROGRAMS, library))
 
 
-class Case(tide.Case):
+class Case(tide.TidyCase):
     def both(self, argv, options=(), env=None, timeout=120, same_output=True):
         """Run ARGV plain and recorded; output and status must not differ."""
         plain = subprocess.run(argv, capture_output=True, text=True, env=env, timeout=timeout,
