@@ -28,7 +28,7 @@ enum {
     TIDE_HOT_LAPS = 3,            /* laps of the small ring before it grows */
     TIDE_OWNER_SHIFT = 20,        /* slot: owner above, count below */
     TIDE_OWNERS = 4094,           /* lanes that can own a slot */
-    TIDE_PENDING_MAX = 32,        /* nested events kept while a record is written */
+    TIDE_PENDING_MAX = 1024,      /* nested events kept while a record is written */
     TIDE_LEAVES = 64,             /* lone frames remembered */
 };
 
