@@ -44,6 +44,9 @@ class EveryInstruction(stepping.Case):
         # While the hook of free is writing its record, or near.
         self.returns("numbered", first=900, stride=29, how="twice")
 
+    def test_a_signal_whose_handler_allocates_much(self):
+        self.returns("pair", first=11, stride=41, how="much")
+
     def test_jumps_out_of_malloc_and_free(self):
         self.jumps("pair", first=3, stride=23)
 

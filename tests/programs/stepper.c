@@ -9,6 +9,7 @@
  *   HOW   return    the handler allocates, frees and returns
  *         jump      it leaves by siglongjmp instead
  *         twice     the handler is interrupted itself
+ *         much      it allocates and frees 400 times and returns
  * A child is single-stepped: in round n the signal comes after FIRST + n * STRIDE
  * instructions; with "twice" the first after FIRST, the second (n + 1) * STRIDE later.  It
  * ends after MOST rounds or when the call (or handler) is over before the signal.
@@ -26,7 +27,7 @@
 
 #include "say.h"
 
-enum { AFTER = 3, TIMEOUT_S = 250 };
+enum { AFTER = 3, MUCH = 400, TIMEOUT_S = 250 };
 
 /* Shared by the tracer and its child. */
 struct page {
@@ -36,7 +37,7 @@ struct page {
 };
 static volatile struct page *page;
 static const char *what;
-static int jumps, twice;
+static int jumps, twice, pairs;
 static sigjmp_buf back;
 
 __attribute__((noinline)) static void *make_in_handler(size_t size)
@@ -67,8 +68,9 @@ static void handler(int number)
 {
     (void)number;
     page->handlers++;
-    free(make_in_handler(100));
-    page->in_handler++;
+    for (int i = 0; i < pairs; i++)
+        free(make_in_handler(100));
+    page->in_handler += pairs;
     if (jumps)
         siglongjmp(back, 1);
 }
@@ -189,6 +191,7 @@ int main(int argc, char **argv)
     jumps = strcmp(argv[2], "jump") == 0;
     const int fresh = strcmp(what, "first") == 0;
     twice = strcmp(argv[2], "twice") == 0;
+    pairs = strcmp(argv[2], "much") == 0 ? MUCH : 1;
     const struct sigaction action = {.sa_handler = handler};
     const struct sigaction second = {.sa_handler = second_handler};
     sigaction(SIGUSR1, &action, NULL);
