@@ -15,6 +15,7 @@ target_include_directories(tidemark_preload PRIVATE
     ${PROJECT_SOURCE_DIR}/src/capture/arch/${CMAKE_SYSTEM_PROCESSOR})
 target_compile_options(tidemark_preload PRIVATE
     -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
+    -fno-tree-vectorize -fno-tree-slp-vectorize # states of frames stay in registers
     -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free)
 set_source_files_properties(src/capture/hooks_other.c PROPERTIES
     COMPILE_OPTIONS "-O2;-foptimize-sibling-calls") # see there

@@ -1,19 +1,19 @@
-/* capture/coder.h - turn events into the records of trace/format.h.
+/* capture/coder.h - turn events into the rows of trace/row.h.
  *
  * For: capture/.  Every function here writes into room that tide_stream_room() made, and
- * returns where the next byte goes.  Nothing is published: the caller does that once the
- * record is whole.
+ * returns where the next word goes.  Nothing is published: the caller does that once the
+ * row is whole.
  */
 #ifndef TIDE_CAPTURE_CODER_H
 #define TIDE_CAPTURE_CODER_H
 
 #include <stdint.h>
+#include <string.h>
 
-#include "base/raw/varint.h"
 #include "capture/memory.h"
 #include "capture/modules.h"
 #include "capture/stream.h"
-#include "trace/format.h"
+#include "trace/row.h"
 
 /* --- Stacks ------------------------------------------------------------------------- */
 
@@ -21,8 +21,8 @@
 struct tide_stack_plan {
     uint32_t depth; /* of the stack */
     uint32_t keep;  /* outermost ones that the reader has */
-    uint32_t entry; /* SAME, RECENT: of the recent stacks */
-    uint8_t mode;   /* enum tide_stack_mode */
+    uint32_t entry; /* ENTRY: of the recent stacks */
+    uint8_t mode;   /* ENTRY, DELTA or LEAF of enum tide_stack_mode */
     uint64_t leaf;  /* for LEAF: the word */
 };
 
@@ -52,14 +52,9 @@ TIDE_HOT struct tide_stack_plan tide_plan_stack(struct tide_stream *stream,
     if (stream->known > stream->kept)
         stream->known = stream->kept;
     struct tide_stack_plan plan = {.depth = depth, .keep = stream->known};
-    const struct tide_memory *const memory = &stream->memory;
-    plan.entry = memory->current;
-    if (memory->stacks > 0 && memory->recent[plan.entry].hash == stream->hash)
-        plan.mode = TIDE_STACK_SAME;
-    else if (tide_memory_has_stack(memory, stream->hash, &plan.entry))
-        plan.mode = TIDE_STACK_RECENT;
-    else
-        plan.mode = TIDE_STACK_DELTA;
+    const bool known =
+        tide_memory_has_stack(&stream->memory, stream->hash, &plan.entry);
+    plan.mode = known ? TIDE_STACK_ENTRY : TIDE_STACK_DELTA;
     return plan;
 }
 
@@ -69,41 +64,37 @@ static inline struct tide_stack_plan tide_plan_leaf(uint64_t pc)
                                     .mode = TIDE_STACK_LEAF};
 }
 
-/* The most bytes a record with this stack can take. */
+/* The most bytes a row with this stack can take. */
 static inline uint32_t tide_plan_bytes(const struct tide_stack_plan *plan)
 {
     if (TIDE_LIKELY(plan->mode != TIDE_STACK_DELTA))
         return TIDE_RECORD_MAX;
-    return TIDE_RECORD_MAX + (plan->depth - plan->keep) * (uint32_t)TIDE_VARINT_MAX;
+    return TIDE_RECORD_MAX + (plan->depth - plan->keep) * (uint32_t)sizeof(uint64_t);
 }
 
-static inline uint8_t *tide_put_word(struct tide_stream *stream, uint8_t *out,
-                                     uint64_t word)
+/* The dictionary is there to see a word for the first time: its module is told then. */
+static inline void tide_see_word(struct tide_stream *stream, uint64_t word)
 {
-    const uint32_t slot = tide_word_slot(word);
-    if (TIDE_LIKELY(stream->dictionary[slot] == word))
-        return tide_put_varint(out, (uint64_t)slot << 1);
-    stream->dictionary[slot] = word;
+    uint64_t *const known = &stream->dictionary[tide_word_slot(word)];
+    if (TIDE_LIKELY(*known == word))
+        return;
+    *known = word;
     if (TIDE_WORD_KIND(word) == TIDE_FRAME_NATIVE)
         tide_modules_see(word);
-    return tide_put_varint(out, word << 1 | 1);
 }
 
-/* A lone frame goes out whole, past the dictionary; `leaves` only remembers whose module
- * was said already. */
-static TIDE_COLD uint8_t *tide_put_leaf(struct tide_stream *stream, uint8_t *out,
-                                        uint64_t word)
+static TIDE_COLD uint64_t *tide_put_leaf(struct tide_stream *stream, uint64_t *out,
+                                         uint64_t word)
 {
-    uint64_t *known = &stream->leaves[tide_word_slot(word) % TIDE_LEAVES];
-    if (TIDE_UNLIKELY(*known != word)) {
-        *known = word;
-        tide_modules_see(word);
-    }
-    return tide_put_varint(out, word);
+    tide_see_word(stream, word);
+    *out++ = word;
+    return out;
 }
 
-static inline uint8_t *tide_put_delta(struct tide_stream *stream, uint8_t *out,
-                                      const struct tide_stack_plan *plan)
+/* A stack that is no entry yet, after one of BEFORE frames.  It becomes one. */
+static __attribute__((noinline)) uint64_t *tide_put_delta(
+    struct tide_stream *stream, uint64_t *out, const struct tide_stack_plan *plan,
+    uint32_t before)
 {
     const struct tide_leaf *const leaf = stream->cache.leaf;
     if (leaf) {
@@ -111,29 +102,33 @@ static inline uint8_t *tide_put_delta(struct tide_stream *stream, uint8_t *out,
                leaf->frames * sizeof(leaf->words[0]));
         stream->known = plan->depth;
     }
-    out = tide_put_varint(out, stream->depth - plan->keep);
-    out = tide_put_varint(out, plan->depth - plan->keep);
-    for (uint32_t i = plan->keep; i < plan->depth; i++)
-        out = tide_put_word(stream, out, stream->stack[i]);
+    const uint32_t pushed = plan->depth - plan->keep;
+    *out++ = (before - plan->keep) | (uint64_t)pushed << 32;
+    for (uint32_t i = plan->keep; i < plan->depth; i++) {
+        tide_see_word(stream, stream->stack[i]);
+        *out++ = stream->stack[i];
+    }
     tide_memory_add_stack(&stream->memory, stream->hash);
     return out;
 }
 
-TIDE_HOT uint8_t *tide_put_stack(struct tide_stream *stream, uint8_t *out,
-                                 const struct tide_stack_plan *plan)
+/* The stack that was taken last, of DEPTH frames, is the reader's present one now. */
+TIDE_HOT void tide_stack_written(struct tide_stream *stream, uint32_t depth)
 {
-    if (plan->mode == TIDE_STACK_SAME)
-        return out;
+    stream->known = stream->cache.leaf ? stream->cache.leaf->base : depth;
+    stream->depth = depth;
+}
+
+/* The row's last words: its stack. */
+static inline uint64_t *tide_put_stack(struct tide_stream *stream, uint64_t *out,
+                                       const struct tide_stack_plan *plan)
+{
     if (TIDE_UNLIKELY(plan->mode == TIDE_STACK_LEAF))
         return tide_put_leaf(stream, out, plan->leaf);
-    stream->known = stream->cache.leaf ? stream->cache.leaf->base : plan->depth;
-    if (TIDE_LIKELY(plan->mode == TIDE_STACK_RECENT)) {
-        stream->memory.current = plan->entry;
-        out = tide_put_varint(out, plan->entry);
-    } else {
-        out = tide_put_delta(stream, out, plan);
-    }
-    stream->depth = plan->depth;
+    const uint32_t before = stream->depth;
+    tide_stack_written(stream, plan->depth);
+    if (plan->mode == TIDE_STACK_DELTA)
+        out = tide_put_delta(stream, out, plan, before);
     return out;
 }
 
@@ -149,76 +144,37 @@ struct tide_birth {
     uint16_t number;
 };
 
-static inline uint8_t *tide_put_near(uint8_t *out, uint64_t address, uint64_t base)
+static TIDE_COLD uint64_t *tide_put_wide(uint64_t *out, const struct tide_birth *birth)
 {
-    return tide_put_varint_any(out, tide_zigzag((int64_t)(address - base) >> 3));
-}
-
-static inline uint8_t tide_shape_of(const struct tide_birth *birth, uint64_t base)
-{
-    uint8_t shape = birth->kind;
-    if (birth->usable != TIDE_USABLE_GLIBC(birth->size))
-        shape |= TIDE_SHAPE_SLACK;
-    if (birth->align_log2)
-        shape |= TIDE_SHAPE_ALIGN;
-    if ((birth->address - base) & 7)
-        shape |= TIDE_SHAPE_FAR;
-    return shape;
-}
-
-/* What and where, when it is not like the last one with this stack. */
-static inline uint8_t *tide_put_details(uint8_t *out, const struct tide_birth *birth,
-                                        uint8_t shape, uint64_t base, bool here)
-{
-    out = tide_put_varint_any(out, birth->size);
-    if (TIDE_UNLIKELY(shape & TIDE_SHAPE_SLACK))
-        out = tide_put_varint(out, birth->usable - birth->size);
-    if (TIDE_UNLIKELY(shape & TIDE_SHAPE_ALIGN))
-        *out++ = birth->align_log2;
-    if (here)
-        return out;
-    if (TIDE_UNLIKELY(shape & TIDE_SHAPE_FAR))
-        return tide_put_varint(out, birth->address);
-    return tide_put_near(out, birth->address, base);
-}
-
-TIDE_HOT uint8_t *tide_put_birth(struct tide_stream *stream, uint8_t *out,
-                                 const struct tide_birth *birth,
-                                 const struct tide_stack_plan *plan)
-{
-    struct tide_memory *const memory = &stream->memory;
-    const uint64_t base = memory->next_birth;
-    const struct tide_likeness likeness =
-        tide_likeness(birth->size, birth->usable, birth->kind, birth->align_log2);
-    const bool fresh = birth->op == TIDE_OP_ALLOC;
-    const bool here =
-        fresh && tide_memory_expects(memory, birth->usable) == birth->address;
-    const uint8_t shape = tide_shape_of(birth, base);
-    const bool like = fresh && (plan->mode & 1) == 0 &&
-                      tide_memory_is_like(memory, plan->entry, likeness) &&
-                      (here || !(shape & TIDE_SHAPE_FAR));
-    const uint8_t op = fresh ? tide_op_of_birth(like, here) : birth->op;
-    const uint8_t said = here ? shape & (uint8_t)~TIDE_SHAPE_FAR : shape;
-    const bool shaped = !like && said != stream->last_kind;
-
-    *out++ = (uint8_t)(op | (birth->numbered ? TIDE_TAG_NUMBERED : 0) |
-                       (unsigned)plan->mode << TIDE_TAG_MODE_SHIFT |
-                       (shaped ? TIDE_TAG_SHAPED : 0));
-    if (TIDE_UNLIKELY(birth->numbered))
-        out = tide_put_u16(out, birth->number);
-    if (TIDE_UNLIKELY(shaped)) {
-        *out++ = said;
-        stream->last_kind = birth->kind;
-    }
-    if (!like)
-        out = tide_put_details(out, birth, said, base, here);
-    else if (!here)
-        out = tide_put_near(out, birth->address, base);
-    out = tide_put_stack(stream, out, plan);
-    if (plan->mode != TIDE_STACK_LEAF)
-        tide_memory_keep_likeness(memory, likeness);
-    tide_memory_add_birth(memory, birth->address, birth->usable);
+    *out++ = birth->address;
+    *out++ = birth->size;
+    *out++ = birth->usable;
+    *out++ = birth->align_log2;
     return out;
+}
+
+static inline uint64_t *tide_put_birth(struct tide_stream *stream, uint64_t *out,
+                                       const struct tide_birth *birth,
+                                       const struct tide_stack_plan *plan)
+{
+    const uint64_t slack = birth->usable - birth->size;
+    const bool wide = (birth->address >> TIDE_ROW_TAG_SHIFT | birth->size >> 32 |
+                       slack >> 16 | birth->align_log2) != 0;
+    const uint32_t tag = birth->op | (unsigned)plan->mode << TIDE_TAG_MODE_SHIFT |
+                         (birth->numbered ? TIDE_TAG_NUMBERED : 0);
+    const uint64_t entry = (uint64_t)plan->entry << TIDE_ROW_ENTRY_SHIFT;
+    if (TIDE_LIKELY(!wide)) {
+        out[0] = TIDE_ROW_HEAD(tag, birth->kind, birth->address);
+        out[1] = birth->size | slack << TIDE_ROW_SLACK_SHIFT | entry;
+        out += 2;
+    } else {
+        out[0] = TIDE_ROW_HEAD(tag | TIDE_ROW_WIDE, birth->kind, 0);
+        out[1] = entry;
+        out = tide_put_wide(out + 2, birth);
+    }
+    if (TIDE_UNLIKELY(birth->numbered))
+        *out++ = birth->number;
+    return tide_put_stack(stream, out, plan);
 }
 
 /* --- Deaths -------------------------------------------------------------------------- */
@@ -232,46 +188,33 @@ struct tide_death {
 };
 
 /* PLAN is NULL when deaths carry no stack. */
-TIDE_HOT uint8_t *tide_put_death(struct tide_stream *stream, uint8_t *out,
-                                 const struct tide_death *death,
-                                 const struct tide_stack_plan *plan)
+static inline uint64_t *tide_put_death(struct tide_stream *stream, uint64_t *out,
+                                       const struct tide_death *death,
+                                       const struct tide_stack_plan *plan)
 {
-    struct tide_memory *const memory = &stream->memory;
-    uint32_t age = 0;
-    const bool known = death->op == TIDE_OP_FREE &&
-                       tide_memory_has_birth(memory, death->address, &age);
-    const bool far = !known && ((death->address - memory->last_death) & 7);
-    const uint8_t op = known ? TIDE_OP_FREE_AGE : death->op;
-    *out++ = (uint8_t)(op | (death->numbered ? TIDE_TAG_NUMBERED : 0) |
-                       (far ? TIDE_TAG_FAR : 0) | (plan ? TIDE_TAG_STACKED : 0));
+    const bool wide = death->address >> TIDE_ROW_TAG_SHIFT;
+    const uint32_t tag = death->op | (death->numbered ? TIDE_TAG_NUMBERED : 0) |
+                         (plan ? TIDE_TAG_STACKED : 0) | (wide ? TIDE_ROW_WIDE : 0);
+    *out++ = TIDE_ROW_HEAD(tag, plan ? plan->mode : 0, wide ? 0 : death->address);
+    if (plan)
+        *out++ = plan->entry;
+    if (TIDE_UNLIKELY(wide))
+        *out++ = death->address;
     if (TIDE_UNLIKELY(death->numbered))
-        out = tide_put_u16(out, death->number);
-    if (known)
-        out = tide_put_varint_any(out, age);
-    else if (TIDE_UNLIKELY(far))
-        out = tide_put_varint(out, death->address);
-    else
-        out = tide_put_near(out, death->address, memory->last_death);
-    memory->last_death = death->address;
-    if (plan) {
-        *out++ = plan->mode;
-        out = tide_put_stack(stream, out, plan);
-    }
-    return out;
+        *out++ = death->number;
+    return plan ? tide_put_stack(stream, out, plan) : out;
 }
 
-static inline uint8_t *tide_put_extra(uint8_t *out, uint8_t kind,
-                                      const uint64_t *values, uint32_t count)
+/* --- The rest ------------------------------------------------------------------------- */
+
+/* COUNT values, at most three. */
+static inline uint64_t *tide_put_extra(uint64_t *out, uint8_t kind,
+                                       const uint64_t *values, uint32_t count)
 {
-    uint8_t payload[3 * TIDE_VARINT_MAX];
-    uint8_t *end = payload;
-    for (uint32_t i = 0; i < count && i < 3; i++)
-        end = tide_put_varint(end, values[i]);
-    *out++ = TIDE_OP_EXTRA;
-    out = tide_put_varint(out, kind);
-    out = tide_put_varint(out, (uint64_t)(end - payload));
-    memcpy(out, payload, (size_t)(end - payload));
-    return out + (end - payload);
+    *out++ = TIDE_ROW_HEAD(TIDE_OP_EXTRA, count, kind);
+    for (uint32_t i = 0; i < count; i++)
+        *out++ = values[i];
+    return out;
 }
 
 #endif

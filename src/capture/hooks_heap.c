@@ -336,17 +336,29 @@ static bool dies(struct tide_caller caller, void *block)
     return true;
 }
 
+/* Record the death of BLOCK, if that can be done without calling anything. */
+TIDE_HOT enum tide_said dies_at_once(uintptr_t frame, void *block)
+{
+    if (TIDE_UNLIKELY(!tide_as_usual) || TIDE_UNLIKELY(tide_boot_owns(block)))
+        return TIDE_SAID_NOT;
+    return tide_record_death_at_once(frame, (uintptr_t)block);
+}
+
 void tide_hook_dies(struct tide_caller caller, void *block)
 {
-    if (TIDE_LIKELY(tide_as_usual) && TIDE_LIKELY(!tide_boot_owns(block)))
-        tide_record_death(caller, block);
+    const enum tide_said said = dies_at_once(caller.frame, block);
+    if (TIDE_LIKELY(said == TIDE_SAID))
+        return;
+    if (said == TIDE_SAID_WAITING)
+        tide_leave_late(&tide_self, tide_self.stream);
     else
         dies(caller, block);
 }
 
-static TIDE_COLD void free_unusual(struct tide_caller caller, void *block)
+static __attribute__((noinline)) void free_unusual(struct tide_caller caller,
+                                                   void *block)
 {
-    if (!ready()) {
+    if (TIDE_UNLIKELY(!ready())) {
         if (tide_boot_owns(block))
             boot_free(caller, block);
         return;
@@ -355,20 +367,27 @@ static TIDE_COLD void free_unusual(struct tide_caller caller, void *block)
         tide_real.free(block);
 }
 
+static TIDE_COLD void free_late(void *block)
+{
+    tide_leave_late(&tide_self, tide_self.stream);
+    tide_real.free(block);
+}
+
 TIDE_HOOK void free(void *block)
 {
     if (!block)
         return;
-    if (TIDE_UNLIKELY(!tide_as_usual) || TIDE_UNLIKELY(tide_boot_owns(block))) {
-        free_unusual(TIDE_CALLER, block);
-        return;
-    }
-    struct tide_self *self = &tide_self;
-    if (self->deleting == block)
-        self->deleting = NULL; /* operator delete has said it already */
+    enum tide_said said = TIDE_SAID;
+    if (tide_self.deleting == block)
+        tide_self.deleting = NULL; /* operator delete has said it already */
     else
-        tide_record_death(TIDE_CALLER, block);
-    tide_real.free(block);
+        said = dies_at_once((uintptr_t)__builtin_frame_address(0), block);
+    if (TIDE_LIKELY(said == TIDE_SAID))
+        tide_real.free(block);
+    else if (said == TIDE_SAID_WAITING)
+        free_late(block);
+    else
+        free_unusual(TIDE_CALLER, block);
 }
 
 /* C23's; this libc does not declare them yet. */

@@ -48,7 +48,7 @@ static void step_bare(struct tide_stream *stream, struct tide_bare_event *event)
 /* Write EVENT with its innermost frame only.  Room has been made. */
 static void put_bare(struct tide_stream *stream, const struct tide_bare_event *event)
 {
-    uint8_t *out = stream->ring + stream->pos;
+    uint64_t *out = tide_stream_at(stream);
     const struct tide_stack_plan plan = tide_plan_leaf(event->pc);
     if (event->op == TIDE_OP_MAP) {
         tide_stream_publish(stream, tide_put_map(stream, out, event, &plan));
@@ -94,6 +94,7 @@ static void keep_pending(struct tide_stream *stream,
         step_bare(stream, kept);
         atomic_signal_fence(memory_order_seq_cst);
         stream->pending++;
+        stream->limit = 0; /* whoever writes next looks at what waits first */
     } else if (stream->shared) {
         atomic_fetch_add(&stream->shared->dropped, 1);
     } else {

@@ -26,8 +26,7 @@
 /* --- The rare cases: record_slow.c, nested.c --- */
 
 /* No stream yet, or the recorder is busy, quiet, early, late or off. */
-void tide_slow_birth(struct tide_caller caller,
-                     const struct tide_birth *birth) TIDE_COLD;
+void tide_slow_birth(struct tide_caller caller, struct tide_birth birth) TIDE_COLD;
 void tide_slow_death(struct tide_caller caller,
                      const struct tide_death *death) TIDE_COLD;
 /* Write what signal handlers left while a record was being written. */
@@ -58,9 +57,9 @@ void tide_record_failure(struct tide_caller caller, uint8_t kind,
 
 void tide_record_map(struct tide_caller caller, const struct tide_map_record *map);
 /* Write it at OUT; room was made, its slot stepped when stream->numbered. */
-uint8_t *tide_put_map(struct tide_stream *stream, uint8_t *out,
-                      const struct tide_bare_event *event,
-                      const struct tide_stack_plan *plan) TIDE_COLD;
+uint64_t *tide_put_map(struct tide_stream *stream, uint64_t *out,
+                       const struct tide_bare_event *event,
+                       const struct tide_stack_plan *plan) TIDE_COLD;
 
 /* Regions, labels, marks: KIND of enum tide_extra with up to three values. */
 void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *values,
@@ -89,17 +88,33 @@ static inline void tide_writing(struct tide_self *self)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
+/* Nested events wait: write them, then leave. */
+void tide_leave_late(struct tide_self *self, struct tide_stream *stream) TIDE_COLD;
+
+/* An event that comes between the two lines finds those that wait, and writes them first:
+ * while there are any, limit is 0. */
+static inline bool tide_left(struct tide_self *self, const struct tide_stream *stream)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self->busy = TIDE_IDLE;
+    atomic_signal_fence(memory_order_seq_cst);
+    return TIDE_LIKELY(stream->pending == stream->flushed);
+}
+
 static inline void tide_leave(struct tide_self *self, struct tide_stream *stream)
 {
-    do {
-        if (TIDE_UNLIKELY(stream->pending != stream->flushed)) {
-            tide_writing(self);
-            tide_flush_pending(stream);
-        }
-        atomic_signal_fence(memory_order_seq_cst);
-        self->busy = TIDE_IDLE;
-        atomic_signal_fence(memory_order_seq_cst);
-    } while (TIDE_UNLIKELY(stream->pending != stream->flushed));
+    if (!tide_left(self, stream))
+        tide_leave_late(self, stream);
+}
+
+/* Nothing stands in the way of a row of usual size: no number, stamp or nested event is
+ * due. */
+TIDE_HOT bool tide_stream_is_clear(const struct tide_stream *stream)
+{
+    return TIDE_LIKELY(stream->pos + TIDE_RECORD_MAX <= stream->limit) &&
+           TIDE_LIKELY(!stream->numbered) &&
+           TIDE_LIKELY(
+               !atomic_load_explicit(&stream->shared->attention, memory_order_relaxed));
 }
 
 /* Room for a record of NEED bytes that will step SLOT, with no nested event waiting:
@@ -142,61 +157,74 @@ TIDE_HOT bool tide_ready_with_stack(struct tide_stream *stream, uint32_t depth,
     return tide_ready_to_step(stream, tide_plan_bytes(plan), slot);
 }
 
-/* Room, number, record.  Call with busy == WRITING. */
-TIDE_HOT void tide_write_birth(struct tide_stream *stream, struct tide_birth birth,
-                               uint32_t depth)
+/* Room, number, row.  Call with busy == WRITING. */
+void tide_write_birth(struct tide_stream *stream, struct tide_birth birth,
+                      uint32_t depth);
+void tide_write_death(struct tide_stream *stream, struct tide_death death);
+
+/* The same, of a birth whose stack was just taken, when nothing stands in its way. */
+TIDE_HOT bool tide_write_birth_at_once(struct tide_stream *stream,
+                                       struct tide_birth birth, uint32_t depth)
 {
-    struct tide_stack_plan plan;
-    if (TIDE_UNLIKELY(birth.size >= TIDE_LARGE_EVENT))
-        stream->limit = 0; /* a large event is stamped */
-    const uint32_t slot = tide_slot_of(birth.address);
-    if (!tide_ready_with_stack(stream, depth, slot, &plan))
-        return;
-    if (TIDE_UNLIKELY(stream->numbered))
-        birth.numbered = tide_step(stream, slot, &birth.number);
-    tide_stream_publish(
-        stream, tide_put_birth(stream, stream->ring + stream->pos, &birth, &plan));
+    const uint64_t slack = birth.usable - birth.size;
+    const bool wide =
+        (birth.address >> TIDE_ROW_TAG_SHIFT | birth.size / TIDE_LARGE_EVENT |
+         slack >> 16 | birth.align_log2) != 0;
+    uint32_t entry;
+    if (TIDE_UNLIKELY(wide) || TIDE_UNLIKELY(stream->in_walk) ||
+        TIDE_UNLIKELY(!tide_stream_is_clear(stream)) ||
+        !tide_memory_has_stack(&stream->memory, stream->hash, &entry))
+        return false;
+    const unsigned tag = birth.op | TIDE_STACK_ENTRY << TIDE_TAG_MODE_SHIFT;
+    uint64_t *const out = tide_stream_at(stream);
+    out[0] = TIDE_ROW_HEAD(tag, birth.kind, birth.address);
+    out[1] = birth.size | slack << TIDE_ROW_SLACK_SHIFT |
+             (uint64_t)entry << TIDE_ROW_ENTRY_SHIFT;
+    tide_stack_written(stream, depth);
+    tide_stream_publish(stream, out + 2);
+    return true;
 }
 
-/* Structures go by value, so that they stay in registers. */
 TIDE_HOT void tide_record_birth(struct tide_caller caller, struct tide_birth birth)
 {
     struct tide_self *self = &tide_self;
     struct tide_stream *stream = tide_enter(self, TIDE_WALKING, caller.frame);
     if (TIDE_UNLIKELY(!stream)) {
-        const struct tide_birth later = birth;
-        tide_slow_birth(caller, &later);
+        tide_slow_birth(caller, birth);
         return;
     }
-    const uint32_t depth = tide_stack_take(stream, caller);
+    const uint32_t depth = tide_stack_retake(stream, caller);
     tide_writing(self);
-    tide_write_birth(stream, birth, depth);
+    if (!tide_write_birth_at_once(stream, birth, depth))
+        tide_write_birth(stream, birth, depth);
     tide_leave(self, stream);
 }
 
-TIDE_HOT void tide_write_death(struct tide_stream *stream, struct tide_death death)
-{
-    const uint32_t slot = tide_slot_of(death.address);
-    if (!tide_ready_to_step(stream, TIDE_RECORD_MAX, slot))
-        return;
-    if (TIDE_UNLIKELY(stream->numbered))
-        death.numbered = tide_step(stream, slot, &death.number);
-    tide_stream_publish(
-        stream, tide_put_death(stream, stream->ring + stream->pos, &death, NULL));
-}
+/* What became of a death. */
+enum tide_said {
+    TIDE_SAID_NOT,     /* nothing has happened: it takes a slower way */
+    TIDE_SAID,         /* it is recorded */
+    TIDE_SAID_WAITING, /* it is; tide_leave_late() is due */
+};
 
-TIDE_HOT void tide_record_death(struct tide_caller caller, void *pointer)
+TIDE_HOT enum tide_said tide_record_death_at_once(uintptr_t frame, uintptr_t address)
 {
     struct tide_self *self = &tide_self;
-    const struct tide_death death = {.address = (uintptr_t)pointer, .op = TIDE_OP_FREE};
-    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
-    if (TIDE_UNLIKELY(!stream)) {
-        const struct tide_death later = death;
-        tide_slow_death(caller, &later);
-        return;
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, frame);
+    if (TIDE_UNLIKELY(!stream))
+        return TIDE_SAID_NOT;
+    if (TIDE_UNLIKELY(!tide_stream_is_clear(stream)) ||
+        TIDE_UNLIKELY(address >> TIDE_ROW_TAG_SHIFT)) {
+        self->busy = TIDE_IDLE;
+        return TIDE_SAID_NOT;
     }
-    tide_write_death(stream, death);
-    tide_leave(self, stream);
+    uint64_t *const out = tide_stream_at(stream);
+    *out = TIDE_ROW_HEAD(TIDE_OP_FREE, 0, address);
+    tide_stream_publish(stream, out + 1);
+    return tide_left(self, stream) ? TIDE_SAID : TIDE_SAID_WAITING;
 }
+
+/* The same, however long it takes. */
+void tide_record_death(struct tide_caller caller, void *pointer);
 
 #endif

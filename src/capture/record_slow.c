@@ -10,17 +10,17 @@ _Thread_local struct tide_self tide_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 bool tide_free_stacks;
 
-void tide_slow_birth(struct tide_caller caller, const struct tide_birth *birth)
+void tide_slow_birth(struct tide_caller caller, struct tide_birth birth)
 {
     const struct tide_bare_event bare = {.op = TIDE_OP_ALLOC,
-                                         .kind = birth->kind,
-                                         .address = birth->address,
-                                         .size = birth->size,
-                                         .usable = birth->usable,
+                                         .kind = birth.kind,
+                                         .address = birth.address,
+                                         .size = birth.size,
+                                         .usable = birth.usable,
                                          .pc = caller.pc};
     if (tide_bare(caller, &bare))
         return;
-    tide_record_birth(caller, *birth); /* the thread has a stream now */
+    tide_record_birth(caller, birth); /* the thread has a stream now */
 }
 
 void tide_slow_death(struct tide_caller caller, const struct tide_death *death)
@@ -29,6 +29,53 @@ void tide_slow_death(struct tide_caller caller, const struct tide_death *death)
         .op = TIDE_OP_FREE, .address = death->address, .pc = caller.pc};
     if (!tide_bare(caller, &bare))
         tide_record_death_as_wanted(caller, (void *)(uintptr_t)death->address);
+}
+
+void tide_leave_late(struct tide_self *self, struct tide_stream *stream)
+{
+    do {
+        tide_writing(self);
+        tide_flush_pending(stream);
+    } while (!tide_left(self, stream));
+}
+
+void tide_write_birth(struct tide_stream *stream, struct tide_birth birth,
+                      uint32_t depth)
+{
+    struct tide_stack_plan plan;
+    if (TIDE_UNLIKELY(birth.size >= TIDE_LARGE_EVENT))
+        stream->limit = 0; /* a large event is stamped */
+    const uint32_t slot = tide_slot_of(birth.address);
+    if (!tide_ready_with_stack(stream, depth, slot, &plan))
+        return;
+    if (stream->numbered)
+        birth.numbered = tide_step(stream, slot, &birth.number);
+    tide_stream_publish(stream,
+                        tide_put_birth(stream, tide_stream_at(stream), &birth, &plan));
+}
+
+void tide_write_death(struct tide_stream *stream, struct tide_death death)
+{
+    const uint32_t slot = tide_slot_of(death.address);
+    if (!tide_ready_to_step(stream, TIDE_RECORD_MAX, slot))
+        return;
+    if (stream->numbered)
+        death.numbered = tide_step(stream, slot, &death.number);
+    tide_stream_publish(stream,
+                        tide_put_death(stream, tide_stream_at(stream), &death, NULL));
+}
+
+void tide_record_death(struct tide_caller caller, void *pointer)
+{
+    struct tide_self *self = &tide_self;
+    const struct tide_death death = {.address = (uintptr_t)pointer, .op = TIDE_OP_FREE};
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, caller.frame);
+    if (TIDE_UNLIKELY(!stream)) {
+        tide_slow_death(caller, &death);
+        return;
+    }
+    tide_write_death(stream, death);
+    tide_leave(self, stream);
 }
 
 void tide_write_death_stacked(struct tide_stream *stream, struct tide_caller caller,
@@ -41,8 +88,8 @@ void tide_write_death_stacked(struct tide_stream *stream, struct tide_caller cal
         return;
     if (stream->numbered)
         death.numbered = tide_step(stream, slot, &death.number);
-    tide_stream_publish(
-        stream, tide_put_death(stream, stream->ring + stream->pos, &death, &plan));
+    tide_stream_publish(stream,
+                        tide_put_death(stream, tide_stream_at(stream), &death, &plan));
 }
 
 void tide_record_death_as_wanted(struct tide_caller caller, void *pointer)
@@ -107,11 +154,12 @@ void tide_record_move_back(struct tide_caller caller, void *old, bool gone)
         uint16_t number = 0;
         const bool numbered =
             stream->numbered && !gone && tide_step(stream, slot, &number);
-        uint8_t *out = stream->ring + stream->pos;
-        *out++ = (uint8_t)(TIDE_OP_MOVE_BACK | (numbered ? TIDE_TAG_NUMBERED : 0) |
-                           (gone ? TIDE_TAG_GONE : 0));
+        uint64_t *out = tide_stream_at(stream);
+        *out++ = TIDE_ROW_HEAD(TIDE_OP_MOVE_BACK | (numbered ? TIDE_TAG_NUMBERED : 0) |
+                                   (gone ? TIDE_TAG_GONE : 0),
+                               0, 0);
         if (numbered)
-            out = tide_put_u16(out, number);
+            *out++ = number;
         tide_stream_publish(stream, out);
     }
     tide_leave(self, stream);
@@ -123,25 +171,25 @@ void tide_record_move_late(struct tide_caller caller, void *old,
     const struct tide_death death = {.address = (uintptr_t)old, .op = TIDE_OP_FREE};
     tide_slow_death(caller, &death);
     if (birth)
-        tide_slow_birth(caller, birth);
+        tide_slow_birth(caller, *birth);
 }
 
 /* --- Maps, marks ------------------------------------------------------------------ */
 
-uint8_t *tide_put_map(struct tide_stream *stream, uint8_t *out,
-                      const struct tide_bare_event *event,
-                      const struct tide_stack_plan *plan)
+uint64_t *tide_put_map(struct tide_stream *stream, uint64_t *out,
+                       const struct tide_bare_event *event,
+                       const struct tide_stack_plan *plan)
 {
     const struct tide_map_record *map = &event->map;
-    *out++ = (uint8_t)(TIDE_OP_MAP | (event->numbered ? TIDE_TAG_NUMBERED : 0) |
-                       (unsigned)plan->mode << TIDE_TAG_MODE_SHIFT);
+    const uint32_t tag = TIDE_OP_MAP | (event->numbered ? TIDE_TAG_NUMBERED : 0) |
+                         (unsigned)plan->mode << TIDE_TAG_MODE_SHIFT;
+    *out++ = TIDE_ROW_HEAD(tag, map->call, plan->entry);
+    *out++ = map->address;
+    *out++ = map->length;
+    *out++ = map->argument1;
+    *out++ = map->argument2;
     if (event->numbered)
-        out = tide_put_u16(out, event->number);
-    out = tide_put_varint(out, map->call);
-    out = tide_put_varint(out, map->address);
-    out = tide_put_varint(out, map->length);
-    out = tide_put_varint(out, map->argument1);
-    out = tide_put_varint(out, map->argument2);
+        *out++ = event->number;
     return tide_put_stack(stream, out, plan);
 }
 
@@ -156,7 +204,7 @@ static void write_map(struct tide_stream *stream, struct tide_caller caller,
     event->numbered =
         stream->numbered && tide_step(stream, TIDE_SLOT_MAP, &event->number);
     tide_stream_publish(stream,
-                        tide_put_map(stream, stream->ring + stream->pos, event, &plan));
+                        tide_put_map(stream, tide_stream_at(stream), event, &plan));
 }
 
 void tide_record_map(struct tide_caller caller, const struct tide_map_record *map)
@@ -190,7 +238,7 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
     }
     if (tide_stream_room(stream, TIDE_RECORD_MAX)) /* steps nothing */
         tide_stream_publish(
-            stream, tide_put_extra(stream->ring + stream->pos, kind, values, count));
+            stream, tide_put_extra(tide_stream_at(stream), kind, values, count));
     tide_leave(self, stream);
 }
 

@@ -41,16 +41,31 @@ static uint32_t take_caller(struct tide_stream *stream, struct tide_caller calle
     return 1;
 }
 
+static uint32_t finish(struct tide_stream *stream, uint32_t depth, bool cut)
+{
+    if (TIDE_LIKELY(!cut))
+        return depth;
+    stream->walk[depth] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_CUT);
+    stream->cuts++;
+    return depth + 1;
+}
+
 uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller)
 {
     if (!engine)
         return take_caller(stream, caller);
     bool cut = false;
     stream->in_walk = true;
-    uint32_t depth = engine(stream, caller, depth_limit, &cut);
-    if (TIDE_UNLIKELY(cut)) {
-        stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_CUT);
-        stream->cuts++;
-    }
-    return depth;
+    const uint32_t depth = engine(stream, caller, depth_limit, &cut);
+    return finish(stream, depth, cut);
+}
+
+uint32_t tide_stack_take_changed(struct tide_stream *stream, struct tide_caller caller,
+                                 uint32_t good)
+{
+    bool cut = false;
+    stream->in_walk = true;
+    const uint32_t depth =
+        tide_stack_cfi_changed(stream, caller, depth_limit, &cut, good);
+    return finish(stream, depth, cut);
 }

@@ -22,6 +22,11 @@ tide_stack_engine tide_stack_fp;
 tide_stack_engine tide_stack_cfi;
 tide_stack_engine tide_stack_libunwind;
 
+/* The engine cfi, when the first frame is not where the cache can help, but GOOD others may
+ * be. */
+uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller caller,
+                                uint32_t limit, bool *cut, uint32_t good);
+
 /* Choose the engine and the depth limit; falls back to cfi, then to fp.
  * Called once, before recording starts. */
 void tide_stack_init(uint32_t unwind, uint32_t depth_limit);
@@ -51,5 +56,24 @@ enum tide_found tide_stack_find(const struct tide_stream *stream,
 /* The stack of CALLER in stream->walk, as words; returns how many, 0 when stacks are
  * off.  A cut stack ends in the word for TIDE_SYNTHETIC_CUT. */
 uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller);
+
+/* The same, when it is known to begin as the last one did, and only GOOD of the frames of
+ * that are still right. */
+uint32_t tide_stack_take_changed(struct tide_stream *stream, struct tide_caller caller,
+                                 uint32_t good);
+
+/* The same for those in a hurry: nothing is called when it is the stack of last time. */
+TIDE_HOT uint32_t tide_stack_retake(struct tide_stream *stream,
+                                    struct tide_caller caller)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    if (!tide_cache_begins(cache, stream->stack, caller))
+        return tide_stack_take(stream, caller);
+    const uint32_t frames = cache->frames;
+    const uint32_t good = tide_cache_verify(cache, frames - 1);
+    if (good < frames)
+        return tide_stack_take_changed(stream, caller, good);
+    return tide_cache_taken(stream, frames, frames);
+}
 
 #endif

@@ -48,6 +48,13 @@ struct tide_walked {
     bool by_rbp;             /* the CFA, or rbp_at, was found by rbp */
 };
 
+/* The step from AT read nothing but the return address, which stands where SP tells. */
+static inline void tide_walked_plainly(struct tide_walked *at)
+{
+    at->rbp_at = at->cfa_at = NULL;
+    at->by_rbp = false;
+}
+
 /* The innermost frames of a stack that was taken before, on top of one that is kept: a
  * program that goes the same ways again and again finds them here, without a row being
  * looked at.  Kept by the first frame's state and by the stack that was taken before. */
@@ -84,6 +91,14 @@ static inline uint64_t tide_cache_hash(uint64_t outer, uint64_t word)
     return hash ^ hash >> 32;
 }
 
+TIDE_HOT bool tide_checks_changed(const struct tide_check *check, uint32_t count)
+{
+    uintptr_t changed = 0;
+    for (uint32_t i = 0; i < count; i++)
+        changed |= *check[i].at ^ check[i].value;
+    return changed != 0;
+}
+
 /* Are the words of frame INDEX and all further out as they were?  Returns INDEX + 1 if
  * so, else how many of the outermost frames do not depend on what has changed.
  *
@@ -92,20 +107,16 @@ static inline uint64_t tide_cache_hash(uint64_t outer, uint64_t word)
 static inline uint32_t tide_cache_verify(const struct tide_stack_cache *cache,
                                          uint32_t index)
 {
-    const struct tide_check *const check = cache->check;
-    uint32_t left = cache->frame[index].checks;
-    while (cache->own_stack && left >= 4) {
-        const struct tide_check *const four = check + left - 4;
-        if ((*four[0].at ^ four[0].value) | (*four[1].at ^ four[1].value) |
-            (*four[2].at ^ four[2].value) | (*four[3].at ^ four[3].value))
-            break;
-        left -= 4;
-    }
-    while (left > 0 && *check[left - 1].at == check[left - 1].value)
-        left--;
-    if (TIDE_LIKELY(left == 0))
+    const struct tide_check *const first = cache->check;
+    const struct tide_check *end = first + cache->frame[index].checks;
+    while (cache->own_stack && end - first >= 8 && !tide_checks_changed(end - 4, 4) &&
+           !tide_checks_changed(end - 8, 4))
+        end -= 8;
+    while (end > first && *end[-1].at == end[-1].value)
+        end--;
+    if (TIDE_LIKELY(end == first))
         return index + 1;
-    while (index > 0 && cache->frame[index - 1].checks >= left)
+    while (index > 0 && first + cache->frame[index - 1].checks >= end)
         index--;
     return index;
 }
@@ -125,29 +136,65 @@ static inline bool tide_cache_meets(const struct tide_stack_cache *cache,
            (!frame->need_rbp || frame->rbp == at->rbp);
 }
 
-/* Keep the step from WALKED, frame INDEX, to the caller whose state is OUTER (NULL: it
- * has none, and nothing was read to know it). */
-static inline void tide_cache_add(struct tide_stack_cache *cache, uint32_t index,
-                                  const struct tide_walked *walked,
-                                  const struct tide_walked *outer)
-{
-    const struct tide_cached_frame *const before =
-        index > 0 ? &cache->frame[index - 1] : NULL;
-    const bool need_outer = before && before->need_rbp;
-    struct tide_check *check = &cache->check[before ? before->checks : 0];
+/* What goes on from one kept frame to the next further in. */
+struct tide_cache_end {
+    uint64_t hash;
+    uint32_t checks;
+    bool need_rbp;
+};
 
-    if (outer && walked->rbp_at && need_outer)
-        *check++ = (struct tide_check){walked->rbp_at, outer->rbp};
-    if (outer) /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+static inline struct tide_cache_end tide_cache_end_of(
+    const struct tide_stack_cache *cache, uint32_t frames)
+{
+    if (frames == 0)
+        return (struct tide_cache_end){0};
+    const struct tide_cached_frame *const last = &cache->frame[frames - 1];
+    return (struct tide_cache_end){last->hash, last->checks, last->need_rbp};
+}
+
+/* Keep the step from WALKED to the caller whose state is OUTER (NULL: it has none, and
+ * nothing was read to know it) as FRAME, the next after END. */
+TIDE_HOT void tide_cache_add(struct tide_stack_cache *cache,
+                             struct tide_cached_frame *frame,
+                             struct tide_cache_end *end,
+                             const struct tide_walked *walked,
+                             const struct tide_walked *outer)
+{
+    struct tide_check *check = &cache->check[end->checks];
+    if (outer) {
+        if (walked->rbp_at && end->need_rbp)
+            *check++ = (struct tide_check){walked->rbp_at, outer->rbp};
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
         *check++ = (struct tide_check){(const uintptr_t *)(outer->sp - 8), outer->pc};
-    if (outer && walked->cfa_at)
-        *check++ = (struct tide_check){walked->cfa_at, outer->sp};
-    cache->frame[index] = (struct tide_cached_frame){
-        .sp = walked->sp,
-        .rbp = walked->rbp,
-        .hash = tide_cache_hash(before ? before->hash : 0, walked->pc),
-        .checks = (uint32_t)(check - cache->check),
-        .need_rbp = walked->by_rbp || (!walked->rbp_at && need_outer)};
+        if (TIDE_UNLIKELY(walked->cfa_at))
+            *check++ = (struct tide_check){walked->cfa_at, outer->sp};
+    }
+    end->hash = tide_cache_hash(end->hash, walked->pc);
+    end->checks = (uint32_t)(check - cache->check);
+    end->need_rbp = walked->by_rbp || (!walked->rbp_at && end->need_rbp);
+    frame->sp = walked->sp;
+    frame->rbp = walked->rbp;
+    frame->hash = end->hash;
+    frame->checks = end->checks;
+    frame->need_rbp = end->need_rbp;
+}
+
+/* Code was loaded or unloaded so many times. */
+extern _Atomic uint64_t tide_stack_generation __attribute__((visibility("hidden")));
+
+/* The likeliest case of all: does the stack of CALLER begin with the frame that was the
+ * innermost last time? */
+TIDE_HOT bool tide_cache_begins(const struct tide_stack_cache *cache,
+                                const uint64_t *pcs, struct tide_caller caller)
+{
+    const uint32_t frames = cache->frames;
+    if (TIDE_UNLIKELY(frames == 0))
+        return false;
+    const struct tide_cached_frame *const top = &cache->frame[frames - 1];
+    return top->sp == caller.frame + 16 && pcs[frames - 1] == caller.pc &&
+           (!top->need_rbp || top->rbp == *(const uintptr_t *)caller.frame) &&
+           cache->generation ==
+               atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
 }
 
 /* --- Leaves ---------------------------------------------------------------------------- */
@@ -165,13 +212,13 @@ static inline struct tide_leaf *tide_leaf_places(struct tide_stack_cache *cache,
  * waste. */
 static inline bool tide_leaf_is_worth_it(struct tide_stack_cache *cache)
 {
-    return cache->luck > 0 || ++cache->turns % 16 == 0;
+    return cache->luck > 0 || ++cache->turns < 32; /* of 256 */
 }
 
 static inline void tide_leaf_try_ended(struct tide_stack_cache *cache, bool found)
 {
     if (found)
-        cache->luck = cache->luck < 224 ? (uint8_t)(cache->luck + 32) : 255;
+        cache->luck = cache->luck < 253 ? (uint8_t)(cache->luck + 2) : 255;
     else if (cache->luck > 0)
         cache->luck--;
 }
@@ -191,10 +238,8 @@ static inline bool tide_leaf_holds(const struct tide_stack_cache *cache,
     if (base->hash != leaf->base_hash || base->sp != leaf->base_sp ||
         (leaf->base_needs_rbp && base->rbp != leaf->base_rbp))
         return false;
-    uintptr_t changed = 0;
-    for (uint32_t i = 0; i < leaf->checks; i++)
-        changed |= *leaf->check[i].at ^ leaf->check[i].value;
-    return changed == 0 && tide_cache_verify(cache, leaf->base - 1) == leaf->base;
+    return !tide_checks_changed(leaf->check, leaf->checks) &&
+           tide_cache_verify(cache, leaf->base - 1) == leaf->base;
 }
 
 /* Keep the innermost frames of the stack in the cache, WORDS, that stand on BASE frames. */

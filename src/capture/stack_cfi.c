@@ -28,6 +28,10 @@ enum {
     TIDE_OFFSET_BITS = 28,
     TIDE_EPOCH_SHIFT = 48,
     TIDE_KEY_TAKEN = 1, /* a slot being filled: no pc is 1 */
+    /* A packed row of the usual kind: CFA = rsp + a sensible offset, rbp the same. */
+    TIDE_PLAIN_ROW = TIDE_CFA_RSP | TIDE_RBP_SAME << 4,
+    TIDE_SAVING_ROW = TIDE_CFA_RSP | TIDE_RBP_AT_CFA << 4, /* ... rbp saved */
+    TIDE_FRAME_ROW = TIDE_CFA_RBP | TIDE_RBP_AT_CFA << 4,  /* with a frame pointer */
     /* Byte offsets in the ucontext that the kernel leaves on a signal's stack. */
     TIDE_UC_RBP = 40 + 10 * 8,
     TIDE_UC_RSP = 40 + 15 * 8,
@@ -42,8 +46,7 @@ struct row_slot {
     _Atomic uint64_t row;
 };
 static struct row_slot *rows;
-static _Atomic uint64_t
-    generation; /* of loaded code; not wiped by fork, as rows are not */
+_Atomic uint64_t tide_stack_generation; /* not wiped by fork, as rows are not */
 
 struct walk_state {
     uintptr_t pc, sp, rbp;
@@ -65,34 +68,49 @@ bool tide_stack_cfi_init(void)
 
 void tide_stack_cfi_flush(void)
 {
-    atomic_fetch_add(&generation, 1);
+    atomic_fetch_add(&tide_stack_generation, 1);
 }
 
 /* --- Rows ------------------------------------------------------------------------------ */
 
+/* Plain rows have no second offset, so the first can be had by one shift: see go_on(). */
 static uint64_t pack(struct tide_cfi_row row)
 {
     const uint64_t mask = (1ull << TIDE_OFFSET_BITS) - 1;
+    const bool usual = row.cfa == TIDE_CFA_RSP && row.rbp == TIDE_RBP_SAME;
+    if (usual && row.cfa_offset >= 8 && row.cfa_offset % 8 == 0)
+        return (uint64_t)TIDE_PLAIN_ROW | (uint64_t)row.cfa_offset << 8;
+    if (usual) /* no compiler writes it: as good as none */
+        return TIDE_CFA_UNKNOWN;
     return (uint64_t)row.cfa | (uint64_t)row.rbp << 4 |
            ((uint64_t)row.cfa_offset & mask) << 8 |
            ((uint64_t)row.rbp_offset & mask) << (8 + TIDE_OFFSET_BITS);
 }
 
-static struct tide_cfi_row unpack(uint64_t packed)
+static inline intptr_t first_offset(uint64_t packed)
 {
-    const unsigned up = 64 - TIDE_OFFSET_BITS;
-    return (struct tide_cfi_row){
-        .cfa = packed & 15,
-        .rbp = packed >> 4 & 15,
-        .cfa_offset = (int32_t)((int64_t)(packed >> 8 << up) >> up),
-        .rbp_offset =
-            (int32_t)((int64_t)(packed >> (8 + TIDE_OFFSET_BITS) << up) >> up)};
+    return (intptr_t)(packed << TIDE_OFFSET_BITS) >> (64 - TIDE_OFFSET_BITS);
 }
 
-static TIDE_COLD struct tide_cfi_row learn_row(uint64_t key, uintptr_t pc,
-                                               uint32_t home)
+static inline intptr_t second_offset(uint64_t packed)
 {
-    const struct tide_cfi_row row = tide_cfi_find_row(pc);
+    return (intptr_t)packed >> (8 + TIDE_OFFSET_BITS);
+}
+
+static struct tide_cfi_row unpack(uint64_t packed)
+{
+    return (struct tide_cfi_row){.cfa = packed & 15,
+                                 .rbp = packed >> 4 & 15,
+                                 .cfa_offset = (int32_t)first_offset(packed),
+                                 .rbp_offset = (int32_t)second_offset(packed)};
+}
+
+_Static_assert(8 + 2 * TIDE_OFFSET_BITS == 64, "a row fills a word");
+
+/* Find the row for PC and remember it; it is returned packed. */
+static TIDE_COLD uint64_t learn_row(uint64_t key, uintptr_t pc, uint32_t home)
+{
+    const uint64_t row = pack(tide_cfi_find_row(pc));
     const uint32_t mask = (1u << TIDE_ROWS_LOG2) - 1;
     for (uint32_t i = 0; i <= TIDE_ROW_PROBES; i++) {
         /* A full neighbourhood gives up one of its places: some are of unloaded code. */
@@ -103,14 +121,15 @@ static TIDE_COLD struct tide_cfi_row learn_row(uint64_t key, uintptr_t pc,
         if (old == TIDE_KEY_TAKEN ||
             !atomic_compare_exchange_strong(&slot->key, &old, TIDE_KEY_TAKEN))
             continue;
-        atomic_store(&slot->row, pack(row));
+        atomic_store(&slot->row, row);
         atomic_store(&slot->key, key);
         break;
     }
     return row;
 }
 
-static inline struct tide_cfi_row row_of(uintptr_t pc, uint64_t epoch)
+/* The same, packed. */
+TIDE_HOT uint64_t packed_row_of(uintptr_t pc, uint64_t epoch)
 {
     const uint64_t key = pc ^ epoch << TIDE_EPOCH_SHIFT;
     const uint32_t home =
@@ -122,12 +141,17 @@ static inline struct tide_cfi_row row_of(uintptr_t pc, uint64_t epoch)
             const uint64_t row = atomic_load_explicit(&slot->row, memory_order_acquire);
             if (TIDE_LIKELY(atomic_load_explicit(&slot->key, memory_order_relaxed) ==
                             key))
-                return unpack(row);
+                return row;
         }
         if (seen == 0)
             break;
     }
     return learn_row(key, pc, home);
+}
+
+static inline struct tide_cfi_row row_of(uintptr_t pc, uint64_t epoch)
+{
+    return unpack(packed_row_of(pc, epoch));
 }
 
 /* --- Steps ----------------------------------------------------------------------------- */
@@ -229,7 +253,7 @@ static inline struct walk_state start_at(const struct tide_stream *stream,
 enum tide_found tide_stack_find(const struct tide_stream *stream,
                                 struct tide_caller caller, uintptr_t frame)
 {
-    const uint64_t epoch = atomic_load(&generation);
+    const uint64_t epoch = atomic_load(&tide_stack_generation);
     struct walk_state walk = start_at(stream, caller);
     bool whole = false, interrupted = false;
     if (!rows)
@@ -250,7 +274,8 @@ static TIDE_COLD uint32_t walk_in_full(struct tide_stream *stream,
                                        struct tide_caller caller, uint32_t limit,
                                        bool *cut)
 {
-    const uint64_t epoch = atomic_load_explicit(&generation, memory_order_relaxed);
+    const uint64_t epoch =
+        atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
     struct walk_state walk = start_at(stream, caller);
     uint32_t depth = 0;
     bool whole = false;
@@ -280,20 +305,22 @@ struct found {
 };
 
 /* Put the new frames behind the kept ones. */
-static uint32_t add_fresh(struct tide_stream *stream, const struct found *found,
-                          const struct tide_walked *outer)
+static inline uint32_t add_fresh(struct tide_stream *stream, const struct found *found,
+                                 const struct tide_walked *outer)
 {
     struct tide_stack_cache *cache = &stream->cache;
     uint32_t at = found->kept;
+    struct tide_cache_end end = tide_cache_end_of(cache, at);
     if (TIDE_UNLIKELY(found->how == TIDE_NO_ROW)) {
         const uint64_t word = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_UNKNOWN);
         cache->frame[at] = (struct tide_cached_frame){.sp = UINTPTR_MAX,
                                                       .hash = tide_cache_hash(0, word)};
         stream->stack[at++] = word;
+        end = tide_cache_end_of(cache, at);
     }
     for (uint32_t i = found->fresh; i-- > 0; at++) {
         const struct tide_walked *const walked = &cache->walked[i];
-        tide_cache_add(cache, at, walked, outer);
+        tide_cache_add(cache, &cache->frame[at], &end, walked, outer);
         stream->stack[at] = TIDE_WORD(TIDE_FRAME_NATIVE, walked->pc);
         outer = walked;
     }
@@ -313,14 +340,14 @@ static inline bool joins_known(const struct tide_stream *stream,
     return known;
 }
 
-/* The step outwards from AT; TIDE_MET: it leads on. */
-static inline enum how go_on(struct walk_state *walk, uint64_t epoch,
-                             struct tide_walked *at)
+/* The step outwards from AT by a row that is not plain; TIDE_MET: it leads on. */
+static __attribute__((noinline)) enum how go_on_by(struct walk_state *walk,
+                                                   uint64_t packed,
+                                                   struct tide_walked *at)
 {
-    const struct tide_cfi_row row = row_of(walk->pc - 1, epoch);
+    const struct tide_cfi_row row = unpack(packed);
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)) {
-        at->rbp_at = at->cfa_at = NULL;
-        at->by_rbp = false;
+        tide_walked_plainly(at);
         return row.cfa == TIDE_CFA_END ? TIDE_ENDED : TIDE_NO_ROW;
     }
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL) ||
@@ -329,37 +356,56 @@ static inline enum how go_on(struct walk_state *walk, uint64_t epoch,
     return TIDE_LIKELY(walk->pc != 0) ? TIDE_MET : TIDE_ENDED;
 }
 
-/* Walk until a frame is met that is known.  WALK ends at the state after the last fresh
- * frame. */
+/* The step outwards from AT; TIDE_MET: it leads on.  A plain row has an offset of at least
+ * 8, and sp stays aligned. */
+TIDE_HOT enum how go_on(struct walk_state *walk, uint64_t epoch, struct tide_walked *at)
+{
+    const uint64_t packed = packed_row_of(walk->pc - 1, epoch);
+    const unsigned kind = packed & 0xff;
+    uintptr_t cfa;
+    if (kind == TIDE_PLAIN_ROW) {
+        cfa = walk->sp + (packed >> 8);
+        if (TIDE_UNLIKELY(cfa > walk->high))
+            return TIDE_NOT_FOR_CACHE;
+        tide_walked_plainly(at);
+    } else if (kind == TIDE_SAVING_ROW || kind == TIDE_FRAME_ROW) {
+        const bool framed = kind == TIDE_FRAME_ROW;
+        cfa = (framed ? walk->rbp : walk->sp) + (uintptr_t)first_offset(packed);
+        const uintptr_t rbp_at = cfa + (uintptr_t)second_offset(packed);
+        if (TIDE_UNLIKELY(cfa <= walk->sp || cfa > walk->high || rbp_at < walk->low ||
+                          rbp_at >= cfa || (cfa | rbp_at) % 8 != 0))
+            return TIDE_NOT_FOR_CACHE;
+        at->rbp_at = (const uintptr_t *)rbp_at;
+        at->cfa_at = NULL;
+        at->by_rbp = framed;
+        walk->rbp = load(rbp_at);
+    } else {
+        return go_on_by(walk, packed, at);
+    }
+    walk->pc = load(cfa - 8);
+    walk->sp = walk->low = cfa;
+    return TIDE_LIKELY(walk->pc != 0) ? TIDE_MET : TIDE_ENDED;
+}
+
+/* Walk until a frame is met that is known; the first TOP of the cache may be, but not the
+ * one where WALK begins.  WALK ends at the state after the last fresh frame. */
 static inline struct found walk_to_known(struct tide_stream *stream,
                                          struct walk_state *walk, uint64_t epoch,
-                                         uint32_t limit)
+                                         uint32_t limit, uint32_t top)
 {
     struct tide_stack_cache *const cache = &stream->cache;
-    uint32_t top = cache->generation == epoch ? cache->frames : 0;
     for (uint32_t fresh = 0; fresh + 2 < limit; fresh++) {
         struct tide_walked *const at = &cache->walked[fresh];
         at->pc = walk->pc;
         at->sp = walk->sp;
         at->rbp = walk->rbp;
-        if (joins_known(stream, at, &top))
+        if (fresh > 0 && joins_known(stream, at, &top))
             return (struct found){top, fresh, TIDE_MET};
         const enum how how = go_on(walk, epoch, at);
         if (TIDE_UNLIKELY(how != TIDE_MET))
             return (struct found){0, fresh + 1, how};
     }
     return (struct found){.how = TIDE_NOT_FOR_CACHE};
-}
-
-/* The stack in stream->stack and the cache, DEPTH frames, KEPT of which are as before. */
-static inline uint32_t taken(struct tide_stream *stream, uint32_t kept, uint32_t depth)
-{
-    stream->kept = kept;
-    stream->in_walk = false;
-    stream->cache.leaf = NULL;
-    stream->cache.frames = depth;
-    stream->hash = stream->cache.frame[depth - 1].hash;
-    return depth;
 }
 
 /* The same, but its innermost frames are those of LEAF. */
@@ -380,34 +426,53 @@ static inline uint64_t context_of(const struct tide_stream *stream, uint64_t epo
     return stream->hash ^ epoch << 1;
 }
 
-/* Nothing that is known leads here: walk, and keep the way in LEAF, unless NULL. */
+/* Nothing that is known leads here, but TOP frames are: walk, and keep the way in LEAF,
+ * unless NULL. */
 static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stream,
                                                         struct tide_caller caller,
                                                         uint32_t limit, bool *cut,
+                                                        uint32_t top,
                                                         struct tide_leaf *leaf)
 {
     struct tide_stack_cache *const cache = &stream->cache;
-    const uint64_t epoch = atomic_load_explicit(&generation, memory_order_relaxed);
+    const uint64_t epoch =
+        atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
     const uint32_t most = limit < TIDE_CACHE_MAX ? limit : TIDE_CACHE_MAX;
     const uint64_t context = context_of(stream, epoch);
     struct walk_state walk = start_at(stream, caller);
     const bool own = walk.high == stream->stack_high;
 
-    const struct found found = walk_to_known(stream, &walk, epoch, most);
+    const struct found found = walk_to_known(stream, &walk, epoch, most, top);
     if (TIDE_UNLIKELY(found.how == TIDE_NOT_FOR_CACHE) ||
         TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
         return walk_in_full(stream, caller, limit, cut);
-    if (found.how == TIDE_MET && found.fresh == 0)
-        return taken(stream, found.kept, found.kept);
     cache->own_stack = own && (found.kept == 0 || cache->own_stack);
     cache->generation = epoch;
     const struct tide_walked outer = {.pc = walk.pc, .sp = walk.sp, .rbp = walk.rbp};
     const bool stepped = found.how == TIDE_MET || walk.pc == 0;
     const uint32_t depth = add_fresh(stream, &found, stepped ? &outer : NULL);
-    (void)taken(stream, found.kept, depth);
+    (void)tide_cache_taken(stream, found.kept, depth);
     if (leaf && found.kept > 0)
         tide_leaf_keep(cache, leaf, stream->stack, found.kept, context);
     return depth;
+}
+
+uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller caller,
+                                uint32_t limit, bool *cut, uint32_t good)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    if (!tide_leaf_is_worth_it(cache))
+        return walk_and_keep(stream, caller, limit, cut, good, NULL);
+    const struct tide_walked at = {
+        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
+    const uint64_t context = context_of(stream, cache->generation);
+    struct tide_leaf *const leaf = tide_leaf_places(cache, &at, context);
+    const bool first = tide_leaf_holds(cache, leaf, &at, context);
+    const bool found = first || tide_leaf_holds(cache, leaf + 1, &at, context);
+    tide_leaf_try_ended(cache, found);
+    if (found)
+        return taken_by_leaf(stream, first ? leaf : leaf + 1);
+    return walk_and_keep(stream, caller, limit, cut, good, leaf + (cache->turns++ & 1));
 }
 
 /* In the order of what is likely: the frame that was there last time; a way that was gone
@@ -418,24 +483,14 @@ uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
     struct tide_stack_cache *const cache = &stream->cache;
     if (TIDE_UNLIKELY(!stream->stack_high))
         tide_stack_find_bounds(stream);
-    if (TIDE_UNLIKELY(cache->generation !=
-                      atomic_load_explicit(&generation, memory_order_relaxed)))
-        return walk_and_keep(stream, caller, limit, cut, NULL);
+    if (TIDE_UNLIKELY(cache->generation != atomic_load_explicit(&tide_stack_generation,
+                                                                memory_order_relaxed)))
+        return walk_and_keep(stream, caller, limit, cut, 0, NULL);
 
     const struct tide_walked at = {
         .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
     uint32_t top = cache->frames;
-    if (tide_cache_meets(cache, stream->stack, &at, &top) &&
-        tide_cache_verify(cache, top - 1) == top)
-        return taken(stream, top, top);
-    if (!tide_leaf_is_worth_it(cache))
-        return walk_and_keep(stream, caller, limit, cut, NULL);
-    const uint64_t context = context_of(stream, cache->generation);
-    struct tide_leaf *const leaf = tide_leaf_places(cache, &at, context);
-    const bool first = tide_leaf_holds(cache, leaf, &at, context);
-    const bool found = first || tide_leaf_holds(cache, leaf + 1, &at, context);
-    tide_leaf_try_ended(cache, found);
-    if (found)
-        return taken_by_leaf(stream, first ? leaf : leaf + 1);
-    return walk_and_keep(stream, caller, limit, cut, leaf + (cache->turns++ & 1));
+    if (joins_known(stream, &at, &top))
+        return tide_cache_taken(stream, top, top);
+    return tide_stack_cfi_changed(stream, caller, limit, cut, top);
 }

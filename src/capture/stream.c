@@ -178,32 +178,21 @@ bool tide_stream_make_room(struct tide_stream *stream, uint32_t need)
 
 /* --- Stamps, resets --------------------------------------------------------------- */
 
-/* The reader forgets as much. */
-static void forget(struct tide_memory *memory)
-{
-    memory->stacks = memory->current = memory->births = 0;
-    memory->next_birth = memory->last_death = 0;
-    memset(memory->pile_count, 0, sizeof(memory->pile_count));
-}
-
-static uint8_t *put_reset(struct tide_stream *stream, uint8_t *out, uint64_t now)
+static uint64_t *put_reset(struct tide_stream *stream, uint64_t *out, uint64_t now)
 {
     struct tide_lane_shared *lane = stream->shared;
-    const uint64_t position = stream->base + (uint64_t)(out - stream->ring);
+    const uint64_t position = head_of(stream); /* nothing stands before it */
 
     memset(stream->dictionary, 0, sizeof(stream->dictionary));
-    memset(stream->leaves, 0, sizeof(stream->leaves));
     stream->depth = stream->known = 0;
-    forget(&stream->memory);
-    stream->last_kind = TIDE_KIND_MALLOC;
+    stream->memory.stacks = 0;
     stream->epoch = atomic_load(&tide_process->epoch);
     stream->reset_at = position;
     stream->reset_next = false;
-    *out++ = TIDE_OP_SYNC;
-    out = tide_put_varint(out, now);
-    out = tide_put_varint(out, stream->epoch);
-    out = tide_put_varint(out, stream->tid);
-    out = tide_put_varint(out, stream->numbered);
+    *out++ = TIDE_ROW_HEAD(TIDE_OP_SYNC, stream->numbered, 0);
+    *out++ = now;
+    *out++ = stream->epoch;
+    *out++ = stream->tid;
 
     const uint32_t resets = atomic_load_explicit(&lane->resets, memory_order_relaxed);
     atomic_store_explicit(&lane->reset_at[resets % TIDE_SYNC_KEPT], position,
@@ -213,13 +202,13 @@ static uint8_t *put_reset(struct tide_stream *stream, uint8_t *out, uint64_t now
 }
 
 /* The process has a second thread: from here on this lane takes numbers. */
-static uint8_t *put_numbers(struct tide_stream *stream, uint8_t *out)
+static uint64_t *put_numbers(struct tide_stream *stream, uint64_t *out)
 {
     stream->numbered = true;
     return tide_put_extra(out, TIDE_EXTRA_NUMBERS, NULL, 0);
 }
 
-static uint8_t *put_cuts(struct tide_stream *stream, uint8_t *out)
+static uint64_t *put_cuts(struct tide_stream *stream, uint64_t *out)
 {
     const uint64_t cuts = stream->cuts;
     stream->cuts = 0;
@@ -229,7 +218,7 @@ static uint8_t *put_cuts(struct tide_stream *stream, uint8_t *out)
 /* Everything that is due before the next record. */
 static void put_due(struct tide_stream *stream, uint32_t attention)
 {
-    uint8_t *out = stream->ring + stream->pos;
+    uint64_t *out = tide_stream_at(stream);
     const uint64_t now = tide_ticks();
     const bool reset = stream->reset_next ||
                        (attention & (TIDE_ATTENTION_SYNC | TIDE_ATTENTION_MODULES)) ||
@@ -238,10 +227,9 @@ static void put_due(struct tide_stream *stream, uint32_t attention)
     if (reset) {
         out = put_reset(stream, out, now);
     } else {
-        *out++ = TIDE_OP_TIME;
-        out = tide_put_varint(out, now - stream->last_ticks);
+        *out++ = TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0);
+        *out++ = now;
     }
-    stream->last_ticks = now;
     stream->stamp_next = false;
     if (!stream->numbered && atomic_load(&tide_process->multi))
         out = put_numbers(stream, out);
@@ -291,7 +279,10 @@ static bool refill(struct tide_stream *stream, uint32_t need)
         tide_session_wake(); /* everything was idle; now it is not */
     if (stream->limit < stream->pos + need)
         stream->limit = stream->pos + need;
-    return !stream->torn; /* by a fork while we were here */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (stream->pending != stream->flushed)
+        stream->limit = 0; /* as nested.c had it */
+    return !stream->torn;  /* by a fork while we were here */
 }
 
 bool tide_stream_refill(struct tide_stream *stream, uint32_t need)

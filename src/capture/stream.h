@@ -20,16 +20,16 @@
 #include "capture/stack_cache.h"
 #include "trace/format.h"
 #include "trace/ring.h"
+#include "trace/row.h"
 
 enum {
-    TIDE_STAMP_BYTES = 512,       /* about 64 events: a time stamp at least so often */
-    TIDE_RECORD_MAX = 128,        /* bytes of a record without its pushed frames */
+    TIDE_STAMP_BYTES = 1024,      /* about 85 events: a time stamp at least so often */
+    TIDE_RECORD_MAX = 96,         /* bytes of a row without its pushed frames */
     TIDE_LARGE_EVENT = 64 * 1024, /* events of this size are stamped each */
     TIDE_HOT_LAPS = 3,            /* laps of the small ring before it grows */
     TIDE_OWNER_SHIFT = 20,        /* slot: owner above, count below */
     TIDE_OWNERS = 4094,           /* lanes that can own a slot */
     TIDE_PENDING_MAX = 1024,      /* nested events kept while a record is written */
-    TIDE_LEAVES = 64,             /* lone frames remembered */
 };
 
 struct tide_map_record {
@@ -48,26 +48,12 @@ struct tide_bare_event {
     struct tide_map_record map; /* of TIDE_OP_MAP, instead of the four */
 };
 
-/* What the reader of the lane remembers as well: see trace/format.h.  A reset sets the
- * counts to 0, which voids the rest. */
-struct tide_recent_stack {
-    uint64_t hash;
-    uint32_t size; /* of the last birth with it */
-    uint32_t rest; /* of the same: see tide_likeness() */
-};
-
+/* The stacks that the reader of the lane remembers as well: see memory.h.  A reset sets
+ * the count to 0, which voids the rest. */
 struct tide_memory {
-    uint32_t stacks; /* entries ever made */
-    uint32_t current;
-    uint32_t births;
-    uint64_t next_birth; /* address base */
-    uint64_t last_death;
-    uint8_t pile_count[TIDE_CLASSES];
-    struct tide_recent_stack recent[TIDE_RECENTS];
+    uint32_t stacks;                      /* entries made since the reset */
     uint16_t recent_at[2 * TIDE_RECENTS]; /* hash -> entry */
-    uint64_t ages[TIDE_AGES];             /* address | class << 56 */
-    uint16_t age_at[2 * TIDE_AGES];       /* address -> place in ages */
-    uint64_t piles[TIDE_CLASSES][TIDE_PILE];
+    uint64_t recent[TIDE_RECENTS];        /* entry -> hash */
 };
 
 struct tide_stream {
@@ -82,15 +68,13 @@ struct tide_stream {
     uint32_t kept;  /* of stack[], the outermost that the last walk left as they were */
     uint64_t hash;  /* of the stack that was taken last */
     bool in_walk;   /* the last walk is in walk[], stack[] is still the one before */
-    uint8_t last_kind;
-    bool numbered;    /* the process has, or had, more than one thread */
-    bool stamp_next;  /* stamp before the next record */
-    bool reset_next;  /* reset before the next record */
-    bool keep_ring;   /* the ring is large, or small for good */
-    bool torn;        /* forked in the middle of a record: nobody drains this lane */
-    uint32_t pending; /* nested events ever put into pending_events */
-    uint32_t flushed; /* of these, written already */
-    uint64_t last_ticks;
+    bool numbered;  /* the process has, or had, more than one thread */
+    bool stamp_next;    /* stamp before the next record */
+    bool reset_next;    /* reset before the next record */
+    bool keep_ring;     /* the ring is large, or small for good */
+    bool torn;          /* forked in the middle of a record: nobody drains this lane */
+    uint32_t pending;   /* nested events ever put into pending_events */
+    uint32_t flushed;   /* of these, written already */
     uint64_t reset_at;  /* position of the last reset */
     uint64_t prev_base; /* base of the lap before */
     uint32_t ring_bytes;
@@ -106,7 +90,6 @@ struct tide_stream {
     struct tide_stream *next;        /* in the list of all */
     struct tide_stream *next_free;   /* in the list of those without a thread */
     struct tide_bare_event pending_events[TIDE_PENDING_MAX]; /* the n-th at n % MAX */
-    uint64_t leaves[TIDE_LEAVES];
     uint64_t dictionary[TIDE_DICTIONARY_SLOTS];
     uint64_t stack[TIDE_STACK_MAX]; /* the last stack taken, outermost first */
     uint64_t walk[TIDE_STACK_MAX];  /* the same innermost first, if in_walk */
@@ -131,10 +114,16 @@ static inline bool tide_stream_room(struct tide_stream *stream, uint32_t need)
     return tide_stream_refill(stream, need);
 }
 
-/* The record ends at END: let the collector see it. */
-static inline void tide_stream_publish(struct tide_stream *stream, const uint8_t *end)
+/* Where the next row goes, once there is room. */
+static inline uint64_t *tide_stream_at(const struct tide_stream *stream)
 {
-    stream->pos = (uint32_t)(end - stream->ring);
+    return (uint64_t *)(void *)(stream->ring + stream->pos);
+}
+
+/* What ends at END, a row or a note, is whole: let the collector see it. */
+static inline void tide_stream_publish(struct tide_stream *stream, const void *end)
+{
+    stream->pos = (uint32_t)((const uint8_t *)end - stream->ring);
     atomic_store_explicit(&stream->shared->head, stream->base + stream->pos,
                           memory_order_release);
 }
@@ -145,6 +134,19 @@ static inline void tide_stream_publish(struct tide_stream *stream, const uint8_t
  * The next hook finds no stream and gets a new one. */
 void tide_stream_keep_on_fork(struct tide_stream *stream, bool keep) TIDE_COLD;
 void tide_stream_tear(struct tide_self *self) TIDE_COLD;
+
+/* The stack in stack[] and the cache, DEPTH frames, KEPT of which are as before, is the
+ * one that was taken last. */
+static inline uint32_t tide_cache_taken(struct tide_stream *stream, uint32_t kept,
+                                        uint32_t depth)
+{
+    stream->kept = kept;
+    stream->in_walk = false;
+    stream->cache.leaf = NULL;
+    stream->cache.frames = depth;
+    stream->hash = stream->cache.frame[depth - 1].hash;
+    return depth;
+}
 
 /* Give STREAM, new or wiped by fork, a lane; false when nothing is recorded. */
 bool tide_stream_open(struct tide_stream *stream) TIDE_COLD;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
+#include "base/raw/varint.h"
 #include "capture/cautions.h"
 #include "capture/coder.h"
 #include "capture/lifecycle.h"
@@ -127,9 +128,8 @@ static void write_thread_mark(struct tide_stream *stream, uint8_t kind)
     const uint64_t tid = stream->tid;
     stream->limit = 0; /* stamped */
     if (tide_stream_room(stream, TIDE_RECORD_MAX))
-        tide_stream_publish(stream,
-                            tide_put_extra(stream->ring + stream->pos, kind, &tid,
-                                           kind == TIDE_EXTRA_THREAD_BEGIN));
+        tide_stream_publish(stream, tide_put_extra(tide_stream_at(stream), kind, &tid,
+                                                   kind == TIDE_EXTRA_THREAD_BEGIN));
 }
 
 /* The first lane of a process begins without numbers; any other means threads. */

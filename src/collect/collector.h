@@ -140,6 +140,9 @@ void tide_collector_finish(struct tide_collector *collector);
 
 /* Add a line to the trace's honesty section. */
 void tide_collector_trouble(struct tide_collector *collector, const char *line);
+/* LANE is broken: say so.  The first few times only. */
+void tide_collector_say_broken(struct tide_collector *collector,
+                               const struct tide_lane_copy *lane);
 
 /* --- Inside collect/ ---------------------------------------------------------------- */
 

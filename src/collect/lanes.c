@@ -13,11 +13,10 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
-#include "trace/cursor.h"
-#include "trace/format.h"
+#include "trace/row.h"
 
 enum {
-    TIDE_CHUNK_AIM = 128 * 1024, /* a chunk of this size is worth writing at once */
+    TIDE_CHUNK_AIM = 1536 * 1024, /* rows for a chunk worth writing at once */
     TIDE_BUFFER_LEAST = 8 * 1024,
     TIDE_RING_LEAST = 1024,
     TIDE_WRAP_TRIES = 64,
@@ -95,7 +94,7 @@ static const char *check_ring(struct tide_lane_copy *lane,
     lane->ring_changes = changes;
     lane->ring_known = true;
     lane->ring_next = 0;
-    if (lane->ring_bytes < TIDE_RING_LEAST || lane->ring_bytes > TIDE_CHUNK_MAX)
+    if (lane->ring_bytes < TIDE_RING_LEAST || lane->ring_bytes > TIDE_ROWS_MAX)
         return "its ring has no sensible size";
     if (!tide_share_at(share, lane->ring_at, lane->ring_bytes))
         return "its ring lies outside the segment";
@@ -151,7 +150,7 @@ static void add_cut(struct tide_lane_copy *lane, uint64_t position)
 {
     const uint64_t above =
         lane->cut_count ? lane->cuts[lane->cut_count - 1] : lane->start;
-    if (position <= above || position - lane->start > 4ull * TIDE_CHUNK_MAX)
+    if (position <= above || position - lane->start > 4ull * TIDE_ROWS_MAX)
         return;
     if (lane->cut_count == TIDE_CUTS_KEPT) {
         memmove(lane->cuts, lane->cuts + 1,
@@ -262,7 +261,7 @@ static uint64_t newest_reset(const struct tide_lane_copy *lane)
     uint64_t best = lane->start;
     for (uint32_t i = 0; i < lane->cut_count; i++) {
         const uint64_t cut = lane->cuts[i];
-        if (cut <= lane->end && cut - lane->start <= TIDE_CHUNK_MAX)
+        if (cut <= lane->end && cut - lane->start <= TIDE_ROWS_MAX)
             best = cut;
     }
     return best;
@@ -271,7 +270,7 @@ static uint64_t newest_reset(const struct tide_lane_copy *lane)
 uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wish)
 {
     const uint64_t pending = lane->end - lane->start;
-    const bool fits = pending <= TIDE_CHUNK_MAX;
+    const bool fits = pending <= TIDE_ROWS_MAX;
     if (pending == 0)
         return lane->start;
     if (wish == TIDE_CUT_ALL && fits)
@@ -322,13 +321,13 @@ size_t tide_lane_rest(struct tide_lane_copy *lane)
 
 bool tide_lane_at_reset(const struct tide_lane_copy *lane, uint64_t *ticks)
 {
-    /* Chunks begin where a record begins, so the first byte is a tag. */
-    struct tide_cursor cursor =
-        tide_cursor_over(lane->bytes, (size_t)(lane->end - lane->start));
-    if (TIDE_TAG_OP(tide_cursor_u8(&cursor)) != TIDE_OP_SYNC)
+    /* Chunks begin where a row begins. */
+    uint64_t row[2];
+    if (lane->end - lane->start < sizeof(row))
         return false;
-    *ticks = tide_cursor_varint(&cursor);
-    return !cursor.failed;
+    memcpy(row, lane->bytes, sizeof(row));
+    *ticks = row[1];
+    return TIDE_TAG_OP(TIDE_ROW_TAG(row[0])) == TIDE_OP_SYNC;
 }
 
 void tide_lane_ask(const struct tide_lane_copy *lane, const struct tide_share *share,

@@ -11,8 +11,8 @@
  * a chunk may end there; so may it at end and at any reset.  Nowhere else: the collector
  * does not decode, hence knows no other record boundary.
  *
- * Invariant: between two takes (after cutting) end - start <= TIDE_CHUNK_MAX, and one
- * take adds at most TIDE_CHUNK_MAX (a ring is not larger).  So some cut always makes a
+ * Invariant: between two takes (after cutting) end - start <= TIDE_ROWS_MAX, and one
+ * take adds at most TIDE_ROWS_MAX (a ring is not larger).  So some cut always makes a
  * chunk that is small enough.
  */
 #ifndef TIDE_COLLECT_LANES_H
@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "collect/segment.h"
+#include "trace/encode.h"
 #include "trace/ring.h"
 
 struct tide_target; /* see collect/targets.h */
@@ -55,14 +56,15 @@ struct tide_lane_copy {
     uint64_t cuts[TIDE_CUTS_KEPT]; /* resets above start, rising; may be above end */
 
     uint32_t sequence;
-    uint64_t first_ticks;  /* not later than the record at start */
-    uint64_t fresh_ticks;  /* not later than the record at fresh */
-    uint64_t before_ticks; /* not earlier than the last record before fresh */
-    uint64_t last_ticks;   /* not earlier than the last record before end */
-    uint64_t born_ns;      /* the byte at start is not older */
-    uint64_t fresh_ns;     /* the byte at fresh is not older */
-    uint64_t asked_ns;     /* when a reset was asked for last; 0: not since start */
-    uint64_t tick_ns;      /* when a time stamp was asked for last */
+    struct tide_encoder_lane coding; /* of its events */
+    uint64_t first_ticks;            /* not later than the record at start */
+    uint64_t fresh_ticks;            /* not later than the record at fresh */
+    uint64_t before_ticks;           /* not earlier than the last record before fresh */
+    uint64_t last_ticks;             /* not earlier than the last record before end */
+    uint64_t born_ns;                /* the byte at start is not older */
+    uint64_t fresh_ns;               /* the byte at fresh is not older */
+    uint64_t asked_ns; /* when a reset was asked for last; 0: not since start */
+    uint64_t tick_ns;  /* when a time stamp was asked for last */
 };
 
 /* When the lanes were looked at: what is found now was published since the last look.

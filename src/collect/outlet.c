@@ -18,7 +18,7 @@
 #define TIDE_ASK_NS    (350ull * 1000 * 1000)  /* age at which a reset is asked for */
 #define TIDE_OLD_NS    (500ull * 1000 * 1000)  /* age at which everything goes out */
 #define TIDE_REST_NS   (2000ull * 1000 * 1000) /* a lane idle so long gives its buffer */
-#define TIDE_POOL_MOST (64ull << 20) /* bytes in all buffers: more is written */
+#define TIDE_POOL_MOST (24ull << 20) /* bytes in all buffers: more is written */
 
 /* The file takes no more (disk full, limit): let the targets know and say so. */
 static void stop_recording(struct tide_collector *collector)
@@ -46,6 +46,27 @@ static void write_chunk(struct tide_collector *collector,
     atomic_store(&collector->writing, 0);
     if (status)
         stop_recording(collector);
+}
+
+/* The rows of LANE up to CUT.  Returns how far they are done with: when they make no sense
+ * nothing after them does. */
+static uint64_t write_rows(struct tide_collector *collector,
+                           const struct tide_chunk_label *label,
+                           struct tide_lane_copy *lane, uint64_t cut)
+{
+    atomic_store(&collector->writing, 1);
+    const enum tide_status status =
+        tide_writer_rows(collector->writer, label, &lane->coding, lane->bytes,
+                         (size_t)(cut - lane->start));
+    atomic_store(&collector->writing, 0);
+    if (status == TIDE_ECORRUPT) {
+        lane->broken = "its records make no sense";
+        tide_collector_say_broken(collector, lane);
+        return lane->end;
+    }
+    if (status)
+        stop_recording(collector);
+    return cut;
 }
 
 /* --- The collector's own notes ------------------------------------------------------ */
@@ -116,7 +137,11 @@ static void write_lane(struct tide_collector *collector, struct tide_lane_copy *
     while ((cut = tide_lane_cut(lane, wish)) > lane->start) {
         if (!collector->stopped) {
             const struct tide_chunk_label label = label_of(lane, cut);
-            write_chunk(collector, &label, lane->bytes, (size_t)(cut - lane->start));
+            if (lane->use == TIDE_LANE_NOTES)
+                write_chunk(collector, &label, lane->bytes,
+                            (size_t)(cut - lane->start));
+            else
+                cut = write_rows(collector, &label, lane, cut);
         }
         tide_lane_drop(lane, cut);
     }

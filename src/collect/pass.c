@@ -88,8 +88,8 @@ static void check_holders(const struct tide_collector *collector,
 
 /* --- Lanes --------------------------------------------------------------------------- */
 
-static void say_broken(struct tide_collector *collector,
-                       const struct tide_lane_copy *lane)
+void tide_collector_say_broken(struct tide_collector *collector,
+                               const struct tide_lane_copy *lane)
 {
     if (collector->troubles++ >= TIDE_TROUBLES_MOST)
         return;
@@ -171,7 +171,7 @@ static void adopt(struct tide_collector *collector, struct tide_share *share,
     if (lane->use == TIDE_LANE_EVENTS && is_second(share, lane))
         lane->broken = "its number is another's";
     if (lane->broken)
-        say_broken(collector, lane);
+        tide_collector_say_broken(collector, lane);
 }
 
 /* Make room to remember COUNT directory entries. */
@@ -217,7 +217,7 @@ static size_t take_lane(struct tide_collector *collector,
     const size_t taken = tide_lane_take(lane, share, &collector->looks);
     const uint64_t now = collector->looks.now_ns;
     if (sound && lane->broken)
-        say_broken(collector, lane);
+        tide_collector_say_broken(collector, lane);
     if (taken == 0)
         return 0;
     lane->owner->busy_ns = now;

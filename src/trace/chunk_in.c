@@ -12,13 +12,10 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "trace/record_columns.h"
-
 enum {
     TIDE_CHUNK_HEAD = sizeof(struct tide_format_chunk),
     TIDE_CHECKED_HEAD = offsetof(struct tide_format_chunk, checksum),
     TIDE_CHUNK_FLAGS = TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN | TIDE_CHUNK_COLUMNS,
-    TIDE_COLUMN_HEAD = TIDE_COLUMNS * 2 * sizeof(uint32_t),
 };
 
 _Static_assert(sizeof(struct tide_format_chunk) == 64, "as docs/format.md says");
@@ -31,10 +28,9 @@ enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd
         .fd = fd,
         .file_bytes = file_bytes,
         .stored = malloc(TIDE_CHUNK_HEAD + TIDE_STORED_MAX),
-        .columns = malloc(TIDE_CHUNK_MAX),
         .zstd = ZSTD_createDCtx(),
     };
-    if (reader->stored && reader->columns && reader->zstd)
+    if (reader->stored && reader->zstd)
         return TIDE_OK;
     tide_chunk_reader_release(reader);
     return TIDE_ENOMEM;
@@ -43,7 +39,6 @@ enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd
 void tide_chunk_reader_release(struct tide_chunk_reader *reader)
 {
     free(reader->stored);
-    free(reader->columns);
     ZSTD_freeDCtx(reader->zstd);
     *reader = (struct tide_chunk_reader){.fd = -1};
 }
@@ -115,7 +110,7 @@ enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t off
 
 /* STORED bytes at FROM are LENGTH bytes, compressed or plain. */
 static bool unpack(struct tide_chunk_reader *reader, const uint8_t *from,
-                   uint32_t stored, uint8_t *out, uint32_t length)
+                   uint64_t stored, uint8_t *out, uint64_t length)
 {
     if (stored == length) {
         memcpy(out, from, length);
@@ -125,33 +120,35 @@ static bool unpack(struct tide_chunk_reader *reader, const uint8_t *from,
     return !ZSTD_isError(size) && size == length;
 }
 
-/* The columns at PAYLOAD, STORED bytes in all, as RAW_BYTES of records at RAW. */
+/* The columns at PAYLOAD, STORED bytes in all, into RAW, one after the other. */
 static enum tide_status load_columns(struct tide_chunk_reader *reader,
                                      const uint8_t *payload, uint32_t stored,
-                                     uint8_t *raw, size_t raw_bytes)
+                                     uint8_t *raw, size_t raw_bytes,
+                                     struct tide_fields *out)
 {
-    uint32_t lengths[2 * TIDE_COLUMNS];
-    struct tide_columns columns;
-    if (stored < TIDE_COLUMN_HEAD)
-        return TIDE_ECORRUPT;
-    memcpy(lengths, payload, sizeof(lengths));
-    uint32_t from = TIDE_COLUMN_HEAD;
-    size_t to = 0;
+    struct tide_cursor cursor = tide_cursor_over(payload, stored);
+    uint64_t lengths[TIDE_COLUMNS], packed[TIDE_COLUMNS];
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
-        const uint32_t length = lengths[2 * i], packed = lengths[2 * i + 1];
-        if (length > raw_bytes - to || packed > stored - from ||
-            !unpack(reader, payload + from, packed, reader->columns + to, length))
-            return TIDE_ECORRUPT;
-        columns.bytes[i] = reader->columns + to;
-        columns.length[i] = length;
-        from += packed;
-        to += length;
+        lengths[i] = tide_cursor_varint(&cursor);
+        packed[i] = tide_cursor_varint(&cursor);
     }
-    return tide_columns_join(&columns, raw, raw_bytes) ? TIDE_OK : TIDE_ECORRUPT;
+    size_t left = raw_bytes;
+    out->columns = true;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        const struct tide_cursor from = tide_cursor_part(&cursor, packed[i]);
+        if (cursor.failed || lengths[i] > left ||
+            !unpack(reader, from.at, packed[i], raw, lengths[i]))
+            return TIDE_ECORRUPT;
+        out->at[i] = tide_cursor_over(raw, lengths[i]);
+        raw += lengths[i];
+        left -= lengths[i];
+    }
+    return left == 0 && tide_cursor_left(&cursor) == 0 ? TIDE_OK : TIDE_ECORRUPT;
 }
 
 enum tide_status tide_chunk_load(struct tide_chunk_reader *reader, uint64_t offset,
-                                 uint8_t *raw, size_t raw_bytes)
+                                 uint8_t *raw, size_t raw_bytes,
+                                 struct tide_fields *out)
 {
     struct tide_format_chunk head;
     const enum tide_status status = tide_chunk_check(reader, offset, &head);
@@ -160,12 +157,13 @@ enum tide_status tide_chunk_load(struct tide_chunk_reader *reader, uint64_t offs
     if (head.raw_bytes != raw_bytes)
         return TIDE_ECORRUPT; /* the file changed since it was opened */
     const uint8_t *payload = reader->stored + TIDE_CHUNK_HEAD;
+    *out = tide_fields_over(raw, raw_bytes);
+    if (head.flags & TIDE_CHUNK_COLUMNS)
+        return load_columns(reader, payload, head.stored_bytes, raw, raw_bytes, out);
     if (head.flags & TIDE_CHUNK_PLAIN) {
         memcpy(raw, payload, raw_bytes);
         return TIDE_OK;
     }
-    if (head.flags & TIDE_CHUNK_COLUMNS)
-        return load_columns(reader, payload, head.stored_bytes, raw, raw_bytes);
     const size_t size =
         ZSTD_decompressDCtx(reader->zstd, raw, raw_bytes, payload, head.stored_bytes);
     return !ZSTD_isError(size) && size == raw_bytes ? TIDE_OK : TIDE_ECORRUPT;

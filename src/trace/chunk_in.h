@@ -12,6 +12,7 @@
 
 #include <tidemark/status.h>
 
+#include "trace/fields.h"
 #include "trace/format.h"
 
 struct ZSTD_DCtx_s;
@@ -21,7 +22,6 @@ struct tide_chunk_reader {
     int fd; /* borrowed */
     uint64_t file_bytes;
     uint8_t *stored;          /* owned: header and payload as they stand in the file */
-    uint8_t *columns;         /* owned: the columns of one chunk, decompressed */
     struct ZSTD_DCtx_s *zstd; /* owned */
     uint64_t bytes;           /* read so far, all chunks */
 };
@@ -42,8 +42,11 @@ enum tide_status tide_chunk_head(const struct tide_chunk_reader *reader,
 enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t offset,
                                   struct tide_format_chunk *out);
 
-/* The same, then its payload, decompressed, into RAW, which has room for raw_bytes. */
+/* The same, then its payload, decompressed, into RAW, which has room for raw_bytes and
+ * TIDE_COLUMN_SLACK more.  OUT becomes its fields; of notes it is one cursor, as of
+ * records. */
 enum tide_status tide_chunk_load(struct tide_chunk_reader *reader, uint64_t offset,
-                                 uint8_t *raw, size_t raw_bytes);
+                                 uint8_t *raw, size_t raw_bytes,
+                                 struct tide_fields *out);
 
 #endif

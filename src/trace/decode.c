@@ -29,25 +29,24 @@ void tide_decoder_release(struct tide_decoder *decoder)
 
 /* --- Records --- */
 
-static uint64_t read_near(uint64_t base, struct tide_cursor *cursor)
+static uint64_t near(uint64_t base, uint64_t distance)
 {
-    const int64_t delta = tide_unzigzag(tide_cursor_varint(cursor));
-    return base + (uint64_t)delta * 8;
+    return base + (uint64_t)tide_unzigzag(distance) * 8;
 }
 
-static void read_number(struct tide_cursor *cursor, unsigned tag,
+static void read_number(struct tide_fields *fields, unsigned tag,
                         struct tide_event *event)
 {
     if (!(tag & TIDE_TAG_NUMBERED))
         return;
-    event->number = tide_cursor_u16(cursor);
+    event->number = tide_cursor_u16(tide_field(fields, TIDE_COLUMN_NUMBERS));
     event->numbered |= TIDE_HAS_NUMBER;
 }
 
-static void read_order(const struct tide_decoder *decoder, struct tide_cursor *cursor,
+static void read_order(const struct tide_decoder *decoder, struct tide_fields *fields,
                        unsigned tag, struct tide_event *event)
 {
-    read_number(cursor, tag, event);
+    read_number(fields, tag, event);
     event->numbered = decoder->numbers ? event->numbered | TIDE_ON_SLOT : 0;
 }
 
@@ -61,22 +60,23 @@ static bool read_shape(struct tide_decoder *decoder, uint8_t shape)
 }
 
 /* Size, shape and address as they stand in the record. */
-static bool read_details(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_details(struct tide_decoder *decoder, struct tide_fields *fields,
                          unsigned tag, struct tide_event *event)
 {
     unsigned shape = 0;
     if (tag & TIDE_TAG_SHAPED) {
-        shape = tide_cursor_u8(cursor);
+        shape = tide_cursor_u8(tide_field(fields, TIDE_COLUMN_REST));
         if (!read_shape(decoder, (uint8_t)shape))
             return false;
     }
     event->alloc_kind = decoder->last_kind;
-    event->size = tide_cursor_varint(cursor);
+    event->size = tide_field_varint(fields, TIDE_COLUMN_SIZES);
     event->usable = shape & TIDE_SHAPE_SLACK
-                        ? tide_add_saturating(event->size, tide_cursor_varint(cursor))
+                        ? tide_add_saturating(
+                              event->size, tide_field_varint(fields, TIDE_COLUMN_REST))
                         : TIDE_USABLE_GLIBC(event->size);
     if (shape & TIDE_SHAPE_ALIGN)
-        event->align_log2 = tide_cursor_u8(cursor);
+        event->align_log2 = tide_cursor_u8(tide_field(fields, TIDE_COLUMN_REST));
     if (event->align_log2 > 63)
         return false;
     const bool fresh = TIDE_TAG_OP(tag) != TIDE_OP_MOVE_END;
@@ -84,19 +84,20 @@ static bool read_details(struct tide_decoder *decoder, struct tide_cursor *curso
     if (TIDE_TAG_OP(tag) == TIDE_OP_ALLOC_HERE)
         event->address = here;
     else if (shape & TIDE_SHAPE_FAR)
-        event->address = tide_cursor_varint(cursor);
+        event->address = tide_field_varint(fields, TIDE_COLUMN_BIRTHS);
     else
-        event->address = read_near(decoder->memory->next_birth, cursor);
+        event->address = near(decoder->memory->next_birth,
+                              tide_field_varint(fields, TIDE_COLUMN_BIRTHS));
     return TIDE_TAG_OP(tag) != TIDE_OP_ALLOC_HERE || here != 0;
 }
 
 /* ALLOC, ALLOC_HERE, MOVE_END. */
-static bool read_birth(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_birth(struct tide_decoder *decoder, struct tide_fields *fields,
                        unsigned tag, struct tide_event *event)
 {
-    read_order(decoder, cursor, tag, event);
-    if (!read_details(decoder, cursor, tag, event) ||
-        !tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event))
+    read_order(decoder, fields, tag, event);
+    if (!read_details(decoder, fields, tag, event) ||
+        !tide_decode_stack(decoder, fields, TIDE_TAG_MODE(tag), event))
         return false;
     if (TIDE_TAG_MODE(tag) != TIDE_STACK_LEAF)
         tide_lane_keep_likeness(decoder, event);
@@ -106,85 +107,86 @@ static bool read_birth(struct tide_decoder *decoder, struct tide_cursor *cursor,
 
 /* ALLOC_LIKE, ALLOC_LIKE_HERE: which stack comes last, but tells the size, on which the
  * expected address depends. */
-static bool read_like(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_like(struct tide_decoder *decoder, struct tide_fields *fields,
                       unsigned tag, struct tide_event *event)
 {
     const bool here = TIDE_TAG_OP(tag) == TIDE_OP_ALLOC_LIKE_HERE;
     if (tag & TIDE_TAG_SHAPED || TIDE_TAG_MODE(tag) & 1)
         return false;
-    read_order(decoder, cursor, tag, event);
-    const uint64_t near = here ? 0 : read_near(decoder->memory->next_birth, cursor);
-    if (!tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event) ||
+    read_order(decoder, fields, tag, event);
+    const uint64_t distance = here ? 0 : tide_field_varint(fields, TIDE_COLUMN_BIRTHS);
+    if (!tide_decode_stack(decoder, fields, TIDE_TAG_MODE(tag), event) ||
         decoder->memory->stacks == 0)
         return false;
     const struct tide_recent *const recent = &decoder->memory->recent[decoder->current];
-    if (!recent->like)
+    if (recent->like != decoder->mark)
         return false;
     event->alloc_kind = recent->kind;
     event->align_log2 = recent->align_log2;
     event->size = recent->size;
     event->usable = recent->usable;
     const uint64_t there = tide_lane_expects(decoder->memory, event->usable);
-    event->address = here ? there : near;
+    event->address = here ? there : near(decoder->memory->next_birth, distance);
     tide_lane_add_birth(decoder->memory, event);
     return !here || there != 0;
 }
 
 /* FREE, MOVE_BEGIN. */
-static bool read_death(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_death(struct tide_decoder *decoder, struct tide_fields *fields,
                        unsigned tag, struct tide_event *event)
 {
     if (tag & TIDE_TAG_SHAPED)
         return false;
-    read_order(decoder, cursor, tag, event);
-    event->address = tag & TIDE_TAG_FAR
-                         ? tide_cursor_varint(cursor)
-                         : read_near(decoder->memory->last_death, cursor);
+    read_order(decoder, fields, tag, event);
+    const uint64_t at = tide_field_varint(fields, TIDE_COLUMN_DEATHS);
+    event->address = tag & TIDE_TAG_FAR ? at : near(decoder->memory->last_death, at);
     decoder->memory->last_death = event->address;
     if (!(tag & TIDE_TAG_STACKED))
         return true;
-    return tide_decode_stack(decoder, cursor, tide_cursor_u8(cursor), event);
+    return tide_decode_stack(
+        decoder, fields, tide_cursor_u8(tide_field(fields, TIDE_COLUMN_REST)), event);
 }
 
 /* FREE_AGE. */
-static bool read_death_of_age(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_death_of_age(struct tide_decoder *decoder, struct tide_fields *fields,
                               unsigned tag, struct tide_event *event)
 {
     struct tide_lane_memory *const memory = decoder->memory;
     event->kind = TIDE_EVENT_FREE;
     if (tag & (TIDE_TAG_SHAPED | TIDE_TAG_FAR))
         return false;
-    read_order(decoder, cursor, tag, event);
-    const uint64_t age = tide_cursor_varint(cursor);
+    read_order(decoder, fields, tag, event);
+    const uint64_t age = tide_field_varint(fields, TIDE_COLUMN_AGES);
     if (age >= TIDE_AGES || age >= memory->births)
         return false;
     event->address = tide_lane_take_age(memory, (uint32_t)age);
     if (!(tag & TIDE_TAG_STACKED))
         return true;
-    return tide_decode_stack(decoder, cursor, tide_cursor_u8(cursor), event);
+    return tide_decode_stack(
+        decoder, fields, tide_cursor_u8(tide_field(fields, TIDE_COLUMN_REST)), event);
 }
 
-static bool read_alloc(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_alloc(struct tide_decoder *decoder, struct tide_fields *fields,
                        unsigned tag, struct tide_event *event)
 {
     event->kind = TIDE_EVENT_ALLOC;
     return TIDE_TAG_OP(tag) < TIDE_OP_ALLOC_LIKE
-               ? read_birth(decoder, cursor, tag, event)
-               : read_like(decoder, cursor, tag, event);
+               ? read_birth(decoder, fields, tag, event)
+               : read_like(decoder, fields, tag, event);
 }
 
-static bool read_free(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_free(struct tide_decoder *decoder, struct tide_fields *fields,
                       unsigned tag, struct tide_event *event)
 {
     event->kind = TIDE_EVENT_FREE;
-    return read_death(decoder, cursor, tag, event);
+    return read_death(decoder, fields, tag, event);
 }
 
-static bool read_move_begin(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_move_begin(struct tide_decoder *decoder, struct tide_fields *fields,
                             unsigned tag, struct tide_event *event)
 {
     event->kind = TIDE_EVENT_MOVE_BEGIN;
-    if (!read_death(decoder, cursor, tag, event))
+    if (!read_death(decoder, fields, tag, event))
         return false;
     if (decoder->move_count == TIDE_MOVES_KEPT) { /* the oldest will not end any more */
         memmove(decoder->moves, decoder->moves + 1,
@@ -201,17 +203,17 @@ static uint64_t end_move(struct tide_decoder *decoder)
     return decoder->move_count ? decoder->moves[--decoder->move_count] : 0;
 }
 
-static bool read_move_end(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_move_end(struct tide_decoder *decoder, struct tide_fields *fields,
                           unsigned tag, struct tide_event *event)
 {
     event->kind = TIDE_EVENT_MOVE_END;
-    if (!read_birth(decoder, cursor, tag, event))
+    if (!read_birth(decoder, fields, tag, event))
         return false;
     event->value = end_move(decoder);
     return true;
 }
 
-static bool read_move_back(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_move_back(struct tide_decoder *decoder, struct tide_fields *fields,
                            unsigned tag, struct tide_event *event)
 {
     const bool gone = tag & TIDE_TAG_GONE;
@@ -220,28 +222,28 @@ static bool read_move_back(struct tide_decoder *decoder, struct tide_cursor *cur
     const bool known = decoder->move_count > 0;
     event->kind = gone ? TIDE_EVENT_MOVE_GONE : TIDE_EVENT_MOVE_BACK;
     event->address = end_move(decoder);
-    read_order(decoder, cursor, tag, event);
+    read_order(decoder, fields, tag, event);
     if (gone || !known)
         event->numbered = 0;
     return true;
 }
 
-static bool read_map(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_map(struct tide_decoder *decoder, struct tide_fields *fields,
                      unsigned tag, struct tide_event *event)
 {
     if (tag & TIDE_TAG_SHAPED)
         return false;
-    read_order(decoder, cursor, tag, event);
-    const uint64_t call = tide_cursor_varint(cursor);
+    read_order(decoder, fields, tag, event);
+    const uint64_t call = tide_field_varint(fields, TIDE_COLUMN_REST);
     if (call >= TIDE_MAP_CALLS)
         return false;
     event->kind = TIDE_EVENT_MAP;
     event->map_call = (uint8_t)call;
-    event->address = tide_cursor_varint(cursor);
-    event->size = tide_cursor_varint(cursor);
-    event->value = tide_cursor_varint(cursor);
-    event->value2 = tide_cursor_varint(cursor);
-    return tide_decode_stack(decoder, cursor, TIDE_TAG_MODE(tag), event);
+    event->address = tide_field_varint(fields, TIDE_COLUMN_REST);
+    event->size = tide_field_varint(fields, TIDE_COLUMN_REST);
+    event->value = tide_field_varint(fields, TIDE_COLUMN_REST);
+    event->value2 = tide_field_varint(fields, TIDE_COLUMN_REST);
+    return tide_decode_stack(decoder, fields, TIDE_TAG_MODE(tag), event);
 }
 
 /* How many varints each kind carries. */
@@ -255,15 +257,15 @@ static const uint8_t EXTRA_VALUES[] = {
 };
 enum { TIDE_EXTRA_KINDS = sizeof(EXTRA_VALUES) };
 
-static void read_values(struct tide_cursor *fields, struct tide_event *event)
+static void read_values(struct tide_cursor *values, struct tide_event *event)
 {
     const uint8_t count = EXTRA_VALUES[event->extra];
     if (count > 0)
-        event->value = tide_cursor_varint(fields);
+        event->value = tide_cursor_varint(values);
     if (count > 1)
-        event->value2 = tide_cursor_varint(fields);
+        event->value2 = tide_cursor_varint(values);
     if (count > 2)
-        event->value3 = tide_cursor_varint(fields);
+        event->value3 = tide_cursor_varint(values);
 }
 
 /* What an EXTRA means for the coder itself. */
@@ -277,18 +279,19 @@ static void obey_extra(struct tide_decoder *decoder, struct tide_event *event)
         event->alloc_kind = (uint8_t)event->value;
 }
 
-static bool read_extra(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_extra(struct tide_decoder *decoder, struct tide_fields *fields,
                        struct tide_event *event, bool *known)
 {
-    const uint64_t kind = tide_cursor_varint(cursor);
-    struct tide_cursor fields = tide_cursor_part(cursor, tide_cursor_varint(cursor));
+    struct tide_cursor *const rest = tide_field(fields, TIDE_COLUMN_REST);
+    const uint64_t kind = tide_cursor_varint(rest);
+    struct tide_cursor values = tide_cursor_part(rest, tide_cursor_varint(rest));
     *known = kind > 0 && kind < TIDE_EXTRA_KINDS;
-    if (!*known || cursor->failed)
-        return !cursor->failed;
+    if (!*known || rest->failed)
+        return !rest->failed;
     event->kind = TIDE_EVENT_EXTRA;
     event->extra = (uint8_t)kind;
-    read_values(&fields, event);
-    if (fields.failed)
+    read_values(&values, event);
+    if (values.failed)
         return false;
     obey_extra(decoder, event);
     return true;
@@ -296,21 +299,24 @@ static bool read_extra(struct tide_decoder *decoder, struct tide_cursor *cursor,
 
 /* --- Time --- */
 
-static bool read_time(struct tide_decoder *decoder, struct tide_cursor *cursor)
+static bool read_time(struct tide_decoder *decoder, struct tide_fields *fields)
 {
-    const uint64_t past = tide_cursor_varint(cursor);
-    decoder->ticks = tide_add_saturating(decoder->ticks, past);
-    return !cursor->failed;
+    const uint64_t past = tide_field_varint(fields, TIDE_COLUMN_REST);
+    decoder->ticks = past < UINT64_MAX / TIDE_TIME_UNIT
+                         ? tide_add_saturating(decoder->ticks, past * TIDE_TIME_UNIT)
+                         : UINT64_MAX;
+    return !tide_fields_failed(fields);
 }
 
 /* A lane's time never goes back, whatever its stamps say. */
-static bool read_sync(struct tide_decoder *decoder, struct tide_cursor *cursor)
+static bool read_sync(struct tide_decoder *decoder, struct tide_fields *fields)
 {
-    const uint64_t ticks = tide_cursor_varint(cursor);
-    const uint64_t epoch = tide_cursor_varint(cursor);
-    (void)tide_cursor_varint(cursor); /* tid: THREAD_BEGIN says it too */
-    const uint64_t flags = tide_cursor_varint(cursor);
-    if (cursor->failed)
+    struct tide_cursor *const rest = tide_field(fields, TIDE_COLUMN_REST);
+    const uint64_t ticks = tide_cursor_varint(rest);
+    const uint64_t epoch = tide_cursor_varint(rest);
+    (void)tide_cursor_varint(rest); /* tid: THREAD_BEGIN says it too */
+    const uint64_t flags = tide_cursor_varint(rest);
+    if (rest->failed)
         return false;
     if (ticks > decoder->ticks)
         decoder->ticks = ticks;
@@ -319,10 +325,11 @@ static bool read_sync(struct tide_decoder *decoder, struct tide_cursor *cursor)
     return tide_decoder_reset(decoder);
 }
 
-static bool read_stamp(struct tide_decoder *decoder, struct tide_cursor *cursor)
+static bool read_stamp(struct tide_decoder *decoder, struct tide_fields *fields)
 {
-    return *cursor->at++ == TIDE_OP_TIME ? read_time(decoder, cursor)
-                                         : read_sync(decoder, cursor);
+    return *fields->at[TIDE_COLUMN_TAGS].at++ == TIDE_OP_TIME
+               ? read_time(decoder, fields)
+               : read_sync(decoder, fields);
 }
 
 /* --- The loop --- */
@@ -333,46 +340,46 @@ static bool is_stamp(unsigned tag)
 }
 
 /* *KNOWN tells whether it is an event: EXTRA records of a later version are not. */
-static bool read_record(struct tide_decoder *decoder, struct tide_cursor *cursor,
+static bool read_record(struct tide_decoder *decoder, struct tide_fields *fields,
                         struct tide_event *event, bool *known)
 {
-    const unsigned tag = *cursor->at++;
+    const unsigned tag = *fields->at[TIDE_COLUMN_TAGS].at++;
     *known = true;
     switch (TIDE_TAG_OP(tag)) {
     case TIDE_OP_ALLOC:
     case TIDE_OP_ALLOC_HERE:
     case TIDE_OP_ALLOC_LIKE:
     case TIDE_OP_ALLOC_LIKE_HERE:
-        return read_alloc(decoder, cursor, tag, event);
+        return read_alloc(decoder, fields, tag, event);
     case TIDE_OP_FREE:
-        return read_free(decoder, cursor, tag, event);
+        return read_free(decoder, fields, tag, event);
     case TIDE_OP_FREE_AGE:
-        return read_death_of_age(decoder, cursor, tag, event);
+        return read_death_of_age(decoder, fields, tag, event);
     case TIDE_OP_MOVE_BEGIN:
-        return read_move_begin(decoder, cursor, tag, event);
+        return read_move_begin(decoder, fields, tag, event);
     case TIDE_OP_MOVE_END:
-        return read_move_end(decoder, cursor, tag, event);
+        return read_move_end(decoder, fields, tag, event);
     case TIDE_OP_MOVE_BACK:
-        return read_move_back(decoder, cursor, tag, event);
+        return read_move_back(decoder, fields, tag, event);
     case TIDE_OP_MAP:
-        return read_map(decoder, cursor, tag, event);
+        return read_map(decoder, fields, tag, event);
     case TIDE_OP_EXTRA:
-        return tag == TIDE_OP_EXTRA && read_extra(decoder, cursor, event, known);
+        return tag == TIDE_OP_EXTRA && read_extra(decoder, fields, event, known);
     default:
         return false;
     }
 }
 
 enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
-                                        struct tide_cursor *cursor,
+                                        struct tide_fields *fields,
                                         struct tide_event *events, size_t max,
                                         size_t *count)
 {
     for (*count = 0; *count < max;) {
-        if (cursor->at == cursor->end)
-            return TIDE_STOP_EMPTY;
-        if (is_stamp(*cursor->at))
-            return read_stamp(decoder, cursor) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
+        if (!tide_fields_left(fields))
+            return tide_fields_empty(fields) ? TIDE_STOP_EMPTY : TIDE_STOP_BAD;
+        if (is_stamp(*fields->at[TIDE_COLUMN_TAGS].at))
+            return read_stamp(decoder, fields) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
         if (!decoder->memory) /* a lane begins with a reset */
             return TIDE_STOP_BAD;
         bool known;
@@ -380,7 +387,7 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
         *event = (struct tide_event){.process = decoder->process,
                                      .lane = decoder->lane,
                                      .ticks = decoder->ticks};
-        if (!read_record(decoder, cursor, event, &known) || cursor->failed)
+        if (!read_record(decoder, fields, event, &known) || tide_fields_failed(fields))
             return TIDE_STOP_BAD;
         *count += known;
     }
@@ -388,18 +395,18 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
 }
 
 enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
-                                  struct tide_cursor *cursor, struct tide_event *events,
+                                  struct tide_fields *fields, struct tide_event *events,
                                   size_t max, size_t *count)
 {
     enum tide_decode_stop stop = TIDE_STOP_FULL;
     for (*count = 0; *count < max && stop == TIDE_STOP_FULL;) {
         size_t some;
-        if (!tide_decode_usual(decoder, cursor, events + *count, max - *count, &some))
+        if (!tide_decode_usual(decoder, fields, events + *count, max - *count, &some))
             stop = TIDE_STOP_BAD;
         *count += some;
         if (stop != TIDE_STOP_FULL || *count == max)
             break;
-        stop = tide_decode_plain(decoder, cursor, events + *count, 1, &some);
+        stop = tide_decode_plain(decoder, fields, events + *count, 1, &some);
         *count += some;
     }
     return stop;

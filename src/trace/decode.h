@@ -13,10 +13,12 @@
 
 #include <tidemark/status.h>
 
-#include "trace/cursor.h"
 #include "trace/event.h"
+#include "trace/fields.h"
 #include "trace/format.h"
+#include "trace/piles.h"
 #include "trace/resolve.h"
+#include "trace/words.h"
 
 /* In struct tide_event, field numbered. */
 enum tide_event_order {
@@ -30,7 +32,7 @@ enum { TIDE_MOVES_KEPT = 8 }; /* reallocs that a lane may have begun and not end
 struct tide_dictionary_entry {
     uint64_t word;
     uint32_t frame;
-    uint32_t mark; /* of the reset after which it was given */
+    uint32_t mark; /* of the chunk in which it was given */
 };
 
 /* An entry of the recent stacks. */
@@ -39,8 +41,8 @@ struct tide_recent {
     uint16_t depth;
     bool cut; /* it begins with the CUT frame */
     /* What the last birth with it was like. */
-    bool like; /* there was one */
     uint8_t kind, align_log2;
+    uint32_t like; /* mark of the chunk in which there was one */
     uint64_t size, usable;
 };
 
@@ -50,12 +52,13 @@ struct tide_lane_memory {
     uint32_t stacks; /* entries since the reset */
     uint32_t births;
     uint64_t next_birth, last_death;
-    uint8_t pile_count[TIDE_CLASSES];
     struct tide_recent recent[TIDE_RECENTS];
+    uint16_t next[TIDE_RECENTS]; /* which entry stood after which */
     struct tide_dictionary_entry dictionary[TIDE_DICTIONARY_SLOTS];
     uint64_t ages[TIDE_AGES];
     uint8_t age_class[TIDE_AGES];
-    uint64_t piles[TIDE_CLASSES][TIDE_PILE];
+    struct tide_words words;
+    struct tide_piles piles;
 };
 
 struct tide_decoder {
@@ -66,7 +69,7 @@ struct tide_decoder {
     uint64_t ticks, epoch;
     uint8_t last_kind;               /* enum tide_alloc_kind */
     bool numbers;                    /* the lane takes numbers */
-    uint32_t mark;                   /* resets so far */
+    uint32_t mark;                   /* chunks and resets so far */
     uint32_t current;                /* entry of the present stack, if there is any */
     struct tide_lane_memory *memory; /* owned: NULL until the first reset */
 
@@ -85,7 +88,7 @@ struct tide_decoder {
 
 /* Why tide_decode() stopped. */
 enum tide_decode_stop {
-    TIDE_STOP_EMPTY, /* all bytes are read */
+    TIDE_STOP_EMPTY, /* all records are read */
     TIDE_STOP_STAMP, /* a TIME or SYNC was read: decoder->ticks is new */
     TIDE_STOP_FULL,  /* no room for another event */
     TIDE_STOP_BAD,   /* these bytes are no record, or decoder->status says more */
@@ -101,28 +104,31 @@ static inline void tide_decoder_lost(struct tide_decoder *decoder)
     decoder->move_count = 0;
 }
 
-/* Decode records at CURSOR into EVENTS, at most MAX of them; *COUNT says how many.  SPAN
+/* Another chunk of the lane begins: forget what is forgotten there. */
+void tide_decoder_begin_chunk(struct tide_decoder *decoder);
+
+/* Decode records at FIELDS into EVENTS, at most MAX of them; *COUNT says how many.  SPAN
  * events are not made here. */
 enum tide_decode_stop tide_decode(struct tide_decoder *decoder,
-                                  struct tide_cursor *cursor, struct tide_event *events,
+                                  struct tide_fields *fields, struct tide_event *events,
                                   size_t max, size_t *count);
 
 /* --- For decode.c and each other --- */
 
 /* The same as tide_decode(), every record in the plain way. */
 enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
-                                        struct tide_cursor *cursor,
+                                        struct tide_fields *fields,
                                         struct tide_event *events, size_t max,
                                         size_t *count);
 /* Decode records as tide_decode() does, as long as they are of the usual kind; *COUNT may
  * well be 0.  False when a record makes no sense.  See decode_usual.c. */
-bool tide_decode_usual(struct tide_decoder *decoder, struct tide_cursor *cursor,
+bool tide_decode_usual(struct tide_decoder *decoder, struct tide_fields *fields,
                        struct tide_event *events, size_t max, size_t *count);
 
 /* Forget what a reset forgets.  False: no memory. */
 bool tide_decoder_reset(struct tide_decoder *decoder);
 /* Read the stack of EVENT, given by MODE (enum tide_stack_mode); false when it is none. */
-bool tide_decode_stack(struct tide_decoder *decoder, struct tide_cursor *cursor,
+bool tide_decode_stack(struct tide_decoder *decoder, struct tide_fields *fields,
                        unsigned mode, struct tide_event *event);
 
 #endif

@@ -1,12 +1,13 @@
 /* trace/decode_usual.c - the records that traces are made of: decoded fast.
  *
- * This reads what decode.c and decode_stack.c read, with the same results, but only births
- * and deaths in their usual forms, with a stack that is known already, and only while
- * there are bytes enough that none of it can run over the end.  Whatever is not usual is
- * left where it stands, for them.
+ * This reads what decode.c and decode_stack.c read, with the same results, but only by
+ * columns, and only births and deaths in their usual forms, with a stack that is known
+ * already.  Which those are can be told from the tag alone (and the shape, if there is one),
+ * before anything is taken.  Whatever is not usual is left where it stands, for them.
  *
- * What it costs is guessing wrong, more than what it does.  So the lengths of sizes and
- * addresses, which nobody can foresee, are computed from one word of bytes.
+ * What it costs is guessing wrong, more than what it does.  So the lengths of varints, which
+ * nobody can foresee, are computed from one word of bytes: columns are followed by
+ * TIDE_COLUMN_SLACK bytes that may be read.
  */
 #include "trace/decode.h"
 
@@ -17,32 +18,13 @@
 #include "trace/format.h"
 #include "trace/lane_memory.h"
 
-enum { TIDE_ROOM = 32 }; /* bytes that a usual record may look at */
+#define TIDE_INLINE static inline __attribute__((always_inline))
 
-/* What became of a record. */
-enum outcome {
-    TIDE_USUAL,   /* it was read */
-    TIDE_UNUSUAL, /* it was left: nothing has changed */
-    TIDE_WRONG,   /* it is none */
-};
-
-/* Where the next record stands. */
+/* Where the next fields stand.  When something is wrong, an `at` may be beyond its end. */
 struct hand {
-    const uint8_t *at, *end;
+    const uint8_t *at[TIDE_COLUMNS], *end[TIDE_COLUMNS];
+    bool wrong;
 };
-
-/* The next eight bytes; BITS of them are used up. */
-struct window {
-    uint64_t word;
-    unsigned bits;
-};
-
-static inline struct window window_at(const uint8_t *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof(word));
-    return (struct window){.word = le64toh(word)};
-}
 
 /* The number in the bytes of a varint of up to eight. */
 static uint64_t long_value(uint64_t bytes)
@@ -54,101 +36,81 @@ static uint64_t long_value(uint64_t bytes)
 }
 
 /* The same, of up to four. */
-static inline uint64_t short_value(uint64_t bytes)
+TIDE_INLINE uint64_t short_value(uint64_t bytes)
 {
     uint32_t value = (uint32_t)bytes;
     value = (value & 0x007f007fu) | (value & 0x7f007f00u) >> 1;
     return (value & 0x3fffu) | (value & 0x3fff0000u) >> 2;
 }
 
-/* Take a varint out of WINDOW; false when it is not wholly in there. */
-static inline bool take_varint(struct window *window, uint64_t *value)
+static __attribute__((noinline)) uint64_t take_longest(struct hand *hand,
+                                                       unsigned column)
 {
-    const uint64_t ends = ~window->word & 0x8080808080808080u;
-    if (!ends)
-        return false;
-    const unsigned bits = (unsigned)__builtin_ctzll(ends) + 1;
-    const uint64_t bytes = window->word & (ends ^ (ends - 1));
-    *value = bits <= 32 ? short_value(bytes) : long_value(bytes);
-    /* What is shifted in looks like the end of a varint: then bits is above 64. */
-    window->word = window->word >> (bits - 1) >> 1;
-    window->bits += bits;
-    return window->bits <= 64;
+    struct tide_cursor cursor = {.at = hand->at[column], .end = hand->end[column]};
+    const uint64_t value = tide_cursor_varint(&cursor);
+    hand->at[column] = cursor.at;
+    hand->wrong |= cursor.failed;
+    return value;
 }
 
-static inline uint64_t near(uint64_t last, uint64_t value)
+TIDE_INLINE uint64_t take(struct hand *hand, unsigned column)
+{
+    uint64_t word;
+    const uint8_t *const at = hand->at[column];
+    memcpy(&word, at, sizeof(word));
+    word = le64toh(word);
+    const uint64_t ends = ~word & 0x8080808080808080u;
+    if (__builtin_expect((uint32_t)ends == 0, 0)) {
+        if (!ends)
+            return take_longest(hand, column);
+        hand->at[column] = at + (unsigned)__builtin_ctzll(ends) / 8 + 1;
+        hand->wrong |= hand->at[column] > hand->end[column];
+        return long_value(word & (ends ^ (ends - 1)));
+    }
+    const uint32_t near_ends = (uint32_t)ends;
+    hand->at[column] = at + (unsigned)__builtin_ctz(near_ends) / 8 + 1;
+    hand->wrong |= hand->at[column] > hand->end[column];
+    return short_value((uint32_t)word & (near_ends ^ (near_ends - 1)));
+}
+
+TIDE_INLINE uint64_t near(uint64_t last, uint64_t value)
 {
     return last + (uint64_t)tide_unzigzag(value) * 8;
 }
 
 /* The number of a record that has one. */
-static inline void take_number(const struct tide_decoder *decoder, struct hand *hand,
-                               struct tide_event *event)
+TIDE_INLINE void take_number(const struct tide_decoder *decoder, struct hand *hand,
+                             struct tide_event *event)
 {
+    const uint8_t *const at = hand->at[TIDE_COLUMN_NUMBERS];
+    hand->wrong |= hand->end[TIDE_COLUMN_NUMBERS] - at < 2;
     if (decoder->numbers)
         event->numbered = TIDE_ON_SLOT | TIDE_HAS_NUMBER;
-    event->number = (uint16_t)(hand->at[0] | hand->at[1] << 8);
-    hand->at += 2;
+    event->number = (uint16_t)(at[0] | at[1] << 8);
+    hand->at[TIDE_COLUMN_NUMBERS] = at + 2;
 }
 
-static inline enum outcome usual_free(const struct tide_decoder *decoder,
-                                      struct hand *hand, struct tide_event *event)
+/* FREE, FREE_AGE without far or stack. */
+TIDE_INLINE void usual_free(const struct tide_decoder *decoder, struct hand *hand,
+                            unsigned tag, struct tide_event *event)
 {
     struct tide_lane_memory *const memory = decoder->memory;
-    const unsigned tag = *hand->at++;
-    if (tag & ~(15u | TIDE_TAG_NUMBERED))
-        return TIDE_UNUSUAL;
     *event = decoder->blank;
     event->kind = TIDE_EVENT_FREE;
     if (tag & TIDE_TAG_NUMBERED)
         take_number(decoder, hand, event);
-    struct window window = window_at(hand->at);
-    uint64_t value;
-    if (!take_varint(&window, &value))
-        return TIDE_UNUSUAL;
-    hand->at += window.bits / 8;
     if (TIDE_TAG_OP(tag) == TIDE_OP_FREE) {
-        memory->last_death = near(memory->last_death, value);
+        memory->last_death = near(memory->last_death, take(hand, TIDE_COLUMN_DEATHS));
         event->address = memory->last_death;
-        return TIDE_USUAL;
+        return;
     }
-    if (value >= TIDE_AGES || value >= memory->births)
-        return TIDE_WRONG;
-    event->address = tide_lane_take_age(memory, (uint32_t)value);
-    return TIDE_USUAL;
-}
-
-/* What the fields of a birth say, before anything of it is believed. */
-struct birth {
-    uint64_t size, distance, entry;
-    uint8_t kind;
-};
-
-static inline bool take_birth(const struct tide_decoder *decoder, struct hand *hand,
-                              unsigned tag, struct birth *birth)
-{
-    const unsigned op = TIDE_TAG_OP(tag);
-    birth->kind = decoder->last_kind;
-    if (tag & TIDE_TAG_SHAPED) {
-        birth->kind = *hand->at++;
-        if (birth->kind >= TIDE_KINDS || op >= TIDE_OP_ALLOC_LIKE)
-            return false; /* or there is more to the shape */
-    }
-    struct window window = window_at(hand->at);
-    birth->entry = decoder->current;
-    if (op < TIDE_OP_ALLOC_LIKE && !take_varint(&window, &birth->size))
-        return false;
-    if ((op == TIDE_OP_ALLOC || op == TIDE_OP_ALLOC_LIKE) &&
-        !take_varint(&window, &birth->distance))
-        return false;
-    if (TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT && !take_varint(&window, &birth->entry))
-        return false;
-    hand->at += window.bits / 8;
-    return true;
+    const uint64_t age = take(hand, TIDE_COLUMN_AGES);
+    hand->wrong |= age >= TIDE_AGES || age >= memory->births;
+    event->address = tide_lane_take_age(memory, (uint32_t)age % TIDE_AGES);
 }
 
 /* The birth is like the last one with its stack, RECENT. */
-static inline void be_like(const struct tide_recent *recent, struct tide_event *event)
+TIDE_INLINE void be_like(const struct tide_recent *recent, struct tide_event *event)
 {
     event->alloc_kind = recent->kind;
     event->align_log2 = recent->align_log2;
@@ -157,89 +119,125 @@ static inline void be_like(const struct tide_recent *recent, struct tide_event *
 }
 
 /* The birth is what its record says, and the last one with the present stack. */
-static inline void be_new(struct tide_decoder *decoder, const struct birth *birth,
-                          struct tide_event *event)
+TIDE_INLINE void be_new(struct tide_decoder *decoder, struct hand *hand, unsigned tag,
+                        struct tide_event *event)
 {
-    decoder->last_kind = birth->kind;
-    event->alloc_kind = birth->kind;
-    event->size = birth->size;
-    event->usable = TIDE_USABLE_GLIBC(birth->size);
+    if (tag & TIDE_TAG_SHAPED)
+        decoder->last_kind = *hand->at[TIDE_COLUMN_REST]++;
+    event->alloc_kind = decoder->last_kind;
+    event->size = take(hand, TIDE_COLUMN_SIZES);
+    event->usable = TIDE_USABLE_GLIBC(event->size);
     tide_lane_keep_likeness(decoder, event);
 }
 
-static inline enum outcome usual_alloc(struct tide_decoder *decoder, struct hand *hand,
-                                       struct tide_event *event)
+/* ALLOC in all its forms, with a stack by NEXT or RECENT; memory->stacks > 0. */
+TIDE_INLINE void usual_alloc(struct tide_decoder *decoder, struct hand *hand,
+                             unsigned tag, struct tide_event *event)
 {
     struct tide_lane_memory *const memory = decoder->memory;
-    const unsigned tag = *hand->at++, op = TIDE_TAG_OP(tag);
-    const bool like = op >= TIDE_OP_ALLOC_LIKE;
-    const bool here = op == TIDE_OP_ALLOC_HERE || op == TIDE_OP_ALLOC_LIKE_HERE;
-    if (TIDE_TAG_MODE(tag) & 1)
-        return TIDE_UNUSUAL; /* DELTA, LEAF */
+    const unsigned op = TIDE_TAG_OP(tag);
     *event = decoder->blank;
     event->kind = TIDE_EVENT_ALLOC;
     if (tag & TIDE_TAG_NUMBERED)
         take_number(decoder, hand, event);
-    struct birth birth = {0};
-    if (!take_birth(decoder, hand, tag, &birth))
-        return TIDE_UNUSUAL;
-    if (birth.entry >= memory->stacks || birth.entry >= TIDE_RECENTS)
-        return memory->stacks ? TIDE_WRONG : TIDE_UNUSUAL;
-    struct tide_recent *const recent = &memory->recent[birth.entry];
-    if (like && !recent->like)
-        return TIDE_WRONG;
-    decoder->current = (uint32_t)birth.entry;
+    uint64_t entry = TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT
+                         ? take(hand, TIDE_COLUMN_STACKS)
+                         : memory->next[decoder->current];
+    hand->wrong |= entry >= memory->stacks || entry >= TIDE_RECENTS;
+    entry %= TIDE_RECENTS;
+    const struct tide_recent *const recent = &memory->recent[entry];
+    tide_lane_go_to(decoder, (uint32_t)entry);
     decoder->cut_stacks += recent->cut;
     event->stack = recent->node;
-    if (like)
+    if (op >= TIDE_OP_ALLOC_LIKE) {
+        hand->wrong |= recent->like != decoder->mark;
         be_like(recent, event);
-    else
-        be_new(decoder, &birth, event);
+    } else {
+        be_new(decoder, hand, tag, event);
+    }
     const uint64_t expected = tide_lane_expects(memory, event->usable);
-    event->address = here ? expected : near(memory->next_birth, birth.distance);
-    if (here && !expected)
-        return TIDE_WRONG;
+    if (op == TIDE_OP_ALLOC_HERE || op == TIDE_OP_ALLOC_LIKE_HERE) {
+        event->address = expected;
+        hand->wrong |= expected == 0;
+    } else {
+        event->address = near(memory->next_birth, take(hand, TIDE_COLUMN_BIRTHS));
+    }
     tide_lane_add_birth(memory, event);
-    return TIDE_USUAL;
 }
 
-static inline enum outcome usual(struct tide_decoder *decoder, struct hand *hand,
-                                 struct tide_event *event)
+/* A birth of the usual form?  A kind may be said, but nothing more unusual. */
+TIDE_INLINE bool is_usual_alloc(const struct hand *hand, unsigned tag)
 {
-    switch (TIDE_TAG_OP(*hand->at)) {
+    if (TIDE_TAG_MODE(tag) & 1) /* DELTA, LEAF */
+        return false;
+    if (!(tag & TIDE_TAG_SHAPED))
+        return true;
+    const uint8_t *const shape = hand->at[TIDE_COLUMN_REST];
+    return TIDE_TAG_OP(tag) < TIDE_OP_ALLOC_LIKE &&
+           shape < hand->end[TIDE_COLUMN_REST] && *shape < TIDE_KINDS;
+}
+
+/* Take the record at hand; false: it is none of the usual ones, and was left. */
+TIDE_INLINE bool usual(struct tide_decoder *decoder, struct hand *hand,
+                       struct tide_event *event)
+{
+    const unsigned tag = *hand->at[TIDE_COLUMN_TAGS];
+    switch (TIDE_TAG_OP(tag)) {
     case TIDE_OP_FREE:
     case TIDE_OP_FREE_AGE:
-        return usual_free(decoder, hand, event);
+        if (tag & ~(15u | TIDE_TAG_NUMBERED))
+            return false;
+        hand->at[TIDE_COLUMN_TAGS]++;
+        usual_free(decoder, hand, tag, event);
+        return true;
     case TIDE_OP_ALLOC:
     case TIDE_OP_ALLOC_HERE:
     case TIDE_OP_ALLOC_LIKE:
     case TIDE_OP_ALLOC_LIKE_HERE:
-        return usual_alloc(decoder, hand, event);
+        if (!is_usual_alloc(hand, tag))
+            return false;
+        hand->at[TIDE_COLUMN_TAGS]++;
+        usual_alloc(decoder, hand, tag, event);
+        return true;
     default:
-        return TIDE_UNUSUAL;
+        return false;
     }
 }
 
-bool tide_decode_usual(struct tide_decoder *decoder, struct tide_cursor *cursor,
+/* Give the columns back as far as they were read; false when one was overrun. */
+static bool give_back(struct tide_fields *fields, const struct hand *hand)
+{
+    bool right = !hand->wrong;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        right &= hand->at[i] <= hand->end[i];
+        fields->at[i].at = hand->at[i] <= hand->end[i] ? hand->at[i] : hand->end[i];
+    }
+    return right;
+}
+
+bool tide_decode_usual(struct tide_decoder *decoder, struct tide_fields *fields,
                        struct tide_event *events, size_t max, size_t *count)
 {
-    struct hand hand = {.at = cursor->at, .end = cursor->end};
+    *count = 0;
+    if (!fields->columns || !decoder->memory || decoder->memory->stacks == 0)
+        return true;
+    struct hand hand = {.wrong = false};
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        hand.at[i] = fields->at[i].at;
+        hand.end[i] = fields->at[i].end;
+    }
     decoder->blank =
         (struct tide_event){.numbered = decoder->numbers ? TIDE_ON_SLOT : 0,
                             .process = decoder->process,
                             .lane = decoder->lane,
                             .ticks = decoder->ticks};
-    const uint8_t *start = hand.at; /* of the record at hand */
-    enum outcome outcome = TIDE_USUAL;
     size_t made = 0;
-    while (made < max && decoder->memory && hand.end - hand.at >= TIDE_ROOM) {
-        outcome = usual(decoder, &hand, &events[made]);
-        if (outcome != TIDE_USUAL)
+    while (made < max && hand.at[TIDE_COLUMN_TAGS] < hand.end[TIDE_COLUMN_TAGS] &&
+           usual(decoder, &hand, &events[made])) {
+        if (__builtin_expect(hand.wrong, 0))
             break;
-        start = hand.at;
         made++;
     }
-    cursor->at = start;
     *count = made;
-    return outcome != TIDE_WRONG;
+    return give_back(fields, &hand);
 }

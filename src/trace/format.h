@@ -13,7 +13,8 @@
  *   record  one thing that happened; one tag byte, then its fields.
  *   chunk   whole records of one lane, compressed and checksummed together.
  *   reset   a SYNC record: the coder forgets everything, so what follows can be
- *           decoded without what came before.
+ *           decoded without what came before.  Where a chunk begins it forgets all but
+ *           the stacks.
  *   number  the position of an event in the history of its slot (see "Order").
  *   word    a frame of a stack: kind in the upper bits, address or id below.
  *
@@ -21,8 +22,8 @@
  *   1. All integers are little-endian.  A varint holds 7 bits a byte, lowest first, at
  *      most 10 bytes; zigzag maps signed to unsigned (0, -1, 1, -2 -> 0, 1, 2, 3).
  *   2. A chunk holds whole records.  Its raw size is at most TIDE_CHUNK_MAX.
- *   3. A chunk flagged RESET starts with SYNC.  One that is not goes on with the coder
- *      state that its lane's previous chunk (sequence - 1) left.
+ *   3. A chunk flagged RESET starts with SYNC.  One that is not goes on with the stacks
+ *      that its lane's previous chunk (sequence - 1) left.
  *   4. Chunks of one lane stand in the file in the order of their sequence.
  *   5. Nothing in a chunk refers to a byte of another lane's chunks; what lanes share
  *      (modules, names, threads) travels in NOTES chunks, which may be read first.
@@ -36,10 +37,9 @@
 
 #define TIDE_FILE_MAGIC   "tidemark"
 #define TIDE_FILE_VERSION 1u
-#define TIDE_CHUNK_MAGIC  0x4b484354u    /* "TCHK" */
-#define TIDE_CHUNK_MAX    (256u * 1024u) /* raw bytes in a chunk, at most */
-#define TIDE_SYNC_BYTES   (160u * 1024u) /* a lane resets at least this often */
-#define TIDE_NO_PROCESS   0xffffffffu    /* chunk says something of the whole run */
+#define TIDE_CHUNK_MAGIC  0x4b484354u     /* "TCHK" */
+#define TIDE_CHUNK_MAX    (6144u * 1024u) /* raw bytes in a chunk, at most */
+#define TIDE_NO_PROCESS   0xffffffffu     /* chunk says something of the whole run */
 
 /* 64 bytes at offset 0. */
 struct tide_format_header {
@@ -67,9 +67,10 @@ enum tide_chunk_flag {
 };
 
 /* The payload of an EVENTS chunk by columns: for each column its length and its stored
- * length (u32 each), then the columns, each compressed on its own, or plain when the two
- * lengths are equal.  A column holds one kind of field of all records, in their order:
- * what stands in a record is said below, and from which column each field comes. */
+ * length (varints), then the columns, each compressed on its own, or plain when the two
+ * lengths are equal.  raw_bytes is the sum of the lengths.  A column holds one kind of
+ * field of all records, in their order: what stands in a record is said below, and here in
+ * which column each field is.  Without columns, the payload is the records themselves. */
 enum tide_column {
     TIDE_COLUMN_TAGS,    /* tags */
     TIDE_COLUMN_NUMBERS, /* numbers */
@@ -82,6 +83,9 @@ enum tide_column {
     TIDE_COLUMN_REST,    /* everything else */
     TIDE_COLUMNS,
 };
+
+/* The most bytes that a payload takes in the file: lengths of columns included. */
+#define TIDE_STORED_MAX (TIDE_CHUNK_MAX + TIDE_CHUNK_MAX / 128 + 8192u)
 
 /* 64 bytes, then stored_bytes of payload, then the next chunk. */
 struct tide_format_chunk {
@@ -164,13 +168,13 @@ enum tide_end {
  * near address: varint zigzag((address - base) / 8).  The base of a birth (ALLOC,
  * MOVE_END) is where the next block would stand if memory were handed out in a row, 8
  * bytes after the end of the lane's previous birth; that of a death (FREE, MOVE_BEGIN) is
- * the address of its previous death.  Both are 0 after a reset.  Far: varint.
+ * the address of its previous death.  Both are 0 at first.  Far: varint.
  *
  *   op            fields after the tag [and number]
  *   ALLOC         [shape u8], varint size, [varint usable - size], [align u8: log2],
  *                 address, stack
  *   ALLOC_HERE    as ALLOC without the address, which is the one expected
- *   ALLOC_LIKE    address, stack (SAME or RECENT): size, usable size, alignment and kind
+ *   ALLOC_LIKE    address, stack (NEXT or RECENT): size, usable size, alignment and kind
  *                 are those of the last birth with this stack; not shaped, near
  *   ALLOC_LIKE_HERE  stack: both
  *   FREE          address, [mode u8, stack]
@@ -179,7 +183,8 @@ enum tide_end {
  *   MOVE_END      as ALLOC                          its new block, after the call
  *   MOVE_BACK     -                                 the call failed: the old block is
  *                                                   live again (numbered: on its slot)
- *   TIME          varint ticks since the lane's last TIME or SYNC
+ *   TIME          varint ticks since the lane's last TIME or SYNC, divided by
+ *                 TIDE_TIME_UNIT
  *   SYNC          varint ticks (absolute), varint epoch, varint tid, varint flags:
  *                 1 = from here on the lane takes numbers
  *   MAP           varint call (enum tide_map_call), varint address, varint length,
@@ -187,27 +192,38 @@ enum tide_end {
  *   EXTRA         varint kind (enum tide_extra), varint length, length bytes
  *
  * Stack, by mode:
- *   SAME    nothing: the lane's present stack
+ *   NEXT    nothing: the stack that stood after the present one last time, or, when
+ *           there was none since the chunk began, the present one again
  *   DELTA   varint pop, varint push, push frame tokens, outermost first: off the present
  *           stack, then onto it.  The result is the present stack from here on, and
  *           entry n % TIDE_RECENTS of the table of recent stacks, n counting from 0
  *           after a reset
- *   RECENT  varint index of an entry: it is the present stack from here on
+ *   RECENT  varint index of an entry: it is the present stack from here on, as after
+ *           NEXT
  *   LEAF    varint word: one frame only; the present stack stays as it was
- * With each recent stack goes what the last birth with it was like.
+ * With each recent stack goes what the last birth with it was like, in this chunk.
  *
- * Ages.  The lane's last TIDE_AGES births since the reset are remembered; age 0 is the
+ * Ages.  The last TIDE_AGES births of the lane in this chunk are remembered; age 0 is the
  * newest.  FREE_AGE frees the block of that birth.
  *
  * The address expected.  Allocators like to give out again what came back last.  When
  * FREE_AGE frees a block of a class below TIDE_CLASSES (tide_class_of() its usable size),
- * its address goes on top of the pile of that class, which holds the TIDE_PILE topmost.
- * A birth (not MOVE_END) of the class takes the topmost one off, and finds it right or
- * not.  From an empty pile 0 is taken.
+ * its address goes on top of the pile of that class, or, when TIDE_PILE are there already,
+ * on the heap behind it, which holds the last TIDE_HEAP.  A birth (not MOVE_END) of the
+ * class takes the topmost one off the pile, and finds it right or not.  When the pile is
+ * empty, one is taken from the heap, and more, each on top of the pile, until it is full or
+ * the heap empty: of classes below TIDE_LIFO_CLASSES the newest first, else the oldest.
+ * piles.h has it in C.
  *
- * A frame token is a varint v.  v even: entry v/2 of the lane's word dictionary.  v odd:
- * the word v>>1 itself, which also becomes entry tide_word_slot(word).  A reset empties
- * dictionary and stack. */
+ * A frame token is a varint v.  v = 0: the word that stood here last time, that is, after the
+ * same word before it; or for the first frame of a DELTA, after the same first frame of
+ * the DELTA before.  Else v even: entry v/2 - 1 of the dictionary of words.  v odd: a new
+ * word, zigzag(word - the last new word) = v >> 1, modulo 2^64, which also becomes entry
+ * tide_word_slot(word).  At first the word before, and the last new one, are 0.
+ *
+ * What is forgotten.  A reset forgets everything: no recent stacks, no present one.  Where
+ * a chunk begins, with or without a reset, the rest is forgotten: dictionary, which stack
+ * stood after which, what births were like, ages, piles, bases, previous kind (MALLOC). */
 enum tide_op {
     TIDE_OP_ALLOC = 1,
     TIDE_OP_FREE = 2,
@@ -234,7 +250,7 @@ enum tide_op {
 #define TIDE_TAG_SHAPED     0x80u /* ALLOC, MOVE_END */
 
 enum tide_stack_mode {
-    TIDE_STACK_SAME = 0,
+    TIDE_STACK_NEXT = 0,
     TIDE_STACK_DELTA = 1,
     TIDE_STACK_RECENT = 2,
     TIDE_STACK_LEAF = 3,
@@ -246,7 +262,7 @@ enum tide_stack_mode {
 #define TIDE_SHAPE_ALIGN       0x40u /* log2 of the alignment asked for follows */
 #define TIDE_SHAPE_FAR         0x80u /* address is a plain varint */
 
-/* Which call made a block.  After a reset the previous kind is MALLOC. */
+/* Which call made a block. */
 enum tide_alloc_kind {
     TIDE_KIND_MALLOC = 0,
     TIDE_KIND_CALLOC = 1,
@@ -310,7 +326,8 @@ enum tide_frame_kind {
 #define TIDE_WORD_VALUE_MASK ((1ull << TIDE_WORD_KIND_SHIFT) - 1)
 #define TIDE_WORD(kind, v) \
     (((uint64_t)(kind) << TIDE_WORD_KIND_SHIFT) | ((uint64_t)(v)&TIDE_WORD_VALUE_MASK))
-#define TIDE_WORD_KIND(word) ((unsigned)((word) >> TIDE_WORD_KIND_SHIFT) & 7u)
+#define TIDE_WORD_KIND(word) ((unsigned)((word) >> TIDE_WORD_KIND_SHIFT) & 3u)
+#define TIDE_WORD_MASK       (UINT64_MAX >> 2) /* the bits that words have */
 
 enum tide_synthetic {
     TIDE_SYNTHETIC_CUT = 1,     /* outermost: the depth limit cut the stack here */
@@ -321,20 +338,23 @@ enum tide_synthetic {
 
 /* --- What coder and decoder of a lane remember alike ---------------------------------- */
 
-#define TIDE_RECENTS 1024u
-#define TIDE_AGES    4096u
-#define TIDE_CLASSES 64u
-#define TIDE_PILE    7u
+#define TIDE_TIME_UNIT    256u
+#define TIDE_RECENTS      4096u
+#define TIDE_AGES         4096u
+#define TIDE_CLASSES      64u
+#define TIDE_LIFO_CLASSES 8u
+#define TIDE_PILE         7u
+#define TIDE_HEAP         64u
 
 static inline uint64_t tide_class_of(uint64_t usable)
 {
     return usable >> 4;
 }
 
-#define TIDE_DICTIONARY_SLOTS 1024u
+#define TIDE_DICTIONARY_SLOTS 4096u
 static inline uint32_t tide_word_slot(uint64_t word)
 {
-    return (uint32_t)((word * 0x9e3779b97f4a7c15ull) >> 54);
+    return (uint32_t)((word * 0x9e3779b97f4a7c15ull) >> 52);
 }
 
 #define TIDE_STACK_MAX 2048u /* frames, the highest settable depth limit + 1 */

@@ -34,7 +34,7 @@ void tide_lane_in_release(struct tide_lane_in *in)
     free(in->events.items);
     in->raw = NULL;
     in->raw_capacity = 0;
-    in->cursor = (struct tide_cursor){0};
+    in->fields = (struct tide_fields){0};
     in->events = (struct tide_list){.item_bytes = sizeof(struct tide_event)};
     in->taken = 0;
 }
@@ -66,7 +66,7 @@ static enum tide_status make_room(struct tide_lane_in *in, size_t bytes)
         return TIDE_OK;
     free(in->raw);
     in->raw_capacity = 0;
-    in->raw = malloc(bytes);
+    in->raw = malloc(bytes + TIDE_COLUMN_SLACK);
     if (!in->raw)
         return TIDE_ENOMEM;
     in->raw_capacity = bytes;
@@ -89,12 +89,15 @@ static enum tide_status load(struct tide_lane_in *in,
     enum tide_status status = make_room(in, place->raw_bytes);
     if (!status)
         status = tide_chunk_load(in->source->reader, place->offset, in->raw,
-                                 place->raw_bytes);
-    if (!status && (place->flags & TIDE_CHUNK_RESET) && in->raw[0] != TIDE_OP_SYNC)
+                                 place->raw_bytes, &in->fields);
+    if (!status && (place->flags & TIDE_CHUNK_RESET) &&
+        (!tide_fields_left(&in->fields) || in->fields.at[0].at[0] != TIDE_OP_SYNC))
         status = TIDE_ECORRUPT;
-    if (status)
+    if (status) {
+        in->fields = (struct tide_fields){0};
         return status;
-    in->cursor = tide_cursor_over(in->raw, place->raw_bytes);
+    }
+    tide_decoder_begin_chunk(&in->decoder);
     in->chunk_last_ticks = place->last_ticks;
     if (place->flags & TIDE_CHUNK_RESET) {
         in->need_reset = false;
@@ -154,10 +157,10 @@ static enum tide_status decode_piece(struct tide_lane_in *in,
     if (status)
         return status;
     struct tide_event *to = tide_lane_in_events(in) + in->events.count;
-    *stop = tide_decode(&in->decoder, &in->cursor, to, room, &made);
+    *stop = tide_decode(&in->decoder, &in->fields, to, room, &made);
     in->events.count += made;
     if (*stop == TIDE_STOP_BAD) {
-        in->cursor = tide_cursor_over(in->raw, 0);
+        in->fields = (struct tide_fields){0};
         lose(in);
     }
     return in->decoder.status;
@@ -179,7 +182,7 @@ static enum tide_status decode_stretch(struct tide_lane_in *in)
     enum tide_decode_stop stop = TIDE_STOP_EMPTY;
     while (in->events.count <= TIDE_STRETCH_MAX && stop != TIDE_STOP_STAMP) {
         enum tide_status status = TIDE_OK;
-        if (!tide_cursor_left(&in->cursor))
+        if (!tide_fields_left(&in->fields))
             status = next_chunk(in);
         if (!status && in->dry)
             break;
@@ -219,7 +222,7 @@ static enum tide_status find_start(struct tide_lane_in *in)
         const enum tide_status status = next_chunk(in);
         if (status || in->dry)
             return status;
-        if (tide_decode(&in->decoder, &in->cursor, &none, 1, &made) == TIDE_STOP_STAMP)
+        if (tide_decode(&in->decoder, &in->fields, &none, 1, &made) == TIDE_STOP_STAMP)
             return TIDE_OK;
         lose(in);
     }

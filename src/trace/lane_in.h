@@ -14,7 +14,6 @@
 #include <tidemark/status.h>
 
 #include "trace/chunk_in.h"
-#include "trace/cursor.h"
 #include "trace/decode.h"
 #include "trace/list.h"
 #include "trace/trace.h"
@@ -46,7 +45,7 @@ struct tide_lane_in {
     struct tide_decoder decoder;
     uint8_t *raw; /* owned: the payload of the chunk being read */
     size_t raw_capacity;
-    struct tide_cursor cursor; /* in raw */
+    struct tide_fields fields; /* in raw */
     uint32_t next_chunk;       /* of the lane: to be loaded next */
     uint32_t next_sequence;    /* that it has if none is missing */
     bool need_reset;           /* only a chunk that starts with a reset can go on */

@@ -1,6 +1,6 @@
 /* trace/lane_memory.h - what the decoder of a lane remembers, as the coder does.
  *
- * For: decode*.c.  The rules are in format.h; capture/memory.h has the other side of them.
+ * For: decode*.c.  The rules are in format.h; encode_memory.h has the other side of them.
  */
 #ifndef TIDE_TRACE_LANE_MEMORY_H
 #define TIDE_TRACE_LANE_MEMORY_H
@@ -11,10 +11,7 @@
 static inline uint64_t tide_lane_expects(struct tide_lane_memory *memory,
                                          uint64_t usable)
 {
-    const uint64_t class = tide_class_of(usable);
-    if (class >= TIDE_CLASSES || memory->pile_count[class] == 0)
-        return 0;
-    return memory->piles[class][--memory->pile_count[class]];
+    return tide_piles_take(&memory->piles, tide_class_of(usable));
 }
 
 static inline void tide_lane_add_birth(struct tide_lane_memory *memory,
@@ -36,9 +33,17 @@ static inline uint64_t tide_lane_take_age(struct tide_lane_memory *memory, uint3
     const uint8_t class = memory->age_class[place];
     const uint64_t address = memory->ages[place];
     memory->last_death = address;
-    if (class < TIDE_CLASSES && memory->pile_count[class] < TIDE_PILE)
-        memory->piles[class][memory->pile_count[class]++] = address;
+    if (class < TIDE_CLASSES)
+        tide_piles_add(&memory->piles, class, address);
     return address;
+}
+
+/* ENTRY is the present stack from here on. */
+static inline void tide_lane_go_to(struct tide_decoder *decoder, uint32_t entry)
+{
+    if (decoder->memory->stacks > 0)
+        decoder->memory->next[decoder->current] = (uint16_t)entry;
+    decoder->current = entry;
 }
 
 /* EVENT is the last birth with the present stack. */
@@ -48,7 +53,7 @@ static inline void tide_lane_keep_likeness(struct tide_decoder *decoder,
     if (decoder->memory->stacks == 0)
         return;
     struct tide_recent *const recent = &decoder->memory->recent[decoder->current];
-    recent->like = true;
+    recent->like = decoder->mark;
     recent->kind = event->alloc_kind;
     recent->align_log2 = event->align_log2;
     recent->size = event->size;

@@ -48,7 +48,7 @@ struct opening {
     struct tide_chunk_reader reader;
     struct tide_scan scan;
     struct tide_notes notes;
-    uint8_t *raw; /* owned: TIDE_CHUNK_MAX bytes, for one payload */
+    uint8_t *raw; /* owned: for one payload */
     char *why;
     size_t why_size;
 };
@@ -113,10 +113,14 @@ static enum tide_status read_header(const struct opening *opening,
 static enum tide_status read_notes_of(struct opening *opening,
                                       const struct tide_found_chunk *chunk)
 {
-    const enum tide_status status = tide_chunk_load(
-        &opening->reader, chunk->place.offset, opening->raw, chunk->place.raw_bytes);
+    struct tide_fields fields;
+    const enum tide_status status =
+        tide_chunk_load(&opening->reader, chunk->place.offset, opening->raw,
+                        chunk->place.raw_bytes, &fields);
     if (status)
         return status;
+    if (fields.columns)
+        return TIDE_ECORRUPT;
     const struct tide_bytes payload = {.start = (const char *)opening->raw,
                                        .length = chunk->place.raw_bytes};
     return tide_notes_read(&opening->notes, chunk->kind, chunk->process, payload);
@@ -283,7 +287,7 @@ static enum tide_status read_all(struct opening *opening)
     tide_notes_init(&opening->notes, trace, &opening->state->arena,
                     tide_process_limit(trace->file_bytes));
     status = tide_chunk_reader_init(&opening->reader, trace->fd, trace->file_bytes);
-    opening->raw = malloc(TIDE_CHUNK_MAX);
+    opening->raw = malloc(TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK);
     if (!status && !opening->raw)
         status = TIDE_ENOMEM;
     if (!status)

@@ -18,8 +18,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/raw/varint.h"
 #include "trace/format.h"
-#include "trace/record_columns.h"
 
 #ifndef XXH_INLINE_ALL
 #    define XXH_INLINE_ALL
@@ -27,10 +27,8 @@
 #include <xxhash.h>
 
 enum {
-    TIDE_ZSTD_LEVEL = 1,      /* level 9 saves another 4 %, at 7 times the cost */
-    TIDE_COLUMNS_FROM = 4096, /* fewer bytes of records are not worth it */
-    TIDE_COLUMN_ROOM = TIDE_CHUNK_MAX,
-    TIDE_COLUMN_HEAD = TIDE_COLUMNS * 2 * sizeof(uint32_t),
+    TIDE_ZSTD_LEVEL = 1, /* level 9 saves another 4 %, at 7 times the cost */
+    TIDE_PACK_FROM = 64, /* fewer bytes are not worth compressing */
 };
 
 struct tide_writer {
@@ -39,10 +37,10 @@ struct tide_writer {
     uint64_t good_bytes;
     uint64_t chunks;
     struct tide_format_header header;
-    ZSTD_CCtx *compressor;       /* owned */
-    size_t room;                 /* bytes at out after the chunk header */
-    uint8_t *out;                /* owned: a chunk header and its stored payload */
-    struct tide_columns columns; /* its memory is owned, in one piece */
+    ZSTD_CCtx *compressor;        /* owned */
+    size_t room;                  /* bytes at out after the chunk header */
+    uint8_t *out;                 /* owned: a chunk header and its stored payload */
+    struct tide_encoder *encoder; /* owned */
 };
 
 _Static_assert(sizeof(struct tide_format_header) == 64, "as format.h says");
@@ -113,10 +111,8 @@ static enum tide_status new_writer(struct tide_writer **out)
     writer->room = TIDE_STORED_MAX;
     writer->out = malloc(sizeof(struct tide_format_chunk) + writer->room);
     writer->compressor = ZSTD_createCCtx();
-    uint8_t *const columns = malloc((size_t)TIDE_COLUMNS * TIDE_COLUMN_ROOM);
-    for (size_t i = 0; i < TIDE_COLUMNS && columns; i++)
-        writer->columns.bytes[i] = columns + i * TIDE_COLUMN_ROOM;
-    if (!writer->out || !writer->compressor || !columns) {
+    writer->encoder = tide_encoder_new();
+    if (!writer->out || !writer->compressor || !writer->encoder) {
         tide_writer_close(writer);
         return TIDE_ENOMEM;
     }
@@ -162,68 +158,61 @@ void tide_writer_close(struct tide_writer *writer)
     if (writer->fd >= 0)
         (void)close(writer->fd);
     ZSTD_freeCCtx(writer->compressor);
-    free(writer->columns.bytes[0]);
+    tide_encoder_free(writer->encoder);
     free(writer->out);
     free(writer);
     errno = kept;
 }
 
-/* Put one column, compressed if that helps, to OUT; its stored length. */
-static size_t store_column(struct tide_writer *writer, unsigned column, uint8_t *out,
-                           size_t room)
+/* --- How a payload is stored: behind the chunk header in out ---------------------------- */
+
+/* LENGTH bytes at FROM, compressed if that helps, to OUT; their stored length. */
+static size_t pack(struct tide_writer *writer, const void *from, size_t length,
+                   uint8_t *out, size_t room)
 {
-    const uint8_t *const bytes = writer->columns.bytes[column];
-    const size_t length = writer->columns.length[column];
-    const size_t packed = length == 0
-                              ? 0
-                              : ZSTD_compressCCtx(writer->compressor, out, room, bytes,
-                                                  length, TIDE_ZSTD_LEVEL);
+    size_t packed = length;
+    if (length >= TIDE_PACK_FROM)
+        packed = ZSTD_compressCCtx(writer->compressor, out, room, from, length,
+                                   TIDE_ZSTD_LEVEL);
     if (!ZSTD_isError(packed) && packed < length)
         return packed;
-    memcpy(out, bytes, length);
+    memcpy(out, from, length);
     return length;
 }
 
-/* Put the records by columns behind the chunk header in out.  False: not worth it. */
-static bool store_columns(struct tide_writer *writer, struct tide_format_chunk *chunk,
-                          const void *raw, size_t raw_bytes)
+static void store_notes(struct tide_writer *writer, struct tide_format_chunk *chunk,
+                        const void *raw, size_t raw_bytes)
 {
-    if (chunk->kind != TIDE_CHUNK_EVENTS || raw_bytes < TIDE_COLUMNS_FROM ||
-        !tide_columns_split(raw, raw_bytes, &writer->columns))
-        return false;
-    uint8_t *const payload = writer->out + sizeof(*chunk);
-    uint32_t lengths[2 * TIDE_COLUMNS];
-    size_t at = TIDE_COLUMN_HEAD;
-    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
-        const size_t stored = store_column(writer, i, payload + at, writer->room - at);
-        lengths[2 * i] = (uint32_t)writer->columns.length[i];
-        lengths[2 * i + 1] = (uint32_t)stored;
-        at += stored;
-    }
-    memcpy(payload, lengths, sizeof(lengths));
-    chunk->flags |= TIDE_CHUNK_COLUMNS;
+    const size_t stored =
+        pack(writer, raw, raw_bytes, writer->out + sizeof(*chunk), writer->room);
+    if (stored == raw_bytes)
+        chunk->flags |= TIDE_CHUNK_PLAIN;
     chunk->raw_bytes = (uint32_t)raw_bytes;
-    chunk->stored_bytes = (uint32_t)at;
-    return true;
+    chunk->stored_bytes = (uint32_t)stored;
 }
 
-/* Put the payload behind the chunk header in out; say how large it is there. */
-static void store(struct tide_writer *writer, struct tide_format_chunk *chunk,
-                  const void *raw, size_t raw_bytes)
+/* Columns are packed behind the place that their lengths take at most, then moved up. */
+static void store_columns(struct tide_writer *writer, struct tide_format_chunk *chunk,
+                          const struct tide_column_bytes columns[TIDE_COLUMNS])
 {
-    if (store_columns(writer, chunk, raw, raw_bytes))
-        return;
+    enum { TIDE_LENGTHS_MAX = TIDE_COLUMNS * 2 * TIDE_VARINT_MAX };
     uint8_t *const payload = writer->out + sizeof(*chunk);
-    const size_t packed = ZSTD_compressCCtx(writer->compressor, payload, writer->room,
-                                            raw, raw_bytes, TIDE_ZSTD_LEVEL);
-    chunk->raw_bytes = (uint32_t)raw_bytes;
-    if (ZSTD_isError(packed) || packed >= raw_bytes) {
-        memcpy(payload, raw, raw_bytes);
-        chunk->flags |= TIDE_CHUNK_PLAIN;
-        chunk->stored_bytes = (uint32_t)raw_bytes;
-    } else {
-        chunk->stored_bytes = (uint32_t)packed;
+    uint8_t *lengths = payload, *out = payload + TIDE_LENGTHS_MAX;
+    size_t raw_bytes = 0;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        const size_t room = writer->room - (size_t)(out - payload);
+        const size_t stored =
+            pack(writer, columns[i].bytes, columns[i].length, out, room);
+        lengths = tide_put_varint(lengths, columns[i].length);
+        lengths = tide_put_varint(lengths, stored);
+        out += stored;
+        raw_bytes += columns[i].length;
     }
+    const size_t packed = (size_t)(out - payload) - TIDE_LENGTHS_MAX;
+    memmove(lengths, payload + TIDE_LENGTHS_MAX, packed);
+    chunk->flags |= TIDE_CHUNK_COLUMNS;
+    chunk->raw_bytes = (uint32_t)raw_bytes;
+    chunk->stored_bytes = (uint32_t)((size_t)(lengths - payload) + packed);
 }
 
 static uint64_t checksum(const struct tide_format_chunk *chunk, const uint8_t *payload)
@@ -245,16 +234,9 @@ static void cut_back(struct tide_writer *writer, int problem)
     (void)!ftruncate(writer->fd, (off_t)writer->good_bytes);
 }
 
-enum tide_status tide_writer_chunk(struct tide_writer *writer,
-                                   const struct tide_chunk_label *label,
-                                   const void *raw, size_t raw_bytes)
+static struct tide_format_chunk head_of(const struct tide_chunk_label *label)
 {
-    if (raw_bytes == 0 || raw_bytes > TIDE_CHUNK_MAX)
-        return TIDE_ELIMIT;
-    if (writer->problem && label->kind != TIDE_CHUNK_RUN)
-        return TIDE_EIO;
-
-    struct tide_format_chunk chunk = {
+    return (struct tide_format_chunk){
         .magic = TIDE_CHUNK_MAGIC,
         .kind = label->kind,
         .flags = label->flags,
@@ -264,11 +246,16 @@ enum tide_status tide_writer_chunk(struct tide_writer *writer,
         .first_ticks = label->first_ticks,
         .last_ticks = label->last_ticks,
     };
-    store(writer, &chunk, raw, raw_bytes);
-    chunk.checksum = checksum(&chunk, writer->out + sizeof(chunk));
-    memcpy(writer->out, &chunk, sizeof(chunk));
+}
 
-    const size_t length = sizeof(chunk) + chunk.stored_bytes;
+/* CHUNK, whose payload is in out, goes to the file. */
+static enum tide_status write_stored(struct tide_writer *writer,
+                                     struct tide_format_chunk *chunk)
+{
+    chunk->checksum = checksum(chunk, writer->out + sizeof(*chunk));
+    memcpy(writer->out, chunk, sizeof(*chunk));
+
+    const size_t length = sizeof(*chunk) + chunk->stored_bytes;
     const int problem = write_all(writer->fd, writer->out, length, writer->good_bytes);
     if (problem) {
         cut_back(writer, problem);
@@ -277,6 +264,39 @@ enum tide_status tide_writer_chunk(struct tide_writer *writer,
     writer->good_bytes += length;
     writer->chunks++;
     return TIDE_OK;
+}
+
+enum tide_status tide_writer_chunk(struct tide_writer *writer,
+                                   const struct tide_chunk_label *label,
+                                   const void *raw, size_t raw_bytes)
+{
+    if (raw_bytes == 0 || raw_bytes > TIDE_CHUNK_MAX)
+        return TIDE_ELIMIT;
+    if (writer->problem && label->kind != TIDE_CHUNK_RUN)
+        return TIDE_EIO;
+    struct tide_format_chunk chunk = head_of(label);
+    store_notes(writer, &chunk, raw, raw_bytes);
+    return write_stored(writer, &chunk);
+}
+
+enum tide_status tide_writer_rows(struct tide_writer *writer,
+                                  const struct tide_chunk_label *label,
+                                  struct tide_encoder_lane *lane, const void *rows,
+                                  size_t bytes)
+{
+    if (bytes == 0 || bytes > TIDE_ROWS_MAX)
+        return TIDE_ELIMIT;
+    if (writer->problem)
+        return TIDE_EIO;
+    struct tide_format_chunk chunk = head_of(label);
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    const bool good = tide_encode(writer->encoder, lane, rows, bytes, columns);
+    enum tide_status status = TIDE_OK;
+    if (columns[TIDE_COLUMN_TAGS].length > 0) {
+        store_columns(writer, &chunk, columns);
+        status = write_stored(writer, &chunk);
+    }
+    return status || good ? status : TIDE_ECORRUPT;
 }
 
 enum tide_status tide_writer_set_rate(struct tide_writer *writer,

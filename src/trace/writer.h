@@ -15,6 +15,8 @@
 
 #include <tidemark/status.h>
 
+#include "trace/encode.h"
+
 struct tide_writer; /* opaque: see writer.c */
 
 /* What the file header says: see struct tide_format_header. */
@@ -27,7 +29,7 @@ struct tide_writer_start {
 /* What a chunk's header says of its payload. */
 struct tide_chunk_label {
     uint16_t kind;  /* enum tide_chunk_kind */
-    uint16_t flags; /* TIDE_CHUNK_RESET or 0; the writer adds PLAIN */
+    uint16_t flags; /* TIDE_CHUNK_RESET or 0; the writer adds how it is stored */
     uint32_t process;
     uint32_t lane;
     uint32_t sequence;
@@ -43,10 +45,18 @@ enum tide_status tide_writer_create(const char *path,
 /* Close the file.  NULL is fine. */
 void tide_writer_close(struct tide_writer *writer);
 
-/* Add a chunk of RAW_BYTES (1 to TIDE_CHUNK_MAX) at RAW. */
+/* Add a chunk of notes: RAW_BYTES (1 to TIDE_CHUNK_MAX) at RAW. */
 enum tide_status tide_writer_chunk(struct tide_writer *writer,
                                    const struct tide_chunk_label *label,
                                    const void *raw, size_t raw_bytes);
+
+/* Add a chunk of events: BYTES (1 to TIDE_ROWS_MAX) of rows at ROWS, aligned as words are,
+ * that go on with LANE.  TIDE_ECORRUPT: some of them are no rows, and they and all after
+ * them are not in the file. */
+enum tide_status tide_writer_rows(struct tide_writer *writer,
+                                  const struct tide_chunk_label *label,
+                                  struct tide_encoder_lane *lane, const void *rows,
+                                  size_t bytes);
 
 /* The clock's rate is better known now: say so in the file header. */
 enum tide_status tide_writer_set_rate(struct tide_writer *writer,

@@ -63,12 +63,13 @@ static uint64_t peak_kib(void)
 static enum tide_status run_chunks(struct tide_trace *trace, struct outcome *out)
 {
     struct tide_chunk_reader reader;
-    uint8_t *raw = malloc(TIDE_CHUNK_MAX);
+    uint8_t *raw = malloc(TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK);
+    struct tide_fields fields;
     enum tide_status status =
         tide_chunk_reader_init(&reader, trace->fd, trace->file_bytes);
     for (size_t i = 0; raw && !status && i < trace->chunk_count; i++)
         status = tide_chunk_load(&reader, trace->lane_chunks[i].offset, raw,
-                                 trace->lane_chunks[i].raw_bytes);
+                                 trace->lane_chunks[i].raw_bytes, &fields);
     out->events = 0;
     tide_chunk_reader_release(&reader);
     free(raw);

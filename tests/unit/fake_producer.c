@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
-#include "base/raw/varint.h"
-#include "trace/format.h"
+#include "trace/row.h"
 
 enum { TIDE_WAIT_MS = 20, TIDE_WAITS = 250 };
 
@@ -243,36 +242,32 @@ bool tide_fake_put(struct tide_fake_lane *lane, const void *bytes, size_t length
 bool tide_fake_reset(struct tide_fake_lane *lane)
 {
     struct tide_lane_shared *const shared = lane->shared;
-    uint8_t record[64] = {TIDE_OP_SYNC};
-    uint8_t *end = tide_put_varint(record + 1, tide_ticks());
-    end = tide_put_varint(end, 0);
-    end = tide_put_varint(end, lane->fake->pid);
-    end = tide_put_varint(end, 0);
-    const size_t length = (size_t)(end - record);
-    if (!make_room(lane, length))
+    const uint64_t row[] = {TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0), tide_ticks(), 0,
+                            lane->fake->pid};
+    if (!make_room(lane, sizeof(row)))
         return false;
     lane->reset_at = head_of(lane);
     const uint32_t resets = atomic_load(&shared->resets);
     atomic_store_explicit(&shared->reset_at[resets % TIDE_SYNC_KEPT], lane->reset_at,
                           memory_order_relaxed);
     atomic_store_explicit(&shared->resets, resets + 1, memory_order_release);
-    return tide_fake_put(lane, record, length);
+    return tide_fake_put(lane, row, sizeof(row));
 }
 
 bool tide_fake_record(struct tide_fake_lane *lane, size_t payload)
 {
-    uint8_t record[TIDE_FAKE_RECORD_MAX];
+    uint64_t row[TIDE_FAKE_RECORD_MAX / 8];
+    const size_t values = payload / 8 < 255 ? payload / 8 : 255;
     const uint32_t asked = atomic_exchange(&lane->shared->attention, 0);
     const bool due = lane->reset_at == UINT64_MAX ||
                      head_of(lane) - lane->reset_at >= lane->sync_every;
     if (((asked & TIDE_ATTENTION_SYNC) || due) && !tide_fake_reset(lane))
         return false;
-    record[0] = TIDE_OP_EXTRA;
-    uint8_t *out = tide_put_varint(record + 1, TIDE_FAKE_EXTRA);
-    out = tide_put_varint(out, payload);
-    memcpy(out, &lane->counter, sizeof(lane->counter));
-    memset(out + 8, (int)(lane->counter * 7), payload - 8);
-    if (!tide_fake_put(lane, record, (size_t)(out - record) + payload))
+    row[0] = TIDE_ROW_HEAD(TIDE_OP_EXTRA, values, TIDE_FAKE_EXTRA);
+    row[1] = lane->counter;
+    for (size_t i = 1; i < values; i++)
+        row[1 + i] = lane->counter * 7 + i;
+    if (!tide_fake_put(lane, row, (1 + values) * sizeof(*row)))
         return false;
     lane->counter++;
     return true;

@@ -1,6 +1,6 @@
 /* unit/fake_producer.h - a target's end of the shared memory, for tests of collect/.
  *
- * Written from trace/ring.h alone; it shares no code with the recorder.  Its records are
+ * Written from trace/ring.h and row.h alone; it shares no code with the recorder.  Its rows are
  * SYNC, and EXTRA of a kind that nobody knows, with a counter in it: so whoever reads the
  * trace can tell whether all came, once and in order.
  */
@@ -15,7 +15,7 @@
 
 enum {
     TIDE_FAKE_EXTRA = 1000,              /* kind of its records */
-    TIDE_FAKE_RECORD_MAX = 3500,         /* bytes of the longest record */
+    TIDE_FAKE_RECORD_MAX = 2048,         /* bytes of the longest row */
     TIDE_FAKE_MAPPED = 256 * 1024 * 1024 /* so much of the segment can be reached */
 };
 
@@ -50,7 +50,7 @@ bool tide_fake_claim(struct tide_fake *fake, struct tide_fake_lane *lane, uint32
 /* Publish LENGTH bytes, a whole record or note.  Waits for room; false when the
  * collector gives no sign of life for five seconds. */
 bool tide_fake_put(struct tide_fake_lane *lane, const void *bytes, size_t length);
-/* The next record with a payload of PAYLOAD bytes (at least 8: the counter), after a
+/* The next row with values of PAYLOAD bytes (at least 8: the counter), after a
  * reset if one is due or was asked for. */
 bool tide_fake_record(struct tide_fake_lane *lane, size_t payload);
 bool tide_fake_reset(struct tide_fake_lane *lane);

@@ -1,8 +1,8 @@
 /* tests/unit/test_coder.c - what the recorder writes is what the reader reads.
  *
- * Random births and deaths go through the recorder's coder, and through the columns of a
- * file, and must come out as they went in, with the stacks they had: both sides remember
- * stacks, births and addresses by rules that must agree to the letter.
+ * Random births and deaths go through the recorder's rows and the encoder's columns, and must
+ * come out as they went in, with the stacks they had: both sides remember stacks, births and
+ * addresses by rules that must agree to the letter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +16,12 @@
 #include "capture/coder.h"
 #include "dice.h"
 #include "trace/decode.h"
-#include "trace/record_columns.h"
+#include "trace/encode.h"
 
 enum {
     TIDE_TEST_EVENTS = 40000,
-    TIDE_TEST_BYTES = 1 << 21,
+    TIDE_TEST_BYTES = 1 << 23,
+    TIDE_TEST_CHUNK = 3000, /* events in a chunk, about */
     TIDE_TEST_LIVE = 3000,
     TIDE_TEST_SYNC = 700, /* events between resets, about */
     TIDE_TEST_DEEPEST = 30,
@@ -42,8 +43,9 @@ struct expected {
 
 struct fixture {
     struct tide_stream *stream;
-    uint8_t *rows;
-    size_t length;
+    uint64_t *rows, *end; /* end: where the next one goes */
+    size_t cuts[64];      /* in words: where chunks begin */
+    uint32_t cut_count;
     struct expected *events;
     size_t count;
     uint64_t live[TIDE_TEST_LIVE], usable[TIDE_TEST_LIVE];
@@ -82,17 +84,12 @@ static int tear_down(void **state)
 static void reset(struct fixture *f)
 {
     struct tide_stream *s = f->stream;
-    uint8_t *out = f->rows + f->length;
     memset(s->dictionary, 0, sizeof(s->dictionary));
     s->depth = s->known = 0;
-    s->last_kind = TIDE_KIND_MALLOC;
-    s->memory.stacks = s->memory.current = s->memory.births = 0;
-    s->memory.next_birth = s->memory.last_death = 0;
-    memset(s->memory.pile_count, 0, sizeof(s->memory.pile_count));
-    *out++ = TIDE_OP_SYNC;
-    for (int i = 0; i < 4; i++)
-        out = tide_put_varint(out, 0);
-    f->length = (size_t)(out - f->rows);
+    s->memory.stacks = 0;
+    *f->end++ = TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0);
+    for (int i = 0; i < 3; i++)
+        *f->end++ = 0;
 }
 
 /* One of TIDE_TEST_STACKS stacks, taken as an engine takes it; they share their outer frames. */
@@ -122,7 +119,7 @@ static void make_birth(struct fixture *f, uint32_t at)
                          .size = roll(f, 8) ? 16 * class + 1 : roll(f, 1u << 30)};
     e.usable = roll(f, 5) ? TIDE_USABLE_GLIBC(e.size) : e.size + roll(f, 99);
     e.align_log2 = roll(f, 20) ? 0 : 6;
-    const uint64_t again = f->freed[tide_class_within(e.usable) % 64];
+    const uint64_t again = f->freed[tide_class_of(e.usable) % 64];
     e.address = again && roll(f, 2)
                     ? again
                     : 0x7f0000000000 + 8ull * roll(f, 1u << 24) + (roll(f, 50) == 0);
@@ -136,8 +133,7 @@ static void make_birth(struct fixture *f, uint32_t at)
     const bool leaf = roll(f, 40) == 0;
     const struct tide_stack_plan plan =
         leaf ? tide_plan_leaf(0x5000 + at) : tide_plan_stack(s, depth);
-    f->length =
-        (size_t)(tide_put_birth(s, f->rows + f->length, &birth, &plan) - f->rows);
+    f->end = tide_put_birth(s, f->end, &birth, &plan);
     e.depth = leaf ? 1 : depth;
     memcpy(e.words, s->stack, depth * sizeof(e.words[0]));
     if (leaf)
@@ -150,19 +146,26 @@ static void make_birth(struct fixture *f, uint32_t at)
 static void make_death(struct fixture *f, uint32_t at)
 {
     const struct tide_death death = {.address = f->live[at], .op = TIDE_OP_FREE};
-    f->length = (size_t)(tide_put_death(f->stream, f->rows + f->length, &death, NULL) -
-                         f->rows);
+    f->end = tide_put_death(f->stream, f->end, &death, NULL);
     expect(f, &(struct expected){.kind = TIDE_EVENT_FREE, .address = f->live[at]});
-    f->freed[tide_class_within(f->usable[at]) % 64] = f->live[at];
+    f->freed[tide_class_of(f->usable[at]) % 64] = f->live[at];
     f->live[at] = 0;
 }
 
 static void write_all(struct fixture *f, uint32_t seed)
 {
+    memset(f->stream, 0, sizeof(*f->stream));
+    memset(f->live, 0, sizeof(f->live));
+    f->end = f->rows;
+    f->count = f->cut_count = 0;
     f->dice = (struct dice){seed};
+    f->cuts[f->cut_count++] = 0;
     reset(f);
-    while (f->count < TIDE_TEST_EVENTS && f->length + 4096 < TIDE_TEST_BYTES) {
+    while (f->count < TIDE_TEST_EVENTS &&
+           (size_t)(f->end - f->rows) * 8 + 4096 < TIDE_TEST_BYTES) {
         const uint32_t at = roll(f, TIDE_TEST_LIVE);
+        if (roll(f, TIDE_TEST_CHUNK) == 0 && f->cut_count < 60)
+            f->cuts[f->cut_count++] = (size_t)(f->end - f->rows);
         if (roll(f, TIDE_TEST_SYNC) == 0)
             reset(f);
         if (f->live[at])
@@ -196,112 +199,117 @@ static void check_event(const struct tide_stacks *stacks,
     check_stack(stacks, event->stack, e);
 }
 
-static void read_all(struct fixture *f, const uint8_t *rows)
-{
+/* Everything needed to decode. */
+struct reading {
     struct tide_trace trace;
+    struct tide_process process; /* without modules: addresses stay as they are */
     struct tide_stacks stacks;
     struct tide_resolver resolver;
     struct tide_decoder decoder;
-    struct tide_event events[64];
-    struct tide_process process;
-    memset(&trace, 0, sizeof(trace));
-    memset(&process, 0,
-           sizeof(process)); /* without modules: addresses stay as they are */
-    trace.processes = &process;
-    trace.process_count = 1;
-    assert_int_equal(tide_stacks_init(&stacks), TIDE_OK);
-    assert_int_equal(tide_resolver_init(&resolver, &trace, &stacks), TIDE_OK);
-    tide_decoder_init(&decoder, &resolver, 0, 0);
-    struct tide_cursor cursor = tide_cursor_over(rows, f->length);
-    enum tide_decode_stop stop;
-    size_t seen = 0;
-    do {
-        size_t count;
-        stop = tide_decode(&decoder, &cursor, events, 64, &count);
-        for (size_t i = 0; i < count; i++)
-            check_event(&stacks, &events[i], &f->events[seen++]);
-    } while (stop == TIDE_STOP_STAMP || stop == TIDE_STOP_FULL);
-    assert_int_equal(stop, TIDE_STOP_EMPTY);
-    assert_int_equal(seen, f->count);
-    tide_decoder_release(&decoder);
-    tide_resolver_release(&resolver);
-    tide_stacks_release(&stacks);
+};
+
+static void begin_reading(struct reading *r)
+{
+    memset(r, 0, sizeof(*r));
+    r->trace.processes = &r->process;
+    r->trace.process_count = 1;
+    assert_int_equal(tide_stacks_init(&r->stacks), TIDE_OK);
+    assert_int_equal(tide_resolver_init(&r->resolver, &r->trace, &r->stacks), TIDE_OK);
+    tide_decoder_init(&r->decoder, &r->resolver, 0, 0);
 }
 
-/* Through the columns and back. */
-static uint8_t *through_columns(const struct fixture *f)
+static void end_reading(struct reading *r)
 {
-    struct tide_columns columns;
-    uint8_t *const memory = malloc(TIDE_COLUMNS * f->length);
-    uint8_t *const rows = malloc(f->length);
+    tide_decoder_release(&r->decoder);
+    tide_resolver_release(&r->resolver);
+    tide_stacks_release(&r->stacks);
+}
+
+/* The columns of BYTES of rows, in one piece of memory with slack, which the caller frees. */
+static uint8_t *columns_of(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                           const uint64_t *rows, size_t bytes, struct tide_fields *out)
+{
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    assert_true(tide_encode(encoder, lane, rows, bytes, columns));
+    size_t sum = TIDE_COLUMN_SLACK, at = 0;
     for (size_t i = 0; i < TIDE_COLUMNS; i++)
-        columns.bytes[i] = memory + i * f->length;
-    assert_true(tide_columns_split(f->rows, f->length, &columns));
-    size_t sum = 0;
-    for (size_t i = 0; i < TIDE_COLUMNS; i++)
-        sum += columns.length[i];
-    assert_int_equal(sum, f->length);
-    assert_true(tide_columns_join(&columns, rows, f->length));
-    assert_memory_equal(rows, f->rows, f->length);
-    assert_false(tide_columns_join(&columns, rows, f->length - 1));
-    columns.length[TIDE_COLUMN_TAGS]--;
-    assert_false(tide_columns_join(&columns, rows, f->length));
-    free(memory);
-    return rows;
+        sum += columns[i].length;
+    assert_true(sum <= TIDE_CHUNK_MAX);
+    uint8_t *const memory = calloc(1, sum);
+    *out = (struct tide_fields){.columns = true};
+    for (size_t i = 0; i < TIDE_COLUMNS; i++) {
+        memcpy(memory + at, columns[i].bytes, columns[i].length);
+        out->at[i] = tide_cursor_over(memory + at, columns[i].length);
+        at += columns[i].length;
+    }
+    return memory;
+}
+
+static void read_chunk(struct fixture *f, struct reading *r, struct tide_fields fields,
+                       size_t *seen)
+{
+    struct tide_event events[64];
+    enum tide_decode_stop stop;
+    tide_decoder_begin_chunk(&r->decoder);
+    do {
+        size_t count;
+        stop = tide_decode(&r->decoder, &fields, events, 64, &count);
+        for (size_t i = 0; i < count; i++)
+            check_event(&r->stacks, &events[i], &f->events[(*seen)++]);
+    } while (stop == TIDE_STOP_STAMP || stop == TIDE_STOP_FULL);
+    assert_int_equal(stop, TIDE_STOP_EMPTY);
 }
 
 static void reads_what_was_written(void **state)
 {
     struct fixture *f = *state;
+    struct tide_encoder *const encoder = tide_encoder_new();
     for (uint32_t seed = 1; seed <= 5; seed++) {
-        memset(f->stream, 0, sizeof(*f->stream));
-        memset(f->live, 0, sizeof(f->live));
-        f->length = f->count = 0;
+        struct tide_encoder_lane lane = {0};
+        struct reading r;
+        size_t seen = 0;
         write_all(f, seed);
-        read_all(f, f->rows);
-        uint8_t *const rows = through_columns(f);
-        read_all(f, rows);
-        free(rows);
+        assert_true(f->cut_count > 2);
+        f->cuts[f->cut_count] = (size_t)(f->end - f->rows);
+        begin_reading(&r);
+        for (uint32_t i = 0; i < f->cut_count; i++) {
+            struct tide_fields fields;
+            uint8_t *const memory =
+                columns_of(encoder, &lane, f->rows + f->cuts[i],
+                           (f->cuts[i + 1] - f->cuts[i]) * 8, &fields);
+            read_chunk(f, &r, fields, &seen);
+            free(memory);
+        }
+        assert_int_equal(seen, f->count);
+        end_reading(&r);
     }
+    tide_encoder_free(encoder);
 }
 
 /* --- Damage ---------------------------------------------------------------------------- */
 
 typedef enum tide_decode_stop decode(struct tide_decoder *decoder,
-                                     struct tide_cursor *cursor,
+                                     struct tide_fields *fields,
                                      struct tide_event *events, size_t max,
                                      size_t *count);
 
-/* Decode ROWS by HOW; the sum of what came out. */
-static uint64_t sum_of(const uint8_t *rows, size_t length, decode *how)
+/* Decode FIELDS by HOW; the sum of what came out. */
+static uint64_t sum_of(struct tide_fields fields, decode *how)
 {
-    struct tide_trace trace;
-    struct tide_process process;
-    struct tide_stacks stacks;
-    struct tide_resolver resolver;
-    struct tide_decoder decoder;
+    struct reading r;
     struct tide_event events[64];
-    memset(&trace, 0, sizeof(trace));
-    memset(&process, 0, sizeof(process));
-    trace.processes = &process;
-    trace.process_count = 1;
-    assert_int_equal(tide_stacks_init(&stacks), TIDE_OK);
-    assert_int_equal(tide_resolver_init(&resolver, &trace, &stacks), TIDE_OK);
-    tide_decoder_init(&decoder, &resolver, 0, 0);
-    struct tide_cursor cursor = tide_cursor_over(rows, length);
     enum tide_decode_stop stop;
     uint64_t sum = 0;
+    begin_reading(&r);
     do {
         size_t count;
-        stop = how(&decoder, &cursor, events, 64, &count);
+        stop = how(&r.decoder, &fields, events, 64, &count);
         for (size_t i = 0; i < count; i++)
             sum = sum * 31 + events[i].kind + events[i].address + events[i].size +
                   events[i].usable + events[i].stack;
     } while (stop == TIDE_STOP_STAMP || stop == TIDE_STOP_FULL);
     sum = sum * 31 + stop;
-    tide_decoder_release(&decoder);
-    tide_resolver_release(&resolver);
-    tide_stacks_release(&stacks);
+    end_reading(&r);
     return sum;
 }
 
@@ -309,38 +317,60 @@ static uint64_t sum_of(const uint8_t *rows, size_t length, decode *how)
 static void damage_looks_the_same_to_both(void **state)
 {
     struct fixture *f = *state;
+    struct tide_encoder *const encoder = tide_encoder_new();
+    struct tide_encoder_lane lane = {0};
+    struct tide_fields fields;
     write_all(f, 3);
-    const size_t length = f->length < 20000 ? f->length : 20000;
-    uint8_t rows[20000];
+    uint8_t *const memory =
+        columns_of(encoder, &lane, f->rows, f->cuts[1] * 8, &fields);
+    const size_t length = (size_t)(fields.at[TIDE_COLUMNS - 1].end - memory);
+    uint64_t whole = sum_of(fields, tide_decode), damaged = 0;
     for (int round = 0; round < 500; round++) {
-        memcpy(rows, f->rows, length);
-        for (uint32_t i = 0; i <= roll(f, 3); i++)
-            rows[roll(f, (uint32_t)length)] = (uint8_t)roll(f, 256);
-        assert_int_equal(sum_of(rows, length, tide_decode),
-                         sum_of(rows, length, tide_decode_plain));
+        uint8_t before[4];
+        uint32_t at[4];
+        const uint32_t wounds = 1 + roll(f, 4);
+        for (uint32_t i = 0; i < wounds; i++) {
+            at[i] = roll(f, (uint32_t)length);
+            before[i] = memory[at[i]];
+            memory[at[i]] = (uint8_t)roll(f, 256);
+        }
+        const uint64_t sum = sum_of(fields, tide_decode);
+        assert_int_equal(sum, sum_of(fields, tide_decode_plain));
+        damaged += sum != whole;
+        for (uint32_t i = wounds; i-- > 0;)
+            memory[at[i]] = before[i];
     }
+    assert_true(damaged > 300);
+    free(memory);
+    tide_encoder_free(encoder);
 }
 
-/* Nothing may be relied upon that only looks like records. */
-static void splits_no_nonsense(void **state)
+/* What only looks like rows becomes columns that can be read, or is refused. */
+static void encodes_no_nonsense(void **state)
 {
-    struct fixture *f = *state;
+    (void)state;
+    struct tide_encoder *const encoder = tide_encoder_new();
     struct dice dice = {7};
-    uint8_t rows[256], memory[TIDE_COLUMNS][sizeof(rows)];
-    struct tide_columns columns;
-    (void)f;
+    uint32_t refused = 0;
     for (int round = 0; round < 20000; round++) {
-        const size_t length = 1 + (uint32_t)dice_roll(&dice, sizeof(rows));
-        for (size_t i = 0; i < length; i++)
-            rows[i] = (uint8_t)(uint32_t)dice_roll(&dice, 256);
+        struct tide_encoder_lane lane = {.stacks = 1};
+        struct tide_column_bytes columns[TIDE_COLUMNS];
+        uint64_t rows[32];
+        const size_t words = 1 + (uint32_t)dice_roll(&dice, 32);
+        for (size_t i = 0; i < words; i++) {
+            rows[i] = (uint64_t)dice_roll(&dice, 1 << 30) << 34 |
+                      (uint64_t)dice_roll(&dice, 1 << 30) << 8;
+            if (dice_roll(&dice, 3) == 0)
+                rows[i] = (uint64_t)dice_roll(&dice, 256) << TIDE_ROW_TAG_SHIFT |
+                          (uint64_t)dice_roll(&dice, 8);
+        }
+        refused += !tide_encode(encoder, &lane, rows, words * 8, columns);
+        assert_true(lane.current < TIDE_RECENTS);
         for (size_t i = 0; i < TIDE_COLUMNS; i++)
-            columns.bytes[i] = memory[i];
-        if (!tide_columns_split(rows, length, &columns))
-            continue;
-        uint8_t again[sizeof(rows)];
-        assert_true(tide_columns_join(&columns, again, length));
-        assert_memory_equal(rows, again, length);
+            assert_true(columns[i].length <= words * 20);
     }
+    assert_true(refused > 1000 && refused < 20000);
+    tide_encoder_free(encoder);
 }
 
 int main(void)
@@ -349,7 +379,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_what_was_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_looks_the_same_to_both, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(splits_no_nonsense, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(encodes_no_nonsense, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

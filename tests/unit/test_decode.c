@@ -67,13 +67,13 @@ static enum tide_decode_stop decode_bytes(struct fixture *f, const uint8_t *byte
                                           size_t length)
 {
     enum tide_decode_stop stop = TIDE_STOP_STAMP;
-    struct tide_cursor cursor = tide_cursor_over(bytes, length);
+    struct tide_fields fields = tide_fields_over(bytes, length);
     tide_decoder_release(&f->decoder);
     tide_decoder_init(&f->decoder, &f->resolver, 0, 0);
     f->count = 0;
     while (stop == TIDE_STOP_STAMP) {
         size_t made;
-        stop = tide_decode(&f->decoder, &cursor, f->events + f->count,
+        stop = tide_decode(&f->decoder, &fields, f->events + f->count,
                            TIDE_TEST_EVENTS - f->count, &made);
         f->count += made;
     }

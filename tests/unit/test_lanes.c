@@ -14,9 +14,9 @@
 #include "collect/lanes.h"
 #include "collect/segment.h"
 #include "fake_producer.h"
-#include "trace/format.h"
+#include "trace/row.h"
 
-enum { TIDE_TRUTH_BYTES = 12 * 1024 * 1024 };
+enum { TIDE_TRUTH_BYTES = 24 * 1024 * 1024 };
 
 /* A segment with one lane, its two ends, and everything that ever went in. */
 struct bench {
@@ -100,11 +100,13 @@ static void remember(struct bench *bench, uint64_t before)
 
 static void put_record(struct bench *bench, size_t length)
 {
-    uint8_t record[TIDE_FAKE_RECORD_MAX];
+    uint64_t record[TIDE_FAKE_RECORD_MAX / 8];
     const uint64_t before = head_of(bench);
-    record[0] = TIDE_OP_EXTRA;
-    for (size_t i = 1; i < length; i++)
-        record[i] = (uint8_t)any(bench, 256);
+    const size_t words = (length + 7) / 8;
+    length = words * 8;
+    record[0] = TIDE_ROW_HEAD(TIDE_OP_EXTRA, words - 1, 0);
+    for (size_t i = 1; i < words && i < TIDE_FAKE_RECORD_MAX / 8; i++)
+        record[i] = any(bench, 1u << 30);
     assert_true(tide_fake_has_room(&bench->in, length));
     assert_true(tide_fake_put(&bench->in, record, length));
     remember(bench, before);
@@ -223,12 +225,12 @@ static void a_whole_lap_between_two_looks_is_seen(void **state)
     struct bench *const bench = *state;
     bench->seed = 7;
     put_reset(bench);
-    while (bench->in.pos + 100 <= bench->in.ring_bytes)
-        put_record(bench, 100);
+    while (bench->in.pos + 104 <= bench->in.ring_bytes)
+        put_record(bench, 104);
     (void)take(bench); /* everything: the next record wraps where we stand */
     const uint64_t here = bench->out->end;
-    while (tide_fake_has_room(&bench->in, 100))
-        put_record(bench, 100);
+    while (tide_fake_has_room(&bench->in, 104))
+        put_record(bench, 104);
     assert_int_equal(atomic_load(&bench->in.shared->wrap), here);
     (void)take(bench);
     check_pending(bench);
@@ -261,9 +263,9 @@ static void a_lane_without_resets_is_cut_at_heads(void **state)
     struct bench *const bench = *state;
     bench->seed = 5;
     assert_true(tide_fake_move(&bench->in, TIDE_RING_LARGE));
-    for (int i = 0; i < 30; i++) {
-        while (tide_fake_has_room(&bench->in, 3000))
-            put_record(bench, 3000);
+    for (int i = 0; i < 80; i++) {
+        while (tide_fake_has_room(&bench->in, 2000))
+            put_record(bench, 2000);
         (void)take(bench);
         check_pending(bench);
         cut(bench, TIDE_CUT_LARGE);

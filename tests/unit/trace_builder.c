@@ -133,6 +133,15 @@ struct tide_lane_out *tide_builder_lane(struct tide_builder *builder, uint32_t p
     return *lane;
 }
 
+/* What the coder forgets where a chunk begins.  (Which stack stood after which is of no
+ * interest here: no stack is used again after another.) */
+static void forget(struct tide_lane_out *lane)
+{
+    lane->next_birth = lane->last_death = 0;
+    lane->last_kind = TIDE_KIND_MALLOC;
+    memset(lane->in_dictionary, 0, sizeof(lane->in_dictionary));
+}
+
 void tide_out_cut(struct tide_lane_out *lane)
 {
     if (!lane->records.length)
@@ -150,6 +159,7 @@ void tide_out_cut(struct tide_lane_out *lane)
     tide_builder_chunk(lane->builder, head, &lane->records);
     lane->records.length = 0;
     lane->begun = lane->resets = false;
+    forget(lane);
 }
 
 void tide_out_lose(struct tide_lane_out *lane)
@@ -159,6 +169,7 @@ void tide_out_lose(struct tide_lane_out *lane)
     lane->records.length = 0;
     lane->sequence++;
     lane->begun = lane->resets = false;
+    forget(lane);
 }
 
 /* A record begins: remember what the chunk's header will say. */
@@ -177,10 +188,8 @@ void tide_out_sync(struct tide_lane_out *lane, uint64_t ticks, uint64_t epoch)
     const bool first = !lane->begun;
     struct tide_buffer *out = record(lane);
     lane->resets |= first;
-    lane->next_birth = lane->last_death = 0;
-    lane->last_kind = TIDE_KIND_MALLOC;
+    forget(lane);
     lane->depth = 0;
-    memset(lane->in_dictionary, 0, sizeof(lane->in_dictionary));
     put_u8(out, TIDE_OP_SYNC);
     tide_buffer_varint(out, ticks);
     tide_buffer_varint(out, epoch);
@@ -261,10 +270,10 @@ static bool same_stack(const struct tide_lane_out *lane, struct tide_out_stack s
 static unsigned mode_of(const struct tide_lane_out *lane, struct tide_out_stack stack)
 {
     if (!stack.words)
-        return TIDE_STACK_SAME;
+        return TIDE_STACK_NEXT;
     if (stack.leaf)
         return TIDE_STACK_LEAF;
-    return same_stack(lane, stack) ? TIDE_STACK_SAME : TIDE_STACK_DELTA;
+    return same_stack(lane, stack) ? TIDE_STACK_NEXT : TIDE_STACK_DELTA;
 }
 
 static void put_stack(struct tide_lane_out *lane, struct tide_out_stack stack,

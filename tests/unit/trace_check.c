@@ -16,7 +16,6 @@
 #include <xxhash.h>
 
 #include "fake_producer.h"
-#include "trace/record_columns.h"
 
 struct bytes {
     const uint8_t *at, *end;
@@ -45,44 +44,49 @@ static struct bytes get_part(struct bytes *bytes)
 
 /* --- Events --------------------------------------------------------------------------- */
 
-static void check_extra(struct bytes *records, struct tide_check_lane *lane)
+static void check_extra(struct bytes *rest, struct tide_check_lane *lane)
 {
-    assert_int_equal(get(records), TIDE_FAKE_EXTRA);
-    struct bytes payload = get_part(records);
-    uint64_t counter;
-    assert_true(payload.end - payload.at >= 8);
-    memcpy(&counter, payload.at, sizeof(counter));
+    assert_int_equal(get(rest), TIDE_FAKE_EXTRA);
+    struct bytes values = get_part(rest);
+    const uint64_t counter = get(&values);
     assert_int_equal(counter, lane->records);
-    for (payload.at += 8; payload.at < payload.end; payload.at++)
-        assert_int_equal(*payload.at, (uint8_t)(counter * 7));
+    for (uint64_t i = 1; values.at < values.end; i++)
+        assert_int_equal(get(&values), counter * 7 + i);
     lane->records++;
 }
 
+static void check_sync(struct bytes *rest, const struct tide_format_chunk *head)
+{
+    const uint64_t ticks = get(rest);
+    assert_true(ticks >= head->first_ticks && ticks <= head->last_ticks);
+    (void)get(rest);
+    (void)get(rest);
+    (void)get(rest);
+}
+
 static void check_events(struct tide_check *check, const struct tide_format_chunk *head,
-                         struct bytes records)
+                         struct bytes columns[TIDE_COLUMNS])
 {
     assert_true(head->process < TIDE_CHECK_PROCESSES && head->lane < TIDE_CHECK_LANES);
     assert_true(check->processes[head->process].begun);
     struct tide_check_lane *const lane = &check->lanes[head->process][head->lane];
+    struct bytes *const tags = &columns[TIDE_COLUMN_TAGS];
     assert_int_equal(head->sequence, lane->chunks);
-    const bool sync = TIDE_TAG_OP(*records.at) == TIDE_OP_SYNC;
+    const bool sync = *tags->at == TIDE_OP_SYNC;
     assert_int_equal(sync, (head->flags & TIDE_CHUNK_RESET) != 0);
     lane->chunks++;
     lane->resets += sync;
-    lane->bytes += (uint64_t)(records.end - records.at);
-    while (records.at < records.end) {
-        const uint8_t tag = *records.at++;
-        if (tag == TIDE_OP_SYNC) {
-            const uint64_t ticks = get(&records);
-            assert_true(ticks >= head->first_ticks && ticks <= head->last_ticks);
-            (void)get(&records);
-            (void)get(&records);
-            (void)get(&records);
+    lane->bytes += head->raw_bytes;
+    for (; tags->at < tags->end; tags->at++) {
+        if (*tags->at == TIDE_OP_SYNC) {
+            check_sync(&columns[TIDE_COLUMN_REST], head);
         } else {
-            assert_int_equal(tag, TIDE_OP_EXTRA);
-            check_extra(&records, lane);
+            assert_int_equal(*tags->at, TIDE_OP_EXTRA);
+            check_extra(&columns[TIDE_COLUMN_REST], lane);
         }
     }
+    for (size_t i = 0; i < TIDE_COLUMNS; i++)
+        assert_ptr_equal(columns[i].at, columns[i].end);
 }
 
 /* --- Notes ---------------------------------------------------------------------------- */
@@ -182,11 +186,6 @@ static void check_payload(struct tide_check *check,
                           const struct tide_format_chunk *head, const uint8_t *raw)
 {
     const struct bytes payload = {raw, raw + head->raw_bytes};
-    assert_false(check->complete);
-    if (head->kind == TIDE_CHUNK_EVENTS) {
-        check_events(check, head, payload);
-        return;
-    }
     if (head->kind == TIDE_CHUNK_NOTES)
         process_of(check, head->process)->note_bytes += head->raw_bytes;
     else
@@ -195,30 +194,31 @@ static void check_payload(struct tide_check *check,
     check->complete = head->kind == TIDE_CHUNK_END;
 }
 
-/* The columns at PAYLOAD as records at RAW. */
-static void join_columns(const struct tide_format_chunk *head, const uint8_t *payload,
-                         uint8_t *raw)
+/* The columns at PAYLOAD, decompressed into RAW. */
+static void unpack_columns(const struct tide_format_chunk *head, const uint8_t *payload,
+                           uint8_t *raw, struct bytes columns[TIDE_COLUMNS])
 {
-    static uint8_t memory[TIDE_CHUNK_MAX];
-    struct tide_columns columns;
-    uint32_t lengths[2 * TIDE_COLUMNS];
-    size_t from = sizeof(lengths), to = 0;
-    memcpy(lengths, payload, sizeof(lengths));
+    struct bytes stored = {payload, payload + head->stored_bytes};
+    uint64_t lengths[TIDE_COLUMNS], packed[TIDE_COLUMNS], sum = 0;
     for (size_t i = 0; i < TIDE_COLUMNS; i++) {
-        const uint32_t length = lengths[2 * i], stored = lengths[2 * i + 1];
-        assert_true(to + length <= head->raw_bytes && stored <= length);
-        if (stored == length)
-            memcpy(memory + to, payload + from, length);
-        else
-            assert_int_equal(
-                ZSTD_decompress(memory + to, length, payload + from, stored), length);
-        columns.bytes[i] = memory + to;
-        columns.length[i] = length;
-        from += stored;
-        to += length;
+        lengths[i] = get(&stored);
+        packed[i] = get(&stored);
+        sum += lengths[i];
     }
-    assert_int_equal(from, head->stored_bytes);
-    assert_true(tide_columns_join(&columns, raw, head->raw_bytes));
+    assert_int_equal(sum, head->raw_bytes);
+    for (size_t i = 0; i < TIDE_COLUMNS; i++) {
+        assert_true(packed[i] <= lengths[i] &&
+                    packed[i] <= (uint64_t)(stored.end - stored.at));
+        if (packed[i] == lengths[i])
+            memcpy(raw, stored.at, lengths[i]);
+        else
+            assert_int_equal(ZSTD_decompress(raw, lengths[i], stored.at, packed[i]),
+                             lengths[i]);
+        columns[i] = (struct bytes){raw, raw + lengths[i]};
+        stored.at += packed[i];
+        raw += lengths[i];
+    }
+    assert_ptr_equal(stored.at, stored.end);
 }
 
 static void check_chunk(struct tide_check *check, const struct tide_format_chunk *head,
@@ -233,12 +233,16 @@ static void check_chunk(struct tide_check *check, const struct tide_format_chunk
     assert_int_equal(head->magic, TIDE_CHUNK_MAGIC);
     assert_in_range(head->raw_bytes, 1, TIDE_CHUNK_MAX);
     assert_true(head->first_ticks <= head->last_ticks);
-    if (head->flags & TIDE_CHUNK_PLAIN) {
+    assert_false(check->complete);
+    assert_int_equal(head->kind == TIDE_CHUNK_EVENTS,
+                     (head->flags & TIDE_CHUNK_COLUMNS) != 0);
+    if (head->flags & TIDE_CHUNK_COLUMNS) {
+        struct bytes columns[TIDE_COLUMNS];
+        unpack_columns(head, payload, raw, columns);
+        check_events(check, head, columns);
+    } else if (head->flags & TIDE_CHUNK_PLAIN) {
         assert_int_equal(head->raw_bytes, head->stored_bytes);
         check_payload(check, head, payload);
-    } else if (head->flags & TIDE_CHUNK_COLUMNS) {
-        join_columns(head, payload, raw);
-        check_payload(check, head, raw);
     } else {
         assert_true(head->stored_bytes < head->raw_bytes);
         assert_int_equal(ZSTD_decompress(raw, sizeof(raw), payload, head->stored_bytes),

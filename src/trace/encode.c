@@ -1,0 +1,472 @@
+/* trace/encode.c - the rows of a lane -> the columns of a chunk.
+ *
+ * Rows come from the memory of a program that may have written anything into it: nothing is
+ * taken that does not fit, but what fits is believed, since what is wrong in itself (an
+ * entry that was never made, a pop below the bottom) is found by the reader.
+ */
+#include "trace/encode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/raw/varint.h"
+#include "trace/encode_memory.h"
+
+#define TIDE_INLINE static inline __attribute__((always_inline))
+
+enum {
+    /* A word of a row becomes at most a tag and one varint of each of two columns. */
+    TIDE_COLUMN_ROOM = TIDE_ROWS_MAX / 8 * (TIDE_VARINT_MAX + 1) + 64,
+    TIDE_EXTRA_VALUES = 255,
+};
+
+struct tide_encoder {
+    uint8_t *columns;           /* owned: all of them, one after the other */
+    uint8_t *out[TIDE_COLUMNS]; /* where the next byte goes */
+    struct tide_encoder_memory memory;
+};
+
+/* The row at hand. */
+struct row {
+    const uint64_t *at, *end;
+};
+
+static uint8_t *start_of(const struct tide_encoder *encoder, unsigned column)
+{
+    return encoder->columns + (size_t)column * TIDE_COLUMN_ROOM;
+}
+
+struct tide_encoder *tide_encoder_new(void)
+{
+    struct tide_encoder *const encoder = calloc(1, sizeof(*encoder));
+    if (!encoder)
+        return NULL;
+    encoder->columns = malloc((size_t)TIDE_COLUMNS * TIDE_COLUMN_ROOM);
+    if (encoder->columns)
+        return encoder;
+    free(encoder);
+    return NULL;
+}
+
+void tide_encoder_free(struct tide_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    free(encoder->columns);
+    free(encoder);
+}
+
+/* --- Fields ------------------------------------------------------------------------------ */
+
+TIDE_INLINE void put_byte(struct tide_encoder *encoder, unsigned column, unsigned value)
+{
+    *encoder->out[column]++ = (uint8_t)value;
+}
+
+TIDE_INLINE void put(struct tide_encoder *encoder, unsigned column, uint64_t value)
+{
+    encoder->out[column] = tide_put_varint_any(encoder->out[column], value);
+}
+
+TIDE_INLINE void put_tag(struct tide_encoder *encoder, unsigned tag, uint16_t number)
+{
+    put_byte(encoder, TIDE_COLUMN_TAGS, tag);
+    if (__builtin_expect(tag & TIDE_TAG_NUMBERED, 0))
+        encoder->out[TIDE_COLUMN_NUMBERS] =
+            tide_put_u16(encoder->out[TIDE_COLUMN_NUMBERS], number);
+}
+
+/* The distance of ADDRESS from BASE, or the address itself; tells which. */
+TIDE_INLINE bool is_far(uint64_t address, uint64_t base)
+{
+    return (address - base) & 7;
+}
+
+TIDE_INLINE void put_address(struct tide_encoder *encoder, unsigned column,
+                             uint64_t address, uint64_t base)
+{
+    put(encoder, column,
+        is_far(address, base) ? address : tide_zigzag((int64_t)(address - base) >> 3));
+}
+
+TIDE_INLINE bool has(const struct row *row, uint64_t words)
+{
+    return (uint64_t)(row->end - row->at) >= words;
+}
+
+/* --- Stacks ------------------------------------------------------------------------------- */
+
+static void put_word(struct tide_encoder *encoder, struct tide_word_place *place,
+                     uint64_t word)
+{
+    struct tide_encoder_memory *const memory = &encoder->memory;
+    word &= TIDE_WORD_MASK;
+    const uint32_t slot = tide_word_slot(word);
+    if (memory->dictionary[slot] != word) {
+        const uint64_t step = tide_zigzag((int64_t)(word - memory->words.last_new));
+        put(encoder, TIDE_COLUMN_FRAMES, step << 1 | 1);
+        memory->dictionary[slot] = word;
+        memory->words.last_new = word;
+    } else if (*place->expected == slot + 1) {
+        put(encoder, TIDE_COLUMN_FRAMES, 0);
+    } else {
+        put(encoder, TIDE_COLUMN_FRAMES, ((uint64_t)slot + 1) << 1);
+    }
+    tide_words_step(&memory->words, place, slot);
+}
+
+/* ENTRY is the present stack from here on. */
+TIDE_INLINE void go_to(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                       uint32_t entry)
+{
+    if (lane->stacks > 0)
+        encoder->memory.next[lane->current] = (uint16_t)entry;
+    lane->current = entry;
+}
+
+/* Is all of the stack there, as MODE gives it? */
+TIDE_INLINE bool stack_fits(const struct row *row, unsigned mode, uint64_t entry)
+{
+    if (mode == TIDE_STACK_ENTRY)
+        return entry < TIDE_RECENTS;
+    if (mode == TIDE_STACK_LEAF)
+        return has(row, 1);
+    return mode == TIDE_STACK_DELTA && has(row, 1) && has(row, 1 + (*row->at >> 32));
+}
+
+static void put_delta(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                      struct row *row)
+{
+    const uint64_t popped = *row->at & UINT32_MAX, pushed = *row->at >> 32;
+    row->at++;
+    put(encoder, TIDE_COLUMN_FRAMES, popped);
+    put(encoder, TIDE_COLUMN_FRAMES, pushed);
+    struct tide_word_place place = tide_words_begin(&encoder->memory.words);
+    for (uint64_t i = 0; i < pushed; i++)
+        put_word(encoder, &place, *row->at++);
+    const uint32_t entry = lane->stacks % TIDE_RECENTS;
+    go_to(encoder, lane, entry);
+    encoder->memory.next[entry] = (uint16_t)entry;
+    encoder->memory.like[entry].mark = 0;
+    lane->stacks++;
+}
+
+/* How the stack that ROW gives by MODE will be given: NEXT instead of ENTRY, perhaps. */
+TIDE_INLINE unsigned mode_for(const struct tide_encoder *encoder,
+                              const struct tide_encoder_lane *lane, unsigned mode,
+                              uint32_t entry)
+{
+    if (mode != TIDE_STACK_ENTRY)
+        return mode;
+    return lane->stacks > 0 && encoder->memory.next[lane->current] == entry
+               ? TIDE_STACK_NEXT
+               : TIDE_STACK_RECENT;
+}
+
+/* The stack itself, by a mode that mode_for() gave. */
+TIDE_INLINE void put_stack(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                           struct row *row, unsigned mode, uint32_t entry)
+{
+    if (mode == TIDE_STACK_DELTA) {
+        put_delta(encoder, lane, row);
+    } else if (mode == TIDE_STACK_LEAF) {
+        put(encoder, TIDE_COLUMN_FRAMES, *row->at++ & TIDE_WORD_MASK);
+    } else {
+        if (mode == TIDE_STACK_RECENT)
+            put(encoder, TIDE_COLUMN_STACKS, entry);
+        go_to(encoder, lane, entry);
+    }
+}
+
+/* --- Births -------------------------------------------------------------------------------- */
+
+struct birth {
+    uint64_t address, size, usable;
+    uint32_t entry;
+    uint16_t number;
+    uint8_t kind, align_log2;
+};
+
+TIDE_INLINE bool take_birth(struct row *row, unsigned tag, struct birth *birth)
+{
+    const unsigned wide = tag & TIDE_ROW_WIDE ? 4 : 0;
+    const unsigned numbered = tag & TIDE_TAG_NUMBERED ? 1 : 0;
+    if (!has(row, 2ull + wide + numbered))
+        return false;
+    const uint64_t head = row->at[0], body = row->at[1];
+    birth->kind = (uint8_t)TIDE_ROW_DETAIL(head);
+    birth->address = head & TIDE_ROW_ADDRESS_MASK;
+    birth->size = body & UINT32_MAX;
+    birth->usable = birth->size + (body >> TIDE_ROW_SLACK_SHIFT & 0xffff);
+    birth->entry = (uint32_t)(body >> TIDE_ROW_ENTRY_SHIFT);
+    birth->align_log2 = 0;
+    row->at += 2;
+    if (__builtin_expect(wide, 0)) {
+        birth->address = row->at[0] & (UINT64_MAX >> (64 - TIDE_CLASS_SHIFT));
+        birth->size = row->at[1];
+        birth->usable = row->at[2] < row->at[1] ? row->at[1] : row->at[2];
+        birth->align_log2 = row->at[3] & 63;
+        row->at += 4;
+    }
+    birth->number = numbered ? (uint16_t)*row->at++ : 0;
+    return birth->kind < TIDE_KINDS &&
+           stack_fits(row, TIDE_TAG_MODE(tag), birth->entry);
+}
+
+TIDE_INLINE bool is_like(const struct tide_encoder_memory *memory,
+                         const struct birth *birth)
+{
+    const struct tide_likeness *const like = &memory->like[birth->entry];
+    return like->mark == memory->mark && like->size == birth->size &&
+           like->usable == birth->usable && like->kind == birth->kind &&
+           like->align_log2 == birth->align_log2;
+}
+
+TIDE_INLINE unsigned shape_of(const struct birth *birth, bool far)
+{
+    return birth->kind |
+           (birth->usable != TIDE_USABLE_GLIBC(birth->size) ? TIDE_SHAPE_SLACK : 0) |
+           (birth->align_log2 ? TIDE_SHAPE_ALIGN : 0) | (far ? TIDE_SHAPE_FAR : 0);
+}
+
+/* Shape, size, slack and alignment: what a birth that is like another does not say. */
+TIDE_INLINE void put_details(struct tide_encoder *encoder, const struct birth *birth,
+                             unsigned shape, bool shaped)
+{
+    encoder->memory.last_kind = birth->kind;
+    if (__builtin_expect(shaped, 0))
+        put_byte(encoder, TIDE_COLUMN_REST, shape);
+    put(encoder, TIDE_COLUMN_SIZES, birth->size);
+    if (__builtin_expect(shape & TIDE_SHAPE_SLACK, 0))
+        put(encoder, TIDE_COLUMN_REST, birth->usable - birth->size);
+    if (__builtin_expect(shape & TIDE_SHAPE_ALIGN, 0))
+        put_byte(encoder, TIDE_COLUMN_REST, birth->align_log2);
+}
+
+/* With which stack the birth is from here on the last one. */
+TIDE_INLINE void keep_likeness(struct tide_encoder *encoder,
+                               const struct tide_encoder_lane *lane,
+                               const struct birth *birth)
+{
+    if (lane->stacks > 0)
+        encoder->memory.like[lane->current] =
+            (struct tide_likeness){.size = birth->size,
+                                   .usable = birth->usable,
+                                   .kind = birth->kind,
+                                   .align_log2 = birth->align_log2,
+                                   .mark = encoder->memory.mark};
+}
+
+/* ALLOC, MOVE_END. */
+TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                           struct row *row, unsigned tag)
+{
+    static const uint8_t ops[] = {TIDE_OP_ALLOC, TIDE_OP_ALLOC_HERE, TIDE_OP_ALLOC_LIKE,
+                                  TIDE_OP_ALLOC_LIKE_HERE};
+    struct tide_encoder_memory *const memory = &encoder->memory;
+    struct birth birth;
+    if (!take_birth(row, tag, &birth))
+        return false;
+    const bool fresh = TIDE_TAG_OP(tag) == TIDE_OP_ALLOC;
+    const uint64_t expected =
+        fresh ? tide_piles_take(&memory->piles, tide_class_of(birth.usable)) : 0;
+    const bool here = expected != 0 && expected == birth.address;
+    const bool far = !here && is_far(birth.address, memory->next_birth);
+    const unsigned mode = mode_for(encoder, lane, TIDE_TAG_MODE(tag), birth.entry);
+    const bool known = mode == TIDE_STACK_NEXT || mode == TIDE_STACK_RECENT;
+    const bool like = fresh && known && !far && is_like(memory, &birth);
+    const unsigned shape = shape_of(&birth, far);
+    const bool shaped = !like && shape != memory->last_kind;
+
+    put_tag(encoder,
+            (fresh ? ops[2 * like + here] : TIDE_OP_MOVE_END) |
+                (tag & TIDE_TAG_NUMBERED) | mode << TIDE_TAG_MODE_SHIFT |
+                (shaped ? TIDE_TAG_SHAPED : 0),
+            birth.number);
+    if (!like)
+        put_details(encoder, &birth, shape, shaped);
+    if (!here)
+        put_address(encoder, TIDE_COLUMN_BIRTHS, birth.address, memory->next_birth);
+    put_stack(encoder, lane, row, mode, birth.entry);
+    if (mode != TIDE_STACK_LEAF)
+        keep_likeness(encoder, lane, &birth);
+    tide_encoder_add_birth(memory, birth.address, birth.usable);
+    return true;
+}
+
+/* --- Deaths ---------------------------------------------------------------------------------- */
+
+/* The stack of a death, when it has one: its mode stands with it. */
+static void put_death_stack(struct tide_encoder *encoder,
+                            struct tide_encoder_lane *lane, struct row *row,
+                            unsigned mode, uint32_t entry)
+{
+    mode = mode_for(encoder, lane, mode, entry);
+    put_byte(encoder, TIDE_COLUMN_REST, mode);
+    put_stack(encoder, lane, row, mode, entry);
+}
+
+/* FREE, MOVE_BEGIN. */
+TIDE_INLINE bool put_death(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                           struct row *row, unsigned tag)
+{
+    struct tide_encoder_memory *const memory = &encoder->memory;
+    const bool wide = tag & TIDE_ROW_WIDE, stacked = tag & TIDE_TAG_STACKED;
+    const bool numbered = tag & TIDE_TAG_NUMBERED;
+    if (!has(row, 1ull + stacked + wide + numbered))
+        return false;
+    const uint64_t head = *row->at++;
+    const uint64_t entry = stacked ? *row->at++ : 0;
+    uint64_t address = head & TIDE_ROW_ADDRESS_MASK;
+    if (__builtin_expect(wide, 0))
+        address = *row->at++ & (UINT64_MAX >> (64 - TIDE_CLASS_SHIFT));
+    const uint16_t number = numbered ? (uint16_t)*row->at++ : 0;
+    if (stacked && !stack_fits(row, TIDE_ROW_DETAIL(head), entry))
+        return false;
+
+    uint32_t age;
+    const bool aged =
+        TIDE_TAG_OP(tag) == TIDE_OP_FREE && tide_encoder_knows(memory, address, &age);
+    const bool far = !aged && is_far(address, memory->last_death);
+    put_tag(encoder,
+            (aged ? TIDE_OP_FREE_AGE : TIDE_TAG_OP(tag)) |
+                (tag & (TIDE_TAG_NUMBERED | TIDE_TAG_STACKED)) |
+                (far ? TIDE_TAG_FAR : 0),
+            number);
+    if (aged)
+        put(encoder, TIDE_COLUMN_AGES, age);
+    else
+        put_address(encoder, TIDE_COLUMN_DEATHS, address, memory->last_death);
+    memory->last_death = address;
+    if (__builtin_expect(stacked, 0))
+        put_death_stack(encoder, lane, row, TIDE_ROW_DETAIL(head), (uint32_t)entry);
+    return true;
+}
+
+/* --- The rest ---------------------------------------------------------------------------------- */
+
+static bool put_move_back(struct tide_encoder *encoder, struct row *row, unsigned tag)
+{
+    const bool numbered = tag & TIDE_TAG_NUMBERED;
+    if (!has(row, 1ull + numbered))
+        return false;
+    row->at++;
+    put_tag(encoder, tag & (15u | TIDE_TAG_NUMBERED | TIDE_TAG_GONE),
+            numbered ? (uint16_t)*row->at++ : 0);
+    return true;
+}
+
+static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                     struct row *row)
+{
+    if (!has(row, 2))
+        return false;
+    const uint64_t ticks = row->at[1];
+    const uint64_t past =
+        ticks > lane->ticks ? (ticks - lane->ticks) / TIDE_TIME_UNIT : 0;
+    put_tag(encoder, TIDE_OP_TIME, 0);
+    put(encoder, TIDE_COLUMN_REST, past);
+    lane->ticks += past * TIDE_TIME_UNIT;
+    row->at += 2;
+    return true;
+}
+
+static bool put_sync(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                     struct row *row)
+{
+    if (!has(row, 4))
+        return false;
+    put_tag(encoder, TIDE_OP_SYNC, 0);
+    for (int i = 1; i < 4; i++)
+        put(encoder, TIDE_COLUMN_REST, row->at[i]);
+    put(encoder, TIDE_COLUMN_REST, TIDE_ROW_DETAIL(row->at[0]));
+    *lane = (struct tide_encoder_lane){.ticks = row->at[1]};
+    tide_encoder_forget(&encoder->memory);
+    row->at += 4;
+    return true;
+}
+
+static bool put_map(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                    struct row *row, unsigned tag)
+{
+    const bool numbered = tag & TIDE_TAG_NUMBERED;
+    if (!has(row, 5ull + numbered))
+        return false;
+    const uint64_t *const at = row->at;
+    const uint64_t entry = at[0] & TIDE_ROW_ADDRESS_MASK;
+    row->at += 5 + numbered;
+    if (!stack_fits(row, TIDE_TAG_MODE(tag), entry) ||
+        TIDE_ROW_DETAIL(at[0]) >= TIDE_MAP_CALLS)
+        return false;
+    const unsigned mode = mode_for(encoder, lane, TIDE_TAG_MODE(tag), (uint32_t)entry);
+    put_tag(encoder,
+            TIDE_OP_MAP | (tag & TIDE_TAG_NUMBERED) | mode << TIDE_TAG_MODE_SHIFT,
+            numbered ? (uint16_t)at[5] : 0);
+    put(encoder, TIDE_COLUMN_REST, TIDE_ROW_DETAIL(at[0]));
+    for (int i = 1; i < 5; i++)
+        put(encoder, TIDE_COLUMN_REST, at[i]);
+    put_stack(encoder, lane, row, mode, (uint32_t)entry);
+    return true;
+}
+
+static bool put_extra(struct tide_encoder *encoder, struct row *row)
+{
+    const uint64_t head = *row->at++;
+    const unsigned count = TIDE_ROW_DETAIL(head);
+    if (!has(row, count))
+        return false;
+    uint8_t values[TIDE_EXTRA_VALUES * TIDE_VARINT_MAX], *end = values;
+    for (unsigned i = 0; i < count; i++)
+        end = tide_put_varint(end, *row->at++);
+    put_tag(encoder, TIDE_OP_EXTRA, 0);
+    put(encoder, TIDE_COLUMN_REST, head & TIDE_ROW_ADDRESS_MASK);
+    put(encoder, TIDE_COLUMN_REST, (uint64_t)(end - values));
+    memcpy(encoder->out[TIDE_COLUMN_REST], values, (size_t)(end - values));
+    encoder->out[TIDE_COLUMN_REST] += end - values;
+    return true;
+}
+
+/* --- All of them ---------------------------------------------------------------------------------- */
+
+TIDE_INLINE bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                         struct row *row)
+{
+    const unsigned tag = TIDE_ROW_TAG(*row->at);
+    switch (TIDE_TAG_OP(tag)) {
+    case TIDE_OP_ALLOC:
+    case TIDE_OP_MOVE_END:
+        return put_birth(encoder, lane, row, tag);
+    case TIDE_OP_FREE:
+    case TIDE_OP_MOVE_BEGIN:
+        return put_death(encoder, lane, row, tag);
+    case TIDE_OP_MOVE_BACK:
+        return put_move_back(encoder, row, tag);
+    case TIDE_OP_TIME:
+        return put_time(encoder, lane, row);
+    case TIDE_OP_SYNC:
+        return put_sync(encoder, lane, row);
+    case TIDE_OP_MAP:
+        return put_map(encoder, lane, row, tag);
+    case TIDE_OP_EXTRA:
+        return put_extra(encoder, row);
+    default:
+        return false;
+    }
+}
+
+bool tide_encode(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                 const uint64_t *rows, size_t bytes,
+                 struct tide_column_bytes out[TIDE_COLUMNS])
+{
+    struct row row = {.at = rows, .end = rows + bytes / sizeof(*rows)};
+    bool good = bytes <= TIDE_ROWS_MAX && bytes % sizeof(*rows) == 0;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
+        encoder->out[i] = start_of(encoder, i);
+    tide_encoder_forget(&encoder->memory);
+    while (good && row.at < row.end)
+        good = put_row(encoder, lane, &row);
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
+        out[i] = (struct tide_column_bytes){
+            start_of(encoder, i), (size_t)(encoder->out[i] - start_of(encoder, i))};
+    return good;
+}

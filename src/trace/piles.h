@@ -1,0 +1,78 @@
+/* trace/piles.h - which address a block is expected at.
+ *
+ * For: encode_memory.h and lane_memory.h, that is, for both sides of a trace: what the one
+ * expects the other has to expect.  The rule is part of the format: see "The address
+ * expected" in format.h.
+ */
+#ifndef TIDE_TRACE_PILES_H
+#define TIDE_TRACE_PILES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "trace/format.h"
+
+struct tide_piles {
+    uint8_t count[TIDE_CLASSES];      /* on the pile */
+    uint8_t more[TIDE_CLASSES];       /* in the heap behind it */
+    uint8_t more_first[TIDE_CLASSES]; /* the oldest of these */
+    uint64_t pile[TIDE_CLASSES][TIDE_PILE];
+    uint64_t heap[TIDE_CLASSES][TIDE_HEAP];
+};
+
+static inline void tide_piles_clear(struct tide_piles *piles)
+{
+    memset(piles->count, 0, sizeof(piles->count));
+    memset(piles->more, 0, sizeof(piles->more));
+}
+
+/* A block of CLASS, below TIDE_CLASSES, has died at ADDRESS. */
+static inline void tide_piles_add(struct tide_piles *piles, uint64_t class,
+                                  uint64_t address)
+{
+    if (__builtin_expect(piles->count[class] < TIDE_PILE, 1)) {
+        piles->pile[class][piles->count[class]++] = address;
+        return;
+    }
+    const unsigned at = piles->more_first[class] + piles->more[class];
+    piles->heap[class][at % TIDE_HEAP] = address;
+    if (piles->more[class] < TIDE_HEAP)
+        piles->more[class]++;
+    else
+        piles->more_first[class] =
+            (uint8_t)((piles->more_first[class] + 1) % TIDE_HEAP);
+}
+
+static inline uint64_t tide_piles_from_heap(struct tide_piles *piles, uint64_t class)
+{
+    const unsigned first = piles->more_first[class];
+    const unsigned left = --piles->more[class];
+    if (class < TIDE_LIFO_CLASSES)
+        return piles->heap[class][(first + left) % TIDE_HEAP];
+    piles->more_first[class] = (uint8_t)((first + 1) % TIDE_HEAP);
+    return piles->heap[class][first];
+}
+
+/* The pile is empty: the next address from the heap, and those after it on the pile. */
+static __attribute__((noinline)) uint64_t tide_piles_refill(struct tide_piles *piles,
+                                                            uint64_t class)
+{
+    if (piles->more[class] == 0)
+        return 0;
+    const uint64_t address = tide_piles_from_heap(piles, class);
+    while (piles->more[class] > 0 && piles->count[class] < TIDE_PILE)
+        piles->pile[class][piles->count[class]++] = tide_piles_from_heap(piles, class);
+    return address;
+}
+
+/* Take the address that a birth of CLASS is expected at; 0: none is. */
+static inline uint64_t tide_piles_take(struct tide_piles *piles, uint64_t class)
+{
+    if (class >= TIDE_CLASSES)
+        return 0;
+    if (__builtin_expect(piles->count[class] > 0, 1))
+        return piles->pile[class][--piles->count[class]];
+    return tide_piles_refill(piles, class);
+}
+
+#endif
