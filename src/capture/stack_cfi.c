@@ -33,7 +33,9 @@ enum {
     TIDE_SAVING_ROW = TIDE_CFA_RSP | TIDE_RBP_AT_CFA << 4, /* ... rbp saved */
     TIDE_FRAME_ROW = TIDE_CFA_RBP | TIDE_RBP_AT_CFA << 4,  /* with a frame pointer */
     /* Byte offsets in the ucontext that the kernel leaves on a signal's stack. */
+    TIDE_UC_R10 = 40 + 2 * 8,
     TIDE_UC_RBP = 40 + 10 * 8,
+    TIDE_UC_RBX = 40 + 11 * 8,
     TIDE_UC_RSP = 40 + 15 * 8,
     TIDE_UC_RIP = 40 + 16 * 8,
     TIDE_UC_BYTES = 40 + 23 * 8,
@@ -52,6 +54,13 @@ struct walk_state {
     uintptr_t pc, sp, rbp;
     uintptr_t low, high; /* what may be read */
     bool exact;          /* pc is where the frame is, not where it will go on */
+};
+
+/* What a walk without the cache knows besides. */
+struct behind {
+    uintptr_t pc, sp; /* of the frame inside the one where the walk is */
+    bool exact;
+    uintptr_t context; /* what the kernel saved of the last exact frame */
 };
 
 bool tide_stack_cfi_init(void)
@@ -176,7 +185,7 @@ static void set_bounds(const struct tide_stream *stream, struct walk_state *walk
 }
 
 static TIDE_COLD bool step_signal(const struct tide_stream *stream,
-                                  struct walk_state *walk)
+                                  struct walk_state *walk, struct behind *behind)
 {
     const uintptr_t context = walk->sp;
     if (!readable(walk, context, TIDE_UC_BYTES))
@@ -185,6 +194,7 @@ static TIDE_COLD bool step_signal(const struct tide_stream *stream,
     walk->rbp = load(context + TIDE_UC_RBP);
     walk->sp = load(context + TIDE_UC_RSP);
     walk->exact = true;
+    behind->context = context;
     set_bounds(stream, walk);
     walk->low -= TIDE_RED_ZONE; /* at a ret, rbp may stand just below sp */
     return true;
@@ -222,19 +232,57 @@ static inline bool step(struct walk_state *walk, struct tide_cfi_row row,
     return true;
 }
 
+/* rbx in the frame where WALK is: known when a signal interrupted this frame, or when the
+ * one inside it saved it, or was interrupted before it did. */
+static TIDE_COLD bool find_rbx(const struct walk_state *walk,
+                               const struct behind *behind, uintptr_t *rbx)
+{
+    struct tide_cfi_rbx saved = {TIDE_RBX_SAME, 0};
+    if (!walk->exact)
+        saved = tide_cfi_find_rbx(behind->exact ? behind->pc : behind->pc - 1);
+    if (saved.where == TIDE_RBX_SAME && (walk->exact || behind->exact)) {
+        *rbx = load(behind->context + TIDE_UC_RBX);
+        return true;
+    }
+    const uintptr_t at = walk->sp + (uintptr_t)(intptr_t)saved.offset;
+    if (saved.where != TIDE_RBX_AT_CFA || at < behind->sp - TIDE_RED_ZONE ||
+        at > walk->sp - 8 || at % 8 != 0)
+        return false;
+    *rbx = load(at);
+    return true;
+}
+
+/* A CFA found by another register than rsp and rbp, as one that is found by rsp. */
+static TIDE_COLD bool make_plain(const struct walk_state *walk,
+                                 const struct behind *behind, struct tide_cfi_row *row)
+{
+    uintptr_t base;
+    if (row->cfa == TIDE_CFA_R10 && walk->exact)
+        base = load(behind->context + TIDE_UC_R10);
+    else if (row->cfa != TIDE_CFA_RBX || !find_rbx(walk, behind, &base))
+        return false;
+    row->cfa = TIDE_CFA_RSP;
+    row->cfa_offset += (int32_t)(base - walk->sp);
+    return base >= walk->sp && base - walk->sp < other_stack_reach;
+}
+
 /* One frame outwards.  False: this was the last one, *WHOLE tells whether by right. */
 static bool go_out(const struct tide_stream *stream, struct walk_state *walk,
-                   uint64_t epoch, bool *whole)
+                   struct behind *behind, uint64_t epoch, bool *whole)
 {
     struct tide_walked unused;
-    const struct tide_cfi_row row =
-        row_of(walk->exact ? walk->pc : walk->pc - 1, epoch);
+    struct tide_cfi_row row = row_of(walk->exact ? walk->pc : walk->pc - 1, epoch);
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END)) {
         *whole = true;
         return false;
     }
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL))
-        return step_signal(stream, walk);
+        return step_signal(stream, walk, behind);
+    if (TIDE_UNLIKELY(row.cfa > TIDE_CFA_SIGNAL) && !make_plain(walk, behind, &row))
+        return false;
+    behind->pc = walk->pc;
+    behind->sp = walk->sp;
+    behind->exact = walk->exact;
     if (row.cfa == TIDE_CFA_UNKNOWN || !step(walk, row, &unused))
         return false;
     *whole = walk->pc == 0;
@@ -255,10 +303,11 @@ enum tide_found tide_stack_find(const struct tide_stream *stream,
 {
     const uint64_t epoch = atomic_load(&tide_stack_generation);
     struct walk_state walk = start_at(stream, caller);
+    struct behind behind = {0};
     bool whole = false, interrupted = false;
     if (!rows)
         return TIDE_FOUND_UNSURE;
-    while (go_out(stream, &walk, epoch, &whole)) {
+    while (go_out(stream, &walk, &behind, epoch, &whole)) {
         interrupted |= walk.exact;
         if (walk.sp == frame + 16)
             return interrupted ? TIDE_FOUND_INTERRUPTED : TIDE_FOUND;
@@ -277,6 +326,7 @@ static TIDE_COLD uint32_t walk_in_full(struct tide_stream *stream,
     const uint64_t epoch =
         atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
     struct walk_state walk = start_at(stream, caller);
+    struct behind behind = {0};
     uint32_t depth = 0;
     bool whole = false;
     stream->cache.frames = 0;
@@ -289,7 +339,7 @@ static TIDE_COLD uint32_t walk_in_full(struct tide_stream *stream,
         }
         /* Readers look one byte before a frame's address; an exact pc is moved on. */
         stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_NATIVE, walk.pc + walk.exact);
-    } while (go_out(stream, &walk, epoch, &whole));
+    } while (go_out(stream, &walk, &behind, epoch, &whole));
     if (TIDE_UNLIKELY(!whole) && depth < limit)
         stream->walk[depth++] = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_UNKNOWN);
     return depth;
@@ -350,7 +400,7 @@ static __attribute__((noinline)) enum how go_on_by(struct walk_state *walk,
         tide_walked_plainly(at);
         return row.cfa == TIDE_CFA_END ? TIDE_ENDED : TIDE_NO_ROW;
     }
-    if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_SIGNAL) ||
+    if (TIDE_UNLIKELY(row.cfa >= TIDE_CFA_SIGNAL) ||
         TIDE_UNLIKELY(!step(walk, row, at)))
         return TIDE_NOT_FOR_CACHE;
     return TIDE_LIKELY(walk->pc != 0) ? TIDE_MET : TIDE_ENDED;
