@@ -11,6 +11,8 @@ __attribute__((noinline)) static void *second_plugin_site(size_t size)
 
 void *plugin_make(size_t size)
 {
-    void *volatile block = second_plugin_site(size);
+    volatile char frame[3000];
+    frame[0] = 1;
+    void *volatile block = second_plugin_site(size * (size_t)frame[0]);
     return block;
 }
