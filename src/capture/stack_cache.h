@@ -25,7 +25,9 @@ enum {
     TIDE_CACHE_MAX = 512,  /* frames; deeper stacks are walked in full */
     TIDE_LEAF_FRAMES = 7,  /* frames of a leaf */
     TIDE_LEAF_CHECKS = 10, /* words of a leaf */
-    TIDE_LEAF_COUNT = 256,
+    TIDE_LEAF_COUNT = 512,
+    TIDE_GUIDES = 1024,
+    TIDE_GUIDE_STEPS = 4, /* return addresses that a leaf is found by */
 };
 
 struct tide_cached_frame {
@@ -60,11 +62,14 @@ static inline void tide_walked_plainly(struct tide_walked *at)
  * looked at.  Kept by the first frame's state and by the stack that was taken before. */
 struct tide_leaf {
     uintptr_t pc, sp, rbp;
-    uint64_t context;   /* what was taken before it */
+    uint64_t key;       /* what it is found by */
     uint64_t base_hash; /* of the kept frames that it stands on */
     uintptr_t base_sp, base_rbp;
     uint64_t hash; /* of the whole stack */
-    uint32_t base; /* how many they are */
+    uint64_t generation;
+    struct tide_check innermost; /* of the checks: says no the soonest */
+    uint32_t base;               /* how many they are */
+    uint16_t next;               /* leaf that was found after this one last time */
     uint16_t frames;
     uint8_t checks;
     bool need_rbp, base_needs_rbp;
@@ -79,9 +84,14 @@ struct tide_stack_cache {
     struct tide_cached_frame frame[TIDE_CACHE_MAX]; /* outermost first, as in stack[] */
     struct tide_check check[2 * TIDE_CACHE_MAX];    /* outermost first */
     struct tide_walked walked[TIDE_CACHE_MAX];      /* new ones, innermost first */
-    const struct tide_leaf *leaf; /* the last stack ended in it; NULL: in frame[] */
-    uint8_t luck;  /* with leaves: at 0 they are tried now and then only */
-    uint8_t turns; /* since they were tried last */
+    struct tide_leaf *leaf; /* the last stack ended in it; NULL: in frame[] */
+    uint8_t luck;           /* with leaves: at 0 they are tried now and then only */
+    uint8_t turns;          /* since they were tried last */
+    uint8_t steady; /* how well `next` foretells; at 0 it is tried now and then only */
+    uint8_t tries;
+    /* As in struct tide_leaf, after a stack that ended in frame[]. */
+    uint16_t next_leaf;
+    uintptr_t guide[TIDE_GUIDES]; /* see tide_leaf_key() */
     struct tide_leaf leaves[TIDE_LEAF_COUNT];
 };
 
@@ -89,6 +99,11 @@ static inline uint64_t tide_cache_hash(uint64_t outer, uint64_t word)
 {
     const uint64_t hash = (outer ^ word) * 0x9e3779b97f4a7c15ull;
     return hash ^ hash >> 32;
+}
+
+static inline bool tide_check_changed(struct tide_check check)
+{
+    return *check.at != check.value;
 }
 
 TIDE_HOT bool tide_checks_changed(const struct tide_check *check, uint32_t count)
@@ -199,13 +214,55 @@ TIDE_HOT bool tide_cache_begins(const struct tide_stack_cache *cache,
 
 /* --- Leaves ---------------------------------------------------------------------------- */
 
+/* A leaf is found by the innermost return addresses.  Where they stand, nobody can know
+ * without a walk, but guides tell where they stood the last time that all was the same so
+ * far.  What they tell is a guess, and so is what is found by it: tide_leaf_holds() is
+ * what counts.  A guide of 0 says that nothing is known. */
+static inline uint64_t tide_leaf_key_begin(const struct tide_stack_cache *cache,
+                                           uintptr_t pc, uintptr_t sp)
+{
+    return tide_cache_hash(pc ^ sp << 20, cache->generation);
+}
+
+static inline uintptr_t *tide_leaf_guide(struct tide_stack_cache *cache, uint64_t key)
+{
+    return &cache->guide[key % TIDE_GUIDES];
+}
+
+/* The key of the stack whose first frame is AT.  What is read is below HIGH. */
+static inline uint64_t tide_leaf_key(struct tide_stack_cache *cache,
+                                     const struct tide_walked *at, uintptr_t high)
+{
+    uint64_t key = tide_leaf_key_begin(cache, at->pc, at->sp);
+    for (int i = 0; i < TIDE_GUIDE_STEPS; i++) {
+        const uintptr_t place = *tide_leaf_guide(cache, key);
+        if (place < at->sp || place >= high)
+            break;
+        key = tide_cache_hash(key, *(const uintptr_t *)place);
+    }
+    return key;
+}
+
+/* The same of the stack in the cache, PCS, that was just walked; the guides learn it. */
+static inline uint64_t tide_leaf_learn(struct tide_stack_cache *cache,
+                                       const uint64_t *pcs)
+{
+    uint32_t at = cache->frames - 1;
+    uint64_t key = tide_leaf_key_begin(cache, pcs[at], cache->frame[at].sp);
+    for (int i = 0; i < TIDE_GUIDE_STEPS; i++) {
+        *tide_leaf_guide(cache, key) = at > 0 ? cache->frame[at - 1].sp - 8 : 0;
+        if (at-- == 0)
+            break;
+        key = tide_cache_hash(key, pcs[at]);
+    }
+    return key;
+}
+
 /* Each has two places, so that two that are used by turns do not drive each other out. */
 static inline struct tide_leaf *tide_leaf_places(struct tide_stack_cache *cache,
-                                                 const struct tide_walked *at,
-                                                 uint64_t context)
+                                                 uint64_t key)
 {
-    const uint64_t mixed = (at->pc ^ at->sp << 20 ^ context) * 0x9e3779b97f4a7c15ull;
-    return &cache->leaves[mixed >> 56 & ~1u];
+    return &cache->leaves[key / TIDE_GUIDES % TIDE_LEAF_COUNT & ~1u];
 }
 
 /* Where every way is as likely as any other, looking for leaves and keeping them is a
@@ -223,15 +280,14 @@ static inline void tide_leaf_try_ended(struct tide_stack_cache *cache, bool foun
         cache->luck--;
 }
 
-_Static_assert(TIDE_LEAF_COUNT == 1 << 8, "tide_leaf_places() takes eight bits");
-
 /* Is the stack whose first frame is AT the one that LEAF tells?  Every word is looked at,
  * from the inside out. */
 static inline bool tide_leaf_holds(const struct tide_stack_cache *cache,
                                    const struct tide_leaf *leaf,
-                                   const struct tide_walked *at, uint64_t context)
+                                   const struct tide_walked *at)
 {
-    if (leaf->pc != at->pc || leaf->sp != at->sp || leaf->context != context ||
+    if (leaf->pc != at->pc || leaf->sp != at->sp ||
+        leaf->generation != cache->generation || tide_check_changed(leaf->innermost) ||
         (leaf->need_rbp && leaf->rbp != at->rbp) || leaf->base > cache->frames)
         return false;
     const struct tide_cached_frame *const base = &cache->frame[leaf->base - 1];
@@ -242,22 +298,66 @@ static inline bool tide_leaf_holds(const struct tide_stack_cache *cache,
            tide_cache_verify(cache, leaf->base - 1) == leaf->base;
 }
 
-/* Keep the innermost frames of the stack in the cache, WORDS, that stand on BASE frames. */
-static inline void tide_leaf_keep(struct tide_stack_cache *cache,
-                                  struct tide_leaf *leaf, const uint64_t *words,
-                                  uint32_t base, uint64_t context)
+/* How many frames a leaf of the stack in the cache stands on: as few as its size allows,
+ * since those further out change the least.  0: it cannot be kept. */
+static inline uint32_t tide_leaf_base(const struct tide_stack_cache *cache)
 {
+    const uint32_t most = cache->frame[cache->frames - 1].checks;
+    uint32_t base = cache->frames;
+    while (base > 1 && cache->frames - (base - 1) <= TIDE_LEAF_FRAMES &&
+           most - cache->frame[base - 2].checks <= TIDE_LEAF_CHECKS)
+        base--;
+    return base;
+}
+
+/* The leaf for the stack whose first frame is AT: the one that stood after the present one
+ * last time, or the one that the guides lead to; NULL when neither holds. */
+static inline struct tide_leaf *tide_leaf_find(struct tide_stack_cache *cache,
+                                               const struct tide_walked *at,
+                                               uintptr_t high)
+{
+    uint16_t *const next = cache->leaf ? &cache->leaf->next : &cache->next_leaf;
+    struct tide_leaf *leaf = &cache->leaves[*next];
+    if (cache->steady > 0 || ++cache->tries % 16 == 0) {
+        if (tide_leaf_holds(cache, leaf, at)) {
+            cache->steady = cache->steady < 14 ? (uint8_t)(cache->steady + 2) : 15;
+            return leaf;
+        }
+        if (cache->steady > 0)
+            cache->steady--;
+    }
+    const uint64_t key = tide_leaf_key(cache, at, high);
+    leaf = tide_leaf_places(cache, key);
+    if (leaf->key != key)
+        leaf++;
+    if (leaf->key != key || !tide_leaf_holds(cache, leaf, at))
+        return NULL;
+    *next = (uint16_t)(leaf - cache->leaves);
+    return leaf;
+}
+
+/* Keep the innermost frames of the stack in the cache, WORDS; KNOWN of its frames, the
+ * outermost, were there before. */
+static inline void tide_leaf_keep(struct tide_stack_cache *cache, const uint64_t *words,
+                                  uint32_t known)
+{
+    if (!cache->own_stack)
+        return;
+    const uint64_t key = tide_leaf_learn(cache, words);
+    const uint32_t base = tide_leaf_base(cache);
+    if (base > known)
+        return;
     const uint32_t frames = cache->frames - base;
     const struct tide_cached_frame *const top = &cache->frame[cache->frames - 1];
     const struct tide_cached_frame *const under = &cache->frame[base - 1];
     const uint32_t checks = top->checks - under->checks;
-    if (frames > TIDE_LEAF_FRAMES || checks > TIDE_LEAF_CHECKS || !cache->own_stack)
-        return;
+    struct tide_leaf *const leaf = tide_leaf_places(cache, key) + (cache->turns++ & 1);
     leaf->pc = 0; /* a handler may jump out of here: half a leaf is none */
     atomic_signal_fence(memory_order_seq_cst);
     leaf->sp = top->sp;
     leaf->rbp = top->rbp;
-    leaf->context = context;
+    leaf->key = key;
+    leaf->generation = cache->generation;
     leaf->base_hash = under->hash;
     leaf->base_sp = under->sp;
     leaf->base_rbp = under->rbp;
@@ -267,6 +367,7 @@ static inline void tide_leaf_keep(struct tide_stack_cache *cache,
     leaf->checks = (uint8_t)checks;
     leaf->need_rbp = top->need_rbp;
     leaf->base_needs_rbp = under->need_rbp;
+    leaf->innermost = cache->check[top->checks - 1];
     for (uint32_t i = 0; i < checks; i++)
         leaf->check[i] = cache->check[under->checks + i];
     for (uint32_t i = 0; i < frames; i++)

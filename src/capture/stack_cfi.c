@@ -459,8 +459,7 @@ static inline struct found walk_to_known(struct tide_stream *stream,
 }
 
 /* The same, but its innermost frames are those of LEAF. */
-static inline uint32_t taken_by_leaf(struct tide_stream *stream,
-                                     const struct tide_leaf *leaf)
+static inline uint32_t taken_by_leaf(struct tide_stream *stream, struct tide_leaf *leaf)
 {
     stream->kept = leaf->base;
     stream->in_walk = false;
@@ -470,25 +469,17 @@ static inline uint32_t taken_by_leaf(struct tide_stream *stream,
     return leaf->base + leaf->frames;
 }
 
-/* Leaves of code that was unloaded must not be found again. */
-static inline uint64_t context_of(const struct tide_stream *stream, uint64_t epoch)
-{
-    return stream->hash ^ epoch << 1;
-}
-
-/* Nothing that is known leads here, but TOP frames are: walk, and keep the way in LEAF,
- * unless NULL. */
+/* Nothing that is known leads here, but TOP frames are: walk, and keep the way as a LEAF,
+ * if that is wanted. */
 static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stream,
                                                         struct tide_caller caller,
                                                         uint32_t limit, bool *cut,
-                                                        uint32_t top,
-                                                        struct tide_leaf *leaf)
+                                                        uint32_t top, bool leaf)
 {
     struct tide_stack_cache *const cache = &stream->cache;
     const uint64_t epoch =
         atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
     const uint32_t most = limit < TIDE_CACHE_MAX ? limit : TIDE_CACHE_MAX;
-    const uint64_t context = context_of(stream, epoch);
     struct walk_state walk = start_at(stream, caller);
     const bool own = walk.high == stream->stack_high;
 
@@ -503,7 +494,7 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
     const uint32_t depth = add_fresh(stream, &found, stepped ? &outer : NULL);
     (void)tide_cache_taken(stream, found.kept, depth);
     if (leaf && found.kept > 0)
-        tide_leaf_keep(cache, leaf, stream->stack, found.kept, context);
+        tide_leaf_keep(cache, stream->stack, found.kept);
     return depth;
 }
 
@@ -512,17 +503,16 @@ uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller c
 {
     struct tide_stack_cache *const cache = &stream->cache;
     if (!tide_leaf_is_worth_it(cache))
-        return walk_and_keep(stream, caller, limit, cut, good, NULL);
+        return walk_and_keep(stream, caller, limit, cut, good, false);
     const struct tide_walked at = {
         .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
-    const uint64_t context = context_of(stream, cache->generation);
-    struct tide_leaf *const leaf = tide_leaf_places(cache, &at, context);
-    const bool first = tide_leaf_holds(cache, leaf, &at, context);
-    const bool found = first || tide_leaf_holds(cache, leaf + 1, &at, context);
-    tide_leaf_try_ended(cache, found);
-    if (found)
-        return taken_by_leaf(stream, first ? leaf : leaf + 1);
-    return walk_and_keep(stream, caller, limit, cut, good, leaf + (cache->turns++ & 1));
+    const bool own = at.sp >= stream->stack_low && at.sp < stream->stack_high;
+    struct tide_leaf *const leaf =
+        tide_leaf_find(cache, &at, own ? stream->stack_high : 0);
+    tide_leaf_try_ended(cache, leaf);
+    if (leaf)
+        return taken_by_leaf(stream, leaf);
+    return walk_and_keep(stream, caller, limit, cut, good, true);
 }
 
 /* In the order of what is likely: the frame that was there last time; a way that was gone
@@ -535,7 +525,7 @@ uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
         tide_stack_find_bounds(stream);
     if (TIDE_UNLIKELY(cache->generation != atomic_load_explicit(&tide_stack_generation,
                                                                 memory_order_relaxed)))
-        return walk_and_keep(stream, caller, limit, cut, 0, NULL);
+        return walk_and_keep(stream, caller, limit, cut, 0, false);
 
     const struct tide_walked at = {
         .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
