@@ -302,9 +302,7 @@ static bool read_extra(struct tide_decoder *decoder, struct tide_fields *fields,
 static bool read_time(struct tide_decoder *decoder, struct tide_fields *fields)
 {
     const uint64_t past = tide_field_varint(fields, TIDE_COLUMN_REST);
-    decoder->ticks = past < UINT64_MAX / TIDE_TIME_UNIT
-                         ? tide_add_saturating(decoder->ticks, past * TIDE_TIME_UNIT)
-                         : UINT64_MAX;
+    decoder->ticks = tide_add_saturating(decoder->ticks, past);
     return !tide_fields_failed(fields);
 }
 

@@ -18,6 +18,7 @@ enum {
     /* A word of a row becomes at most a tag and one varint of each of two columns. */
     TIDE_COLUMN_ROOM = TIDE_ROWS_MAX / 8 * (TIDE_VARINT_MAX + 1) + 64,
     TIDE_EXTRA_VALUES = 255,
+    TIDE_TICK_NOISE = 255,
 };
 
 struct tide_encoder {
@@ -362,11 +363,12 @@ static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lan
     if (!has(row, 2))
         return false;
     const uint64_t ticks = row->at[1];
+    /* A tenth of a microsecond is good enough, and what is left out is nothing but noise. */
     const uint64_t past =
-        ticks > lane->ticks ? (ticks - lane->ticks) / TIDE_TIME_UNIT : 0;
+        ticks > lane->ticks ? (ticks - lane->ticks) & ~(uint64_t)TIDE_TICK_NOISE : 0;
     put_tag(encoder, TIDE_OP_TIME, 0);
     put(encoder, TIDE_COLUMN_REST, past);
-    lane->ticks += past * TIDE_TIME_UNIT;
+    lane->ticks += past;
     row->at += 2;
     return true;
 }

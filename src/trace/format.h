@@ -183,8 +183,7 @@ enum tide_end {
  *   MOVE_END      as ALLOC                          its new block, after the call
  *   MOVE_BACK     -                                 the call failed: the old block is
  *                                                   live again (numbered: on its slot)
- *   TIME          varint ticks since the lane's last TIME or SYNC, divided by
- *                 TIDE_TIME_UNIT
+ *   TIME          varint ticks since the lane's last TIME or SYNC
  *   SYNC          varint ticks (absolute), varint epoch, varint tid, varint flags:
  *                 1 = from here on the lane takes numbers
  *   MAP           varint call (enum tide_map_call), varint address, varint length,
@@ -338,7 +337,6 @@ enum tide_synthetic {
 
 /* --- What coder and decoder of a lane remember alike ---------------------------------- */
 
-#define TIDE_TIME_UNIT    256u
 #define TIDE_RECENTS      4096u
 #define TIDE_AGES         4096u
 #define TIDE_CLASSES      64u

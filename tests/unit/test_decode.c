@@ -144,7 +144,7 @@ static void frames_are_module_and_offset(void **state)
 {
     struct fixture *f = *state;
     const uint64_t words[] = {TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_CUT),
-                              0x2000, 0x9000, TIDE_WORD(5, 77)};
+                              0x2000, 0x9000, TIDE_WORD(3, 77)};
     const struct tide_out_stack stack = {.words = words, .depth = 4};
     tide_out_sync(f->lane, 1, 0);
     tide_out_alloc(f->lane, (struct tide_out_birth){.address = 8}, stack);

@@ -137,7 +137,7 @@ struct tide_lane_out *tide_builder_lane(struct tide_builder *builder, uint32_t p
  * interest here: no stack is used again after another.) */
 static void forget(struct tide_lane_out *lane)
 {
-    lane->next_birth = lane->last_death = 0;
+    lane->next_birth = lane->last_death = lane->last_new = 0;
     lane->last_kind = TIDE_KIND_MALLOC;
     memset(lane->in_dictionary, 0, sizeof(lane->in_dictionary));
 }
@@ -253,12 +253,14 @@ static void put_word(struct tide_lane_out *lane, uint64_t word)
 {
     const uint32_t slot = tide_word_slot(word);
     if (lane->in_dictionary[slot] && lane->dictionary[slot] == word) {
-        tide_buffer_varint(&lane->records, (uint64_t)slot * 2);
+        tide_buffer_varint(&lane->records, (uint64_t)slot * 2 + 2);
         return;
     }
+    const uint64_t up = word - lane->last_new, down = lane->last_new - word;
+    const uint64_t step = word >= lane->last_new ? up * 2 : down * 2 - 1;
     lane->in_dictionary[slot] = true;
-    lane->dictionary[slot] = word;
-    tide_buffer_varint(&lane->records, word * 2 + 1);
+    lane->dictionary[slot] = lane->last_new = word;
+    tide_buffer_varint(&lane->records, step * 2 + 1);
 }
 
 static bool same_stack(const struct tide_lane_out *lane, struct tide_out_stack stack)

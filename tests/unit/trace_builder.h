@@ -45,6 +45,7 @@ struct tide_lane_out {
     bool numbers;       /* takes numbers */
     uint64_t first_ticks, ticks;
     uint64_t next_birth, last_death; /* what addresses are coded against */
+    uint64_t last_new;               /* what new words are coded against */
     uint8_t last_kind;
     uint64_t stack[TIDE_BUILDER_DEPTH]; /* outermost first */
     uint32_t depth;
