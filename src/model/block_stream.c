@@ -1,0 +1,405 @@
+/* model/block_stream.c - every block of a run, one at a time.
+ */
+#include "model/block_stream.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "model/account.h"
+#include "model/block_maps.h"
+#include "trace/format.h"
+
+enum {
+    TIDE_STREAM_RUN = 512,          /* events asked of the replay at once, at most */
+    TIDE_STREAM_PROGRESS_EVERY = 64 /* runs */
+};
+
+/* A realloc under way. */
+struct move {
+    uint64_t address; /* of the old block */
+    uint32_t entry;   /* 0: nothing is known of it */
+};
+
+struct lane {
+    uint32_t tid;
+    uint32_t move_count;
+    struct move moves[TIDE_MOVES_OPEN]; /* innermost last */
+};
+
+struct process {
+    struct tide_ranges ranges;
+    uint64_t standing[TIDE_SPACES];
+};
+
+struct stream {
+    struct tide_model *model;
+    const struct tide_block_watch *watch;
+    struct tide_lives lives;
+    struct lane *lanes;        /* owned, as many as the trace has */
+    struct process *processes; /* owned, the same */
+    bool *quiet;               /* owned, per module */
+    uint64_t last_id;
+    const struct tide_event *event; /* that is being taken */
+};
+
+static struct lane *lane_of(const struct stream *stream)
+{
+    return &stream->lanes[stream->event->lane];
+}
+
+static struct process *process_of(const struct stream *stream)
+{
+    return &stream->processes[stream->event->process];
+}
+
+/* --- Blocks end ---------------------------------------------------------------------- */
+
+/* ENTRY, which nobody finds any more, is dead; TID killed it. */
+static enum tide_status finish(struct stream *stream, uint32_t entry, uint32_t tid)
+{
+    struct tide_life *const life = &stream->lives.list[entry];
+    const struct tide_death death = {.ticks = stream->event->ticks, .tid = tid};
+    enum tide_status status = TIDE_OK;
+    life->left = 0;
+    if (stream->watch->block)
+        status = stream->watch->block(stream->watch->user, life, &death);
+    tide_lives_drop(&stream->lives, entry);
+    return status;
+}
+
+static enum tide_status end_mapped(void *user, uint32_t entry)
+{
+    struct stream *const stream = user;
+    return finish(stream, entry, lane_of(stream)->tid);
+}
+
+/* ENTRY, of the heap, is dead; 0: it was never known. */
+static enum tide_status end_heap(struct stream *stream, uint32_t entry, uint32_t tid)
+{
+    if (!entry)
+        return TIDE_OK;
+    process_of(stream)->standing[TIDE_IN_HEAP] -= stream->lives.list[entry].left;
+    return finish(stream, entry, tid);
+}
+
+/* --- Blocks begin -------------------------------------------------------------------- */
+
+/* Let ENTRY be found at its address.  What stands there ends, though nobody freed it. */
+static enum tide_status put(struct stream *stream, uint32_t entry)
+{
+    const struct tide_life *const life = &stream->lives.list[entry];
+    const uint32_t old = tide_lives_take(&stream->lives, life->process, life->address);
+    const enum tide_status status = end_heap(stream, old, 0);
+    return status ? status : tide_lives_put(&stream->lives, entry);
+}
+
+static enum tide_status give_birth(struct stream *stream, uint64_t moved_from)
+{
+    const struct tide_event *const event = stream->event;
+    const struct tide_life life = {
+        .id = ++stream->last_id,
+        .address = event->address,
+        .size = event->size,
+        .usable = event->usable,
+        .left = event->size,
+        .birth_ticks = event->ticks,
+        .moved_from = moved_from,
+        .process = event->process,
+        .stack = event->stack,
+        .tid = lane_of(stream)->tid,
+        .space = TIDE_IN_HEAP,
+        .kind = event->alloc_kind,
+    };
+    uint32_t entry;
+    const enum tide_status status = tide_lives_add(&stream->lives, &life, &entry);
+    if (status)
+        return status;
+    process_of(stream)->standing[TIDE_IN_HEAP] += event->size;
+    return put(stream, entry);
+}
+
+/* --- Moves --------------------------------------------------------------------------- */
+
+static uint32_t take(struct stream *stream, uint64_t address)
+{
+    return tide_lives_take(&stream->lives, stream->event->process, address);
+}
+
+static enum tide_status put_back(struct stream *stream, const struct move *move)
+{
+    return move->entry ? put(stream, move->entry) : TIDE_OK;
+}
+
+static enum tide_status on_move_begin(struct stream *stream)
+{
+    struct lane *const lane = lane_of(stream);
+    const uint64_t address = stream->event->address;
+    enum tide_status status = TIDE_OK;
+    if (lane->move_count == TIDE_MOVES_OPEN) {
+        status = put_back(stream, &lane->moves[0]);
+        lane->move_count--;
+        for (uint32_t i = 0; i < lane->move_count; i++)
+            lane->moves[i] = lane->moves[i + 1];
+    }
+    lane->moves[lane->move_count++] =
+        (struct move){.address = address, .entry = take(stream, address)};
+    return status;
+}
+
+/* The lane's move of the block at OLD ends; *ENTRY is that block, 0 when it is not known.
+ * Moves that began later are abandoned.  False when no such move is under way. */
+static bool end_move(struct stream *stream, uint64_t old, uint32_t *entry,
+                     enum tide_status *status)
+{
+    struct lane *const lane = lane_of(stream);
+    uint32_t at = lane->move_count;
+    *entry = 0;
+    while (at && lane->moves[at - 1].address != old)
+        at--;
+    if (!at)
+        return false;
+    while (lane->move_count > at && !*status)
+        *status = put_back(stream, &lane->moves[--lane->move_count]);
+    *entry = lane->moves[--lane->move_count].entry;
+    return true;
+}
+
+static enum tide_status on_move_end(struct stream *stream)
+{
+    uint32_t old;
+    enum tide_status status = TIDE_OK;
+    (void)end_move(stream, stream->event->value, &old, &status);
+    const uint64_t id = old ? stream->lives.list[old].id : 0;
+    if (!status)
+        status = end_heap(stream, old, lane_of(stream)->tid);
+    return status ? status : give_birth(stream, id);
+}
+
+static enum tide_status on_move_back(struct stream *stream)
+{
+    struct move move = {.address = stream->event->address};
+    enum tide_status status = TIDE_OK;
+    if (end_move(stream, move.address, &move.entry, &status) && !status)
+        status = put_back(stream, &move);
+    return status;
+}
+
+static enum tide_status on_move_gone(struct stream *stream)
+{
+    uint32_t old;
+    enum tide_status status = TIDE_OK;
+    if (!end_move(stream, stream->event->address, &old, &status))
+        old = take(stream, stream->event->address); /* its MOVE_BEGIN was lost */
+    return status ? status : end_heap(stream, old, lane_of(stream)->tid);
+}
+
+/* --- Other events -------------------------------------------------------------------- */
+
+static bool quiet_caller(const struct stream *stream)
+{
+    const struct tide_stacks *const stacks = &stream->model->stacks;
+    const uint32_t stack = stream->event->stack;
+    if (stack == 0 || stack >= stacks->node_count)
+        return false;
+    const uint32_t frame = stacks->nodes[stack].frame;
+    if (frame >= stacks->frame_count)
+        return false;
+    const uint32_t module = stacks->frames[frame].module;
+    return module < stream->model->trace->module_count && stream->quiet[module];
+}
+
+static enum tide_status on_map(struct stream *stream)
+{
+    const struct tide_map_scene scene = {
+        .lives = &stream->lives,
+        .ranges = &process_of(stream)->ranges,
+        .standing = &process_of(stream)->standing[TIDE_IN_MMAP],
+        .last_id = &stream->last_id,
+        .tid = lane_of(stream)->tid,
+        .quiet = quiet_caller(stream),
+        .end = end_mapped,
+        .user = stream,
+    };
+    return tide_block_maps_event(&scene, stream->event);
+}
+
+static void name_block(struct stream *stream)
+{
+    const struct tide_event *const event = stream->event;
+    const uint32_t entry =
+        tide_lives_find(&stream->lives, event->process, event->value);
+    if (entry && event->value2 < UINT32_MAX)
+        stream->lives.list[entry].label = (uint32_t)event->value2 + 1;
+}
+
+static enum tide_status on_extra(struct stream *stream)
+{
+    const struct tide_event *const event = stream->event;
+    struct lane *const lane = lane_of(stream);
+    if (event->extra == TIDE_EXTRA_THREAD_BEGIN)
+        lane->tid = (uint32_t)event->value;
+    else if (event->extra == TIDE_EXTRA_LABEL)
+        name_block(stream);
+    if (!stream->watch->mark)
+        return TIDE_OK;
+    return stream->watch->mark(stream->watch->user, event, lane->tid);
+}
+
+static enum tide_status enter(struct stream *stream)
+{
+    switch (stream->event->kind) {
+    case TIDE_EVENT_ALLOC:
+        return give_birth(stream, 0);
+    case TIDE_EVENT_FREE:
+        return end_heap(stream, take(stream, stream->event->address),
+                        lane_of(stream)->tid);
+    case TIDE_EVENT_MOVE_BEGIN:
+        return on_move_begin(stream);
+    case TIDE_EVENT_MOVE_END:
+        return on_move_end(stream);
+    case TIDE_EVENT_MOVE_BACK:
+        return on_move_back(stream);
+    case TIDE_EVENT_MOVE_GONE:
+        return on_move_gone(stream);
+    case TIDE_EVENT_MAP:
+        return on_map(stream);
+    case TIDE_EVENT_EXTRA:
+        return on_extra(stream);
+    default:
+        return TIDE_OK;
+    }
+}
+
+/* Tell how SPACE stands now, if it stood at BEFORE. */
+static enum tide_status tell_level(const struct stream *stream, enum tide_space space,
+                                   uint64_t before)
+{
+    const struct tide_level level = {
+        .process = stream->event->process,
+        .space = space,
+        .ticks = stream->event->ticks,
+        .bytes = process_of(stream)->standing[space],
+    };
+    if (!stream->watch->level || level.bytes == before)
+        return TIDE_OK;
+    return stream->watch->level(stream->watch->user, &level);
+}
+
+static enum tide_status take_event(struct stream *stream,
+                                   const struct tide_event *event)
+{
+    const struct tide_trace *const trace = stream->model->trace;
+    if (event->lane >= trace->lane_count || event->process >= trace->process_count)
+        return TIDE_ECORRUPT;
+    stream->event = event;
+    const uint64_t heap = process_of(stream)->standing[TIDE_IN_HEAP];
+    const uint64_t mapped = process_of(stream)->standing[TIDE_IN_MMAP];
+    enum tide_status status = enter(stream);
+    if (!status)
+        status = tell_level(stream, TIDE_IN_HEAP, heap);
+    if (!status)
+        status = tell_level(stream, TIDE_IN_MMAP, mapped);
+    return status;
+}
+
+/* --- The walk ------------------------------------------------------------------------ */
+
+/* An entry, to be sorted. */
+struct place {
+    const struct tide_life *life;
+};
+
+static int by_birth(const void *one, const void *other)
+{
+    const struct tide_life *const a = ((const struct place *)one)->life;
+    const struct tide_life *const b = ((const struct place *)other)->life;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* All that is alive, also what stood in the middle of a realloc. */
+static enum tide_status tell_live(const struct stream *stream)
+{
+    const struct tide_lives *const lives = &stream->lives;
+    struct place *const sorted = calloc(lives->count, sizeof(*sorted));
+    size_t count = 0;
+    enum tide_status status = TIDE_OK;
+    if (!sorted)
+        return TIDE_ENOMEM;
+    for (size_t i = 1; i < lives->count; i++)
+        if (lives->list[i].id)
+            sorted[count++].life = &lives->list[i];
+    if (count)
+        qsort(sorted, count, sizeof(*sorted), by_birth);
+    for (size_t i = 0; i < count && !status; i++)
+        status = stream->watch->block(stream->watch->user, sorted[i].life, NULL);
+    free(sorted);
+    return status;
+}
+
+static void tell_progress(const struct tide_progress *progress,
+                          const struct tide_trace *trace,
+                          const struct tide_replay *replay)
+{
+    if (progress && progress->step)
+        progress->step(progress->user, tide_replay_counts(replay)->bytes_read,
+                       trace->file_bytes);
+}
+
+static enum tide_status pour(struct stream *stream, struct tide_replay *replay,
+                             const struct tide_progress *progress)
+{
+    enum tide_status status = TIDE_OK;
+    size_t count = 1;
+    for (size_t runs = 0; count && !status; runs++) {
+        const struct tide_event *events;
+        status = tide_replay_run(replay, TIDE_STREAM_RUN, &events, &count);
+        for (size_t i = 0; i < count && !status; i++)
+            status = take_event(stream, &events[i]);
+        if (runs % TIDE_STREAM_PROGRESS_EVERY == 0)
+            tell_progress(progress, stream->model->trace, replay);
+    }
+    return status;
+}
+
+static enum tide_status prepare(struct stream *stream)
+{
+    const struct tide_trace *const trace = stream->model->trace;
+    stream->lanes = calloc(trace->lane_count + 1, sizeof(*stream->lanes));
+    stream->processes = calloc(trace->process_count + 1, sizeof(*stream->processes));
+    stream->quiet = calloc(trace->module_count + 1, sizeof(*stream->quiet));
+    if (!stream->lanes || !stream->processes || !stream->quiet)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < trace->module_count; i++)
+        stream->quiet[i] = tide_maps_quiet_module(trace->modules[i].path);
+    return tide_lives_init(&stream->lives);
+}
+
+static void clean_up(struct stream *stream)
+{
+    const size_t processes =
+        stream->processes ? stream->model->trace->process_count : 0;
+    for (size_t i = 0; i < processes; i++)
+        tide_ranges_release(&stream->processes[i].ranges);
+    free(stream->processes);
+    free(stream->lanes);
+    free(stream->quiet);
+    tide_lives_release(&stream->lives);
+}
+
+enum tide_status tide_block_stream(struct tide_model *model,
+                                   const struct tide_block_watch *watch,
+                                   const struct tide_progress *progress)
+{
+    struct stream stream = {.model = model, .watch = watch};
+    struct tide_replay *replay = NULL;
+    enum tide_status status = prepare(&stream);
+    if (!status)
+        status = tide_replay_open(model->trace, &model->stacks, &replay);
+    if (!status)
+        status = pour(&stream, replay, progress);
+    if (!status && watch->block)
+        status = tell_live(&stream);
+    tide_replay_close(replay);
+    clean_up(&stream);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* model/block_stream.h - every block of a run, one at a time.
+ *
+ * For: model/, view/, cli/, tests/.  A walk through all events for those who want blocks,
+ * levels and marks themselves and not their sums.  Memory is proportional to the blocks
+ * that are alive.  What a block is, and when it dies, is as in account.h and mapped.h:
+ * the sums over all blocks are those of the model.
+ */
+#ifndef TIDE_MODEL_BLOCK_STREAM_H
+#define TIDE_MODEL_BLOCK_STREAM_H
+
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "model/life_table.h"
+#include "model/model.h"
+#include "trace/event.h"
+
+struct tide_death {
+    uint64_t ticks;
+    uint32_t tid; /* of the thread that freed it, 0: not known, or nobody did */
+};
+
+/* What a process holds from TICKS on. */
+struct tide_level {
+    uint32_t process;
+    enum tide_space space;
+    uint64_t ticks;
+    uint64_t bytes;
+};
+
+/* Who is told; each may be NULL.  A status other than OK ends the walk. */
+struct tide_block_watch {
+    void *user;
+    /* A block is dead, or, after the last event and with DEATH NULL, still alive: those
+     * come in the order of their birth. */
+    enum tide_status (*block)(void *user, const struct tide_life *life,
+                              const struct tide_death *death);
+    enum tide_status (*level)(void *user, const struct tide_level *level);
+    /* An EXTRA event, and the thread whose it is. */
+    enum tide_status (*mark)(void *user, const struct tide_event *event, uint32_t tid);
+};
+
+/* Walk through the trace of MODEL.  Stacks have the numbers that they have there. */
+enum tide_status tide_block_stream(struct tide_model *model,
+                                   const struct tide_block_watch *watch,
+                                   const struct tide_progress *progress);
+
+#endif
