@@ -1,0 +1,85 @@
+/* view/export_frames.c - frames and kinds as exports name them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "model/symbolize.h"
+#include "trace/format.h"
+#include "view/export.h"
+#include "view/names.h"
+
+const char *tide_life_kind(const struct tide_life *life)
+{
+    static const char *const HEAP[TIDE_KINDS] = {
+        [TIDE_KIND_MALLOC] = "malloc",
+        [TIDE_KIND_CALLOC] = "calloc",
+        [TIDE_KIND_REALLOC] = "realloc",
+        [TIDE_KIND_REALLOCARRAY] = "reallocarray",
+        [TIDE_KIND_POSIX_MEMALIGN] = "posix_memalign",
+        [TIDE_KIND_ALIGNED_ALLOC] = "aligned_alloc",
+        [TIDE_KIND_MEMALIGN] = "memalign",
+        [TIDE_KIND_VALLOC] = "valloc",
+        [TIDE_KIND_PVALLOC] = "pvalloc",
+        [TIDE_KIND_NEW] = "new",
+        [TIDE_KIND_NEW_ARRAY] = "new[]",
+    };
+    static const char *const MAPPED[TIDE_MAP_CALLS] = {
+        [TIDE_MAP_MMAP] = "mmap",       [TIDE_MAP_MUNMAP] = "munmap",
+        [TIDE_MAP_MREMAP] = "mremap",   [TIDE_MAP_MPROTECT] = "mprotect",
+        [TIDE_MAP_MADVISE] = "madvise",
+    };
+    const bool heap = life->space == TIDE_IN_HEAP;
+    const unsigned kinds = heap ? TIDE_KINDS : TIDE_MAP_CALLS;
+    if (life->kind >= kinds)
+        return "unknown";
+    return heap ? HEAP[life->kind] : MAPPED[life->kind];
+}
+
+static const char *module_of(const struct tide_model *model, uint32_t frame)
+{
+    const struct tide_frame *const about = &model->stacks.frames[frame];
+    const bool known =
+        about->kind == TIDE_FRAME_NATIVE && about->module < model->trace->module_count;
+    return known ? model->trace->modules[about->module].path : "";
+}
+
+static bool is_own(const struct tide_model *model, uint32_t frame)
+{
+    static const char OWN[] = "libtidemark";
+    const char *const base = tide_name_base(module_of(model, frame));
+    return strncmp(base, OWN, sizeof(OWN) - 1) == 0;
+}
+
+uint32_t tide_frame_outside(const struct tide_model *model, uint32_t stack)
+{
+    const struct tide_stacks *const stacks = &model->stacks;
+    while (stack && stack < stacks->node_count &&
+           is_own(model, stacks->nodes[stack].frame))
+        stack = stacks->nodes[stack].parent;
+    return stack < stacks->node_count ? stack : 0;
+}
+
+struct tide_symbols tide_frame_symbols(const struct tide_model *model, uint32_t frame)
+{
+    static const struct tide_symbol NOTHING = {.function = NULL};
+    const struct tide_symbols symbols = model->symbols[frame];
+    return symbols.count ? symbols
+                         : (struct tide_symbols){.list = &NOTHING, .count = 1};
+}
+
+void tide_frame_name(struct tide_text *text, const struct tide_model *model,
+                     uint32_t frame, const struct tide_symbol *symbol)
+{
+    const struct tide_frame *const about = &model->stacks.frames[frame];
+    const char *const module = module_of(model, frame);
+    if (symbol->function)
+        tide_out_name(text, symbol->function);
+    else if (about->kind == TIDE_FRAME_PYTHON)
+        tide_text_add(text, "[python]");
+    else if (about->kind == TIDE_FRAME_SYNTHETIC)
+        tide_text_add(text, tide_synthetic_name(about->value));
+    else if (*module) {
+        tide_out_name(text, tide_name_base(module));
+        tide_text_addf(text, "+0x%" PRIx64, about->value);
+    } else
+        tide_text_addf(text, "0x%" PRIx64, about->value);
+}
