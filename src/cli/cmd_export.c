@@ -1,0 +1,268 @@
+/* cli/cmd_export.c - tidemark export: a trace in other tools' formats. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/export_file.h"
+#include "cli/open_trace.h"
+#include "cli/options.h"
+#include "view/export.h"
+#include "view/progress.h"
+
+enum {
+    TIDE_EXPORT_BINARY = 1,  /* not for a terminal */
+    TIDE_EXPORT_GZIP = 2,    /* compressed */
+    TIDE_EXPORT_SPACE = 4,   /* holds one space */
+    TIDE_EXPORT_METRIC = 8,  /* holds one metric */
+    TIDE_EXPORT_BLOCKS = 16, /* holds blocks */
+    TIDE_EXPORT_FILE = 32,   /* written by name, not in one stream */
+};
+
+/* FORMATS and FORMAT_WORDS go together. */
+static const struct format {
+    unsigned traits;
+    enum tide_status (*write)(struct tide_out *out, const struct tide_export *what);
+} FORMATS[] = {
+    {TIDE_EXPORT_BINARY | TIDE_EXPORT_GZIP | TIDE_EXPORT_SPACE, tide_export_pprof},
+    {TIDE_EXPORT_SPACE | TIDE_EXPORT_METRIC, tide_export_folded},
+    {TIDE_EXPORT_SPACE, tide_export_speedscope},
+    {0, tide_export_chrome},
+    {0, tide_export_chrome},
+    {TIDE_EXPORT_SPACE, tide_export_callgrind},
+    {TIDE_EXPORT_BLOCKS | TIDE_EXPORT_FILE, NULL},
+    {TIDE_EXPORT_BLOCKS, tide_export_csv},
+    {TIDE_EXPORT_BLOCKS, tide_export_tsv},
+    {TIDE_EXPORT_BLOCKS, tide_export_ndjson},
+};
+static const char *const FORMAT_WORDS[] = {
+    "pprof",  "folded", "speedscope", "chrome", "perfetto", "callgrind",
+    "sqlite", "csv",    "tsv",        "ndjson", NULL};
+_Static_assert(sizeof(FORMATS) / sizeof(FORMATS[0]) + 1 ==
+                   sizeof(FORMAT_WORDS) / sizeof(FORMAT_WORDS[0]),
+               "each word has a format");
+
+static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
+
+enum { TIDE_EXPORT_METRICS = 4 };
+
+struct export_options {
+    int format, space;                 /* -1: not given */
+    bool metrics[TIDE_EXPORT_METRICS]; /* by enum tide_metric */
+    bool all;
+    const char *output;
+};
+
+static int parse(int argc, char **argv, struct export_options *options,
+                 struct tide_arguments *rest)
+{
+    const struct tide_option table[] = {
+        {.name = "to", .choice = &options->format, .words = FORMAT_WORDS},
+        {.name = "output", .letter = 'o', .text = &options->output},
+        {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
+        {.name = "peak", .flag = &options->metrics[TIDE_METRIC_PEAK]},
+        {.name = "leaks", .flag = &options->metrics[TIDE_METRIC_LEAKS]},
+        {.name = "total", .flag = &options->metrics[TIDE_METRIC_TOTAL]},
+        {.name = "churn", .flag = &options->metrics[TIDE_METRIC_CHURN]},
+        {.name = "all", .flag = &options->all},
+        {.name = NULL},
+    };
+    return tide_options_parse(&tide_cmd_export, table, argc, argv, rest);
+}
+
+static int count_metrics(const struct export_options *options)
+{
+    int count = 0;
+    for (int i = 0; i < TIDE_EXPORT_METRICS; i++)
+        count += options->metrics[i];
+    return count;
+}
+
+static bool to_stdout(const struct export_options *options)
+{
+    return !options->output || strcmp(options->output, "-") == 0;
+}
+
+/* -1, or the exit status when the options make no sense together. */
+static int check(const struct export_options *options)
+{
+    const struct tide_command *const self = &tide_cmd_export;
+    if (options->format < 0)
+        return tide_fail_usage(self, "which format? --to pprof, for example");
+    const unsigned traits = FORMATS[options->format].traits;
+    const char *const format = FORMAT_WORDS[options->format];
+    if (options->space >= 0 && !(traits & TIDE_EXPORT_SPACE))
+        return tide_fail_usage(self, "%s holds all spaces: no --space", format);
+    if (count_metrics(options) > 0 && !(traits & TIDE_EXPORT_METRIC))
+        return tide_fail_usage(self,
+                               "--peak, --leaks, --total and --churn are for "
+                               "folded; %s holds all of them",
+                               format);
+    if (count_metrics(options) > 1)
+        return tide_fail_usage(self,
+                               "one of --peak, --leaks, --total and --churn at a time");
+    if (options->all && !(traits & TIDE_EXPORT_BLOCKS))
+        return tide_fail_usage(self, "--all is for blocks: csv, tsv, ndjson, sqlite");
+    if ((traits & TIDE_EXPORT_FILE) && to_stdout(options))
+        return tide_fail_usage(self, "%s needs a file: -o FILE", format);
+    if ((traits & TIDE_EXPORT_BINARY) && to_stdout(options) && isatty(STDOUT_FILENO))
+        return tide_fail_usage(self, "%s is not for a terminal: -o FILE", format);
+    return -1;
+}
+
+static enum tide_metric chosen_metric(const struct export_options *options)
+{
+    for (int metric = 0; metric < TIDE_EXPORT_METRICS; metric++)
+        if (options->metrics[metric])
+            return (enum tide_metric)metric;
+    return TIDE_METRIC_PEAK;
+}
+
+/* --- Write --------------------------------------------------------------------------- */
+
+static int fail_file(const struct tide_export_file *file, int error)
+{
+    return tide_fail("%s: %s", file->name, strerrordesc_np(error));
+}
+
+/* Into a file of its own making.  -1 or the exit status. */
+static int write_tables(const struct tide_export_file *file,
+                        const struct tide_export *what)
+{
+    struct tide_text why = {0};
+    int result = -1;
+    if (!file->path)
+        return tide_fail("%s: not a file; sqlite needs one", file->name);
+    const enum tide_status status = tide_export_sqlite(file->path, what, &why);
+    if (status)
+        result = tide_fail("%s: %s", file->name,
+                           why.length ? why.bytes : tide_status_words(status));
+    tide_text_release(&why);
+    return result;
+}
+
+/* In one stream.  -1 or the exit status. */
+static int write_stream(const struct tide_export_file *file,
+                        const struct format *format, const struct tide_export *what)
+{
+    struct tide_out out;
+    enum tide_status status = TIDE_OK;
+    if (format->traits & TIDE_EXPORT_GZIP)
+        status = tide_out_begin_gzip(&out, file->fd);
+    else
+        tide_out_begin(&out, file->fd);
+    if (!status)
+        status = format->write(&out, what);
+    const enum tide_status written = tide_out_end(&out);
+    if (out.error)
+        return fail_file(file, out.error);
+    if (!status)
+        status = written;
+    return status ? tide_fail("%s: %s", file->name, tide_status_words(status)) : -1;
+}
+
+/* Export OPENED to FILE.  -1 or the exit status. */
+static int write_file(const struct tide_export_file *file,
+                      const struct export_options *options,
+                      const struct tide_opened *opened)
+{
+    const struct format *const format = &FORMATS[options->format];
+    struct tide_progress_bar bar;
+    tide_progress_bar_init(&bar, STDERR_FILENO, "writing");
+    const struct tide_export what = {
+        .model = opened->model,
+        .space = options->space < 0 ? TIDE_IN_HEAP : (enum tide_space)options->space,
+        .metric = chosen_metric(options),
+        .all = options->all,
+        .progress = {.step = tide_progress_bar_step, .user = &bar},
+    };
+    const int result = format->traits & TIDE_EXPORT_FILE
+                           ? write_tables(file, &what)
+                           : write_stream(file, format, &what);
+    tide_progress_bar_end(&bar);
+    return result;
+}
+
+/* Would NAME overwrite the trace? */
+static bool is_trace(const char *name, const struct tide_trace *trace)
+{
+    struct stat one, other;
+    return name && stat(name, &one) == 0 && fstat(trace->fd, &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Load what REST names and export it to FILE.  -1 or the exit status. */
+static int export_to(const struct tide_export_file *file,
+                     const struct export_options *options,
+                     const struct tide_arguments *rest)
+{
+    struct tide_opened opened;
+    const int done = tide_open_trace(&tide_cmd_export, rest, &opened);
+    if (done >= 0)
+        return done;
+    const enum tide_status status = tide_model_symbolize(opened.model);
+    int result;
+    if (status)
+        result = tide_fail("%s", tide_status_words(status));
+    else if (is_trace(options->output, opened.trace))
+        result = tide_fail("%s: this is the trace itself", file->name);
+    else
+        result = write_file(file, options, &opened);
+    tide_opened_close(&opened);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct export_options options = {.format = -1, .space = -1};
+    struct tide_arguments rest = {0};
+    struct tide_export_file file;
+    int done = parse(argc, argv, &options, &rest);
+    if (done < 0)
+        done = check(&options);
+    if (done >= 0)
+        return done;
+    int error = tide_export_file_open(&file, options.output);
+    if (error)
+        return tide_fail("%s: %s", options.output, strerrordesc_np(error));
+    done = export_to(&file, &options, &rest);
+    if (done >= 0) {
+        tide_export_file_discard(&file);
+        return done;
+    }
+    error = tide_export_file_keep(&file);
+    return error ? tide_fail("%s: %s", options.output, strerrordesc_np(error)) : 0;
+}
+
+const struct tide_command tide_cmd_export = {
+    .name = "export",
+    .summary = "give a trace to other tools",
+    .usage = "--to FORMAT [OPTION...] [TRACE]",
+    .help =
+        "Without TRACE the newest of this folder is taken.\n"
+        "\n"
+        "formats\n"
+        "  pprof            profile.proto, compressed: pprof, Grafana, Parca, Perfetto\n"
+        "  folded           a line per stack: flamegraph.pl, inferno\n"
+        "  speedscope       JSON: speedscope\n"
+        "  chrome, perfetto JSON, the run over time: chrome://tracing, ui.perfetto.dev\n"
+        "  callgrind        a graph of calls: KCachegrind, callgrind_annotate\n"
+        "  sqlite           a database: sites, stacks, frames, blocks\n"
+        "  csv, tsv, ndjson a line per block\n"
+        "\n"
+        "options\n"
+        "  --to FORMAT      one of these\n"
+        "  -o, --output FILE\n"
+        "                   write there; - (default): standard output, not for sqlite\n"
+        "  --space SPACE    heap (default) or mmap: pprof, folded, speedscope, callgrind\n"
+        "  --peak           folded: what was live when the heap stood highest (default)\n"
+        "  --leaks          folded: what was live at the end\n"
+        "  --total          folded: everything that was allocated\n"
+        "  --churn          folded: temporary blocks\n"
+        "  --all            blocks: all there ever were, not only those live at the end\n"
+        "\n"
+        "example: tidemark export --to pprof -o prog.pb.gz prog.tide\n",
+    .run = run,
+};
