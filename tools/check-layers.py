@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "model": ["base", "trace", "symbol", "model"],
     "view": ["base", "trace", "model", "view"],
     "collect": ["base", "trace", "collect"],
-    "capture": ["base/raw", "trace/format.h", "trace/ring.h", "capture"],
+    "capture": ["base/raw", "trace/format.h", "trace/ring.h", "trace/row.h", "capture"],
     "cli": ["base", "trace", "symbol", "model", "view", "collect", "cli"],
 }
 
