@@ -1,9 +1,7 @@
 /* capture/stack_cfi.c - walk by the frame tables, with rows remembered per pc.
  *
  * State is (pc, sp, rbp); a row (cfi_row.h) leads to the caller's.  Rows are found once
- * per pc and kept in a table that all threads share and that needs no lock: a slot is
- * taken by compare-and-swap, filled, then published with its key.  The key holds a
- * generation that rises when code is unloaded, so its rows are never found again.
+ * per pc and kept: see row_table.h.
  *
  * Loads are bounded: on the thread's own stack by its end, elsewhere (alternate signal
  * stack, coroutine) by a reach that any one stack has.  A frame without a row ends the
@@ -12,26 +10,13 @@
  */
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "capture/cfi_row.h"
-#include "capture/process.h"
+#include "capture/row_table.h"
 #include "capture/stack.h"
 #include "capture/stack_cache.h"
 #include "trace/format.h"
 
 enum {
-    TIDE_ROWS_LOG2 = 16,
-    TIDE_ROW_PROBES = 8,
-    TIDE_OFFSET_BITS = 28,
-    TIDE_EPOCH_SHIFT = 48,
-    TIDE_KEY_TAKEN = 1, /* a slot being filled: no pc is 1 */
-    /* A packed row of the usual kind: CFA = rsp + a sensible offset, rbp the same. */
-    TIDE_PLAIN_ROW = TIDE_CFA_RSP | TIDE_RBP_SAME << 4,
-    TIDE_SAVING_ROW = TIDE_CFA_RSP | TIDE_RBP_AT_CFA << 4, /* ... rbp saved */
-    TIDE_FRAME_ROW = TIDE_CFA_RBP | TIDE_RBP_AT_CFA << 4,  /* with a frame pointer */
     /* Byte offsets in the ucontext that the kernel leaves on a signal's stack. */
     TIDE_UC_R10 = 40 + 2 * 8,
     TIDE_UC_RBP = 40 + 10 * 8,
@@ -43,11 +28,6 @@ enum {
 };
 static const uintptr_t other_stack_reach = 1u << 20;
 
-struct row_slot {
-    _Atomic uint64_t key;
-    _Atomic uint64_t row;
-};
-static struct row_slot *rows;
 _Atomic uint64_t tide_stack_generation; /* not wiped by fork, as rows are not */
 
 struct walk_state {
@@ -63,104 +43,9 @@ struct behind {
     uintptr_t context; /* what the kernel saved of the last exact frame */
 };
 
-bool tide_stack_cfi_init(void)
-{
-    const uint64_t bytes = sizeof(struct row_slot) << TIDE_ROWS_LOG2;
-    const long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == -1)
-        return false;
-    tide_fixed_bytes += bytes;
-    rows = (struct row_slot *)at;
-    return true;
-}
-
 void tide_stack_cfi_flush(void)
 {
     atomic_fetch_add(&tide_stack_generation, 1);
-}
-
-/* --- Rows ------------------------------------------------------------------------------ */
-
-/* Plain rows have no second offset, so the first can be had by one shift: see go_on(). */
-static uint64_t pack(struct tide_cfi_row row)
-{
-    const uint64_t mask = (1ull << TIDE_OFFSET_BITS) - 1;
-    const bool usual = row.cfa == TIDE_CFA_RSP && row.rbp == TIDE_RBP_SAME;
-    if (usual && row.cfa_offset >= 8 && row.cfa_offset % 8 == 0)
-        return (uint64_t)TIDE_PLAIN_ROW | (uint64_t)row.cfa_offset << 8;
-    if (usual) /* no compiler writes it: as good as none */
-        return TIDE_CFA_UNKNOWN;
-    return (uint64_t)row.cfa | (uint64_t)row.rbp << 4 |
-           ((uint64_t)row.cfa_offset & mask) << 8 |
-           ((uint64_t)row.rbp_offset & mask) << (8 + TIDE_OFFSET_BITS);
-}
-
-static inline intptr_t first_offset(uint64_t packed)
-{
-    return (intptr_t)(packed << TIDE_OFFSET_BITS) >> (64 - TIDE_OFFSET_BITS);
-}
-
-static inline intptr_t second_offset(uint64_t packed)
-{
-    return (intptr_t)packed >> (8 + TIDE_OFFSET_BITS);
-}
-
-static struct tide_cfi_row unpack(uint64_t packed)
-{
-    return (struct tide_cfi_row){.cfa = packed & 15,
-                                 .rbp = packed >> 4 & 15,
-                                 .cfa_offset = (int32_t)first_offset(packed),
-                                 .rbp_offset = (int32_t)second_offset(packed)};
-}
-
-_Static_assert(8 + 2 * TIDE_OFFSET_BITS == 64, "a row fills a word");
-
-/* Find the row for PC and remember it; it is returned packed. */
-static TIDE_COLD uint64_t learn_row(uint64_t key, uintptr_t pc, uint32_t home)
-{
-    const uint64_t row = pack(tide_cfi_find_row(pc));
-    const uint32_t mask = (1u << TIDE_ROWS_LOG2) - 1;
-    for (uint32_t i = 0; i <= TIDE_ROW_PROBES; i++) {
-        /* A full neighbourhood gives up one of its places: some are of unloaded code. */
-        const bool full = i == TIDE_ROW_PROBES;
-        struct row_slot *slot =
-            &rows[(home + (full ? pc % TIDE_ROW_PROBES : i)) & mask];
-        uint64_t old = full ? atomic_load(&slot->key) : 0;
-        if (old == TIDE_KEY_TAKEN ||
-            !atomic_compare_exchange_strong(&slot->key, &old, TIDE_KEY_TAKEN))
-            continue;
-        atomic_store(&slot->row, row);
-        atomic_store(&slot->key, key);
-        break;
-    }
-    return row;
-}
-
-/* The same, packed. */
-TIDE_HOT uint64_t packed_row_of(uintptr_t pc, uint64_t epoch)
-{
-    const uint64_t key = pc ^ epoch << TIDE_EPOCH_SHIFT;
-    const uint32_t home =
-        (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> (64 - TIDE_ROWS_LOG2));
-    for (uint32_t i = 0; i < TIDE_ROW_PROBES; i++) {
-        const struct row_slot *slot = &rows[(home + i) & ((1u << TIDE_ROWS_LOG2) - 1)];
-        const uint64_t seen = atomic_load_explicit(&slot->key, memory_order_acquire);
-        if (TIDE_LIKELY(seen == key)) {
-            const uint64_t row = atomic_load_explicit(&slot->row, memory_order_acquire);
-            if (TIDE_LIKELY(atomic_load_explicit(&slot->key, memory_order_relaxed) ==
-                            key))
-                return row;
-        }
-        if (seen == 0)
-            break;
-    }
-    return learn_row(key, pc, home);
-}
-
-static inline struct tide_cfi_row row_of(uintptr_t pc, uint64_t epoch)
-{
-    return unpack(packed_row_of(pc, epoch));
 }
 
 /* --- Steps ----------------------------------------------------------------------------- */
@@ -271,7 +156,7 @@ static bool go_out(const struct tide_stream *stream, struct walk_state *walk,
                    struct behind *behind, uint64_t epoch, bool *whole)
 {
     struct tide_walked unused;
-    struct tide_cfi_row row = row_of(walk->exact ? walk->pc : walk->pc - 1, epoch);
+    struct tide_cfi_row row = tide_row_of(walk->exact ? walk->pc : walk->pc - 1, epoch);
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END)) {
         *whole = true;
         return false;
@@ -305,7 +190,7 @@ enum tide_found tide_stack_find(const struct tide_stream *stream,
     struct walk_state walk = start_at(stream, caller);
     struct behind behind = {0};
     bool whole = false, interrupted = false;
-    if (!rows)
+    if (!tide_rows)
         return TIDE_FOUND_UNSURE;
     while (go_out(stream, &walk, &behind, epoch, &whole)) {
         interrupted |= walk.exact;
@@ -395,7 +280,7 @@ static __attribute__((noinline)) enum how go_on_by(struct walk_state *walk,
                                                    uint64_t packed,
                                                    struct tide_walked *at)
 {
-    const struct tide_cfi_row row = unpack(packed);
+    const struct tide_cfi_row row = tide_row_unpack(packed);
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)) {
         tide_walked_plainly(at);
         return row.cfa == TIDE_CFA_END ? TIDE_ENDED : TIDE_NO_ROW;
@@ -410,7 +295,7 @@ static __attribute__((noinline)) enum how go_on_by(struct walk_state *walk,
  * 8, and sp stays aligned. */
 TIDE_HOT enum how go_on(struct walk_state *walk, uint64_t epoch, struct tide_walked *at)
 {
-    const uint64_t packed = packed_row_of(walk->pc - 1, epoch);
+    const uint64_t packed = tide_row_packed(walk->pc - 1, epoch);
     const unsigned kind = packed & 0xff;
     uintptr_t cfa;
     if (kind == TIDE_PLAIN_ROW) {
@@ -420,8 +305,9 @@ TIDE_HOT enum how go_on(struct walk_state *walk, uint64_t epoch, struct tide_wal
         tide_walked_plainly(at);
     } else if (kind == TIDE_SAVING_ROW || kind == TIDE_FRAME_ROW) {
         const bool framed = kind == TIDE_FRAME_ROW;
-        cfa = (framed ? walk->rbp : walk->sp) + (uintptr_t)first_offset(packed);
-        const uintptr_t rbp_at = cfa + (uintptr_t)second_offset(packed);
+        cfa =
+            (framed ? walk->rbp : walk->sp) + (uintptr_t)tide_row_first_offset(packed);
+        const uintptr_t rbp_at = cfa + (uintptr_t)tide_row_second_offset(packed);
         if (TIDE_UNLIKELY(cfa <= walk->sp || cfa > walk->high || rbp_at < walk->low ||
                           rbp_at >= cfa || (cfa | rbp_at) % 8 != 0))
             return TIDE_NOT_FOR_CACHE;
