@@ -8,7 +8,6 @@
 #define TIDE_CAPTURE_CODER_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "capture/memory.h"
 #include "capture/modules.h"
@@ -72,10 +71,10 @@ static inline uint32_t tide_plan_bytes(const struct tide_stack_plan *plan)
     return TIDE_RECORD_MAX + (plan->depth - plan->keep) * (uint32_t)sizeof(uint64_t);
 }
 
-/* The dictionary is there to see a word for the first time: its module is told then. */
+/* When a word is seen for the first time, its module is told. */
 static inline void tide_see_word(struct tide_stream *stream, uint64_t word)
 {
-    uint64_t *const known = &stream->dictionary[tide_word_slot(word)];
+    uint64_t *const known = &stream->seen[tide_word_slot(word) % TIDE_SEEN_WORDS];
     if (TIDE_LIKELY(*known == word))
         return;
     *known = word;
@@ -97,16 +96,13 @@ static __attribute__((noinline)) uint64_t *tide_put_delta(
     uint32_t before)
 {
     const struct tide_leaf *const leaf = stream->cache.leaf;
-    if (leaf) {
-        memcpy(stream->stack + leaf->base, leaf->words,
-               leaf->frames * sizeof(leaf->words[0]));
-        stream->known = plan->depth;
-    }
+    const uint32_t base = leaf ? leaf->base : plan->depth;
     const uint32_t pushed = plan->depth - plan->keep;
     *out++ = (before - plan->keep) | (uint64_t)pushed << 32;
     for (uint32_t i = plan->keep; i < plan->depth; i++) {
-        tide_see_word(stream, stream->stack[i]);
-        *out++ = stream->stack[i];
+        const uint64_t word = i < base ? stream->stack[i] : leaf->words[i - base];
+        tide_see_word(stream, word);
+        *out++ = word;
     }
     tide_memory_add_stack(&stream->memory, stream->hash);
     return out;

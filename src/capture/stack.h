@@ -67,7 +67,7 @@ TIDE_HOT uint32_t tide_stack_retake(struct tide_stream *stream,
                                     struct tide_caller caller)
 {
     struct tide_stack_cache *const cache = &stream->cache;
-    if (!tide_cache_begins(cache, stream->stack, caller))
+    if (tide_leaf_is_steady(cache) || !tide_cache_begins(cache, stream->stack, caller))
         return tide_stack_take(stream, caller);
     const uint32_t frames = cache->frames;
     const uint32_t good = tide_cache_verify(cache, frames - 1);

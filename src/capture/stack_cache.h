@@ -310,29 +310,50 @@ static inline uint32_t tide_leaf_base(const struct tide_stack_cache *cache)
     return base;
 }
 
-/* The leaf for the stack whose first frame is AT: the one that stood after the present one
- * last time, or the one that the guides lead to; NULL when neither holds. */
+/* Which leaf was found after the present stack last time. */
+static inline uint16_t *tide_leaf_next(struct tide_stack_cache *cache)
+{
+    return cache->leaf ? &cache->leaf->next : &cache->next_leaf;
+}
+
+/* That one, if it is the one for the stack whose first frame is AT; else NULL. */
+static inline struct tide_leaf *tide_leaf_follow(struct tide_stack_cache *cache,
+                                                 const struct tide_walked *at)
+{
+    struct tide_leaf *const leaf = &cache->leaves[*tide_leaf_next(cache)];
+    if (!tide_leaf_holds(cache, leaf, at)) {
+        if (cache->steady > 0)
+            cache->steady--;
+        return NULL;
+    }
+    cache->steady = cache->steady < 14 ? (uint8_t)(cache->steady + 2) : 15;
+    return leaf;
+}
+
+/* Do leaves follow each other so steadily that this is to be tried before all else? */
+static inline bool tide_leaf_is_steady(const struct tide_stack_cache *cache)
+{
+    return cache->leaf && cache->steady > 7;
+}
+
+/* The leaf for the stack whose first frame is AT, by what is known to follow or by the
+ * guides; NULL when neither holds. */
 static inline struct tide_leaf *tide_leaf_find(struct tide_stack_cache *cache,
                                                const struct tide_walked *at,
                                                uintptr_t high)
 {
-    uint16_t *const next = cache->leaf ? &cache->leaf->next : &cache->next_leaf;
-    struct tide_leaf *leaf = &cache->leaves[*next];
-    if (cache->steady > 0 || ++cache->tries % 16 == 0) {
-        if (tide_leaf_holds(cache, leaf, at)) {
-            cache->steady = cache->steady < 14 ? (uint8_t)(cache->steady + 2) : 15;
-            return leaf;
-        }
-        if (cache->steady > 0)
-            cache->steady--;
-    }
+    struct tide_leaf *leaf = NULL;
+    if (cache->steady > 0 || ++cache->tries % 16 == 0)
+        leaf = tide_leaf_follow(cache, at);
+    if (leaf)
+        return leaf;
     const uint64_t key = tide_leaf_key(cache, at, high);
     leaf = tide_leaf_places(cache, key);
     if (leaf->key != key)
         leaf++;
     if (leaf->key != key || !tide_leaf_holds(cache, leaf, at))
         return NULL;
-    *next = (uint16_t)(leaf - cache->leaves);
+    *tide_leaf_next(cache) = (uint16_t)(leaf - cache->leaves);
     return leaf;
 }
 

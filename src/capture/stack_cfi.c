@@ -350,7 +350,6 @@ static inline uint32_t taken_by_leaf(struct tide_stream *stream, struct tide_lea
     stream->kept = leaf->base;
     stream->in_walk = false;
     stream->cache.leaf = leaf;
-    stream->cache.frames = leaf->base;
     stream->hash = leaf->hash;
     return leaf->base + leaf->frames;
 }
@@ -415,6 +414,11 @@ uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
 
     const struct tide_walked at = {
         .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
+    if (tide_leaf_is_steady(cache)) {
+        struct tide_leaf *const leaf = tide_leaf_follow(cache, &at);
+        if (leaf)
+            return taken_by_leaf(stream, leaf);
+    }
     uint32_t top = cache->frames;
     if (joins_known(stream, &at, &top))
         return tide_cache_taken(stream, top, top);

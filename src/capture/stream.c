@@ -183,7 +183,7 @@ static uint64_t *put_reset(struct tide_stream *stream, uint64_t *out, uint64_t n
     struct tide_lane_shared *lane = stream->shared;
     const uint64_t position = head_of(stream); /* nothing stands before it */
 
-    memset(stream->dictionary, 0, sizeof(stream->dictionary));
+    memset(stream->seen, 0, sizeof(stream->seen));
     stream->depth = stream->known = 0;
     stream->memory.stacks = 0;
     stream->epoch = atomic_load(&tide_process->epoch);

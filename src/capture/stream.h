@@ -29,6 +29,7 @@ enum {
     TIDE_HOT_LAPS = 3,            /* laps of the small ring before it grows */
     TIDE_OWNER_SHIFT = 20,        /* slot: owner above, count below */
     TIDE_OWNERS = 4094,           /* lanes that can own a slot */
+    TIDE_SEEN_WORDS = 1024,       /* words remembered as seen */
     TIDE_PENDING_MAX = 1024,      /* nested events kept while a record is written */
 };
 
@@ -90,8 +91,8 @@ struct tide_stream {
     struct tide_stream *next;        /* in the list of all */
     struct tide_stream *next_free;   /* in the list of those without a thread */
     struct tide_bare_event pending_events[TIDE_PENDING_MAX]; /* the n-th at n % MAX */
-    uint64_t dictionary[TIDE_DICTIONARY_SLOTS];
-    uint64_t stack[TIDE_STACK_MAX]; /* the last stack taken, outermost first */
+    uint64_t seen[TIDE_SEEN_WORDS]; /* whose modules were told since the reset */
+    uint64_t stack[TIDE_STACK_MAX]; /* the last stack walked, outermost first */
     uint64_t walk[TIDE_STACK_MAX];  /* the same innermost first, if in_walk */
     struct tide_stack_cache cache;
     struct tide_memory memory;

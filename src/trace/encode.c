@@ -185,8 +185,18 @@ struct birth {
     uint64_t address, size, usable;
     uint32_t entry;
     uint16_t number;
-    uint8_t kind, align_log2;
+    uint32_t wish; /* kind | align_log2 << 8: compared in one piece */
 };
+
+TIDE_INLINE uint8_t kind_of(const struct birth *birth)
+{
+    return (uint8_t)birth->wish;
+}
+
+TIDE_INLINE uint8_t align_of(const struct birth *birth)
+{
+    return (uint8_t)(birth->wish >> 8);
+}
 
 TIDE_INLINE bool take_birth(struct row *row, unsigned tag, struct birth *birth)
 {
@@ -195,22 +205,21 @@ TIDE_INLINE bool take_birth(struct row *row, unsigned tag, struct birth *birth)
     if (!has(row, 2ull + wide + numbered))
         return false;
     const uint64_t head = row->at[0], body = row->at[1];
-    birth->kind = (uint8_t)TIDE_ROW_DETAIL(head);
+    birth->wish = TIDE_ROW_DETAIL(head);
     birth->address = head & TIDE_ROW_ADDRESS_MASK;
     birth->size = body & UINT32_MAX;
     birth->usable = birth->size + (body >> TIDE_ROW_SLACK_SHIFT & 0xffff);
     birth->entry = (uint32_t)(body >> TIDE_ROW_ENTRY_SHIFT);
-    birth->align_log2 = 0;
     row->at += 2;
     if (__builtin_expect(wide, 0)) {
         birth->address = row->at[0] & (UINT64_MAX >> (64 - TIDE_CLASS_SHIFT));
         birth->size = row->at[1];
         birth->usable = row->at[2] < row->at[1] ? row->at[1] : row->at[2];
-        birth->align_log2 = row->at[3] & 63;
+        birth->wish |= (uint32_t)(row->at[3] & 63) << 8;
         row->at += 4;
     }
     birth->number = numbered ? (uint16_t)*row->at++ : 0;
-    return birth->kind < TIDE_KINDS &&
+    return kind_of(birth) < TIDE_KINDS &&
            stack_fits(row, TIDE_TAG_MODE(tag), birth->entry);
 }
 
@@ -219,29 +228,28 @@ TIDE_INLINE bool is_like(const struct tide_encoder_memory *memory,
 {
     const struct tide_likeness *const like = &memory->like[birth->entry];
     return like->mark == memory->mark && like->size == birth->size &&
-           like->usable == birth->usable && like->kind == birth->kind &&
-           like->align_log2 == birth->align_log2;
+           like->usable == birth->usable && like->wish == birth->wish;
 }
 
 TIDE_INLINE unsigned shape_of(const struct birth *birth, bool far)
 {
-    return birth->kind |
+    return kind_of(birth) |
            (birth->usable != TIDE_USABLE_GLIBC(birth->size) ? TIDE_SHAPE_SLACK : 0) |
-           (birth->align_log2 ? TIDE_SHAPE_ALIGN : 0) | (far ? TIDE_SHAPE_FAR : 0);
+           (align_of(birth) ? TIDE_SHAPE_ALIGN : 0) | (far ? TIDE_SHAPE_FAR : 0);
 }
 
 /* Shape, size, slack and alignment: what a birth that is like another does not say. */
 TIDE_INLINE void put_details(struct tide_encoder *encoder, const struct birth *birth,
                              unsigned shape, bool shaped)
 {
-    encoder->memory.last_kind = birth->kind;
+    encoder->memory.last_kind = kind_of(birth);
     if (__builtin_expect(shaped, 0))
         put_byte(encoder, TIDE_COLUMN_REST, shape);
     put(encoder, TIDE_COLUMN_SIZES, birth->size);
     if (__builtin_expect(shape & TIDE_SHAPE_SLACK, 0))
         put(encoder, TIDE_COLUMN_REST, birth->usable - birth->size);
     if (__builtin_expect(shape & TIDE_SHAPE_ALIGN, 0))
-        put_byte(encoder, TIDE_COLUMN_REST, birth->align_log2);
+        put_byte(encoder, TIDE_COLUMN_REST, align_of(birth));
 }
 
 /* With which stack the birth is from here on the last one. */
@@ -253,8 +261,7 @@ TIDE_INLINE void keep_likeness(struct tide_encoder *encoder,
         encoder->memory.like[lane->current] =
             (struct tide_likeness){.size = birth->size,
                                    .usable = birth->usable,
-                                   .kind = birth->kind,
-                                   .align_log2 = birth->align_log2,
+                                   .wish = birth->wish,
                                    .mark = encoder->memory.mark};
 }
 

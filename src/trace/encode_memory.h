@@ -16,7 +16,7 @@
 /* The last birth with a stack. */
 struct tide_likeness {
     uint64_t size, usable;
-    uint8_t kind, align_log2;
+    uint32_t wish; /* kind | align_log2 << 8 */
     uint32_t mark; /* of the chunk in which it was */
 };
 

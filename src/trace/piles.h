@@ -7,6 +7,7 @@
 #ifndef TIDE_TRACE_PILES_H
 #define TIDE_TRACE_PILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -45,12 +46,12 @@ static inline void tide_piles_add(struct tide_piles *piles, uint64_t class,
 
 static inline uint64_t tide_piles_from_heap(struct tide_piles *piles, uint64_t class)
 {
+    const bool newest = class < TIDE_LIFO_CLASSES;
     const unsigned first = piles->more_first[class];
     const unsigned left = --piles->more[class];
-    if (class < TIDE_LIFO_CLASSES)
-        return piles->heap[class][(first + left) % TIDE_HEAP];
-    piles->more_first[class] = (uint8_t)((first + 1) % TIDE_HEAP);
-    return piles->heap[class][first];
+    if (!newest)
+        piles->more_first[class] = (uint8_t)((first + 1) % TIDE_HEAP);
+    return piles->heap[class][newest ? (first + left) % TIDE_HEAP : first];
 }
 
 /* The pile is empty: the next address from the heap, and those after it on the pile. */

@@ -84,7 +84,7 @@ static int tear_down(void **state)
 static void reset(struct fixture *f)
 {
     struct tide_stream *s = f->stream;
-    memset(s->dictionary, 0, sizeof(s->dictionary));
+    memset(s->seen, 0, sizeof(s->seen));
     s->depth = s->known = 0;
     s->memory.stacks = 0;
     *f->end++ = TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0);
