@@ -27,6 +27,7 @@ enum {
     TIDE_WAIT_NS = 20000000,
     TIDE_SILENT_WAITS =
         100, /* waits without heartbeat before the collector counts as dead */
+    TIDE_IDLE_WAITS = 250, /* waits in which it lives but takes nothing from us */
 };
 
 static uint64_t head_of(const struct tide_stream *stream)
@@ -88,8 +89,15 @@ static void wrap(struct tide_stream *stream)
     atomic_store_explicit(&stream->shared->wrap, head, memory_order_release);
 }
 
-/* Sleep until the collector has taken something.  False: it gives no sign of life. */
-static bool wait_for_collector(struct tide_stream *stream, uint64_t tail, int *silent)
+/* How long it has been waited, in waits. */
+struct patience {
+    int silent, idle;
+};
+
+/* Sleep until the collector has taken something.  False: it gives no sign of life, or it
+ * has no memory for this lane. */
+static bool wait_for_collector(struct tide_stream *stream, uint64_t tail,
+                               struct patience *waited)
 {
     struct tide_lane_shared *lane = stream->shared;
     const uint64_t beat = atomic_load(&tide_session->heartbeat);
@@ -104,14 +112,20 @@ static bool wait_for_collector(struct tide_stream *stream, uint64_t tail, int *s
     atomic_store(&lane->waiting, 1);
     if (atomic_load(&lane->tail) != tail)
         return true;
-    const struct timespec patience = {.tv_nsec = TIDE_WAIT_NS};
-    syscall(SYS_futex, &lane->drained, FUTEX_WAIT, drained, &patience, NULL, 0);
+    const struct timespec a_while = {.tv_nsec = TIDE_WAIT_NS};
+    syscall(SYS_futex, &lane->drained, FUTEX_WAIT, drained, &a_while, NULL, 0);
 
     if (atomic_load(&tide_session->stopped) ||
         atomic_load(&tide_shared_segment->closed))
         return false;
-    *silent = atomic_load(&tide_session->heartbeat) == beat ? *silent + 1 : 0;
-    return *silent < TIDE_SILENT_WAITS;
+    if (atomic_load(&tide_session->heartbeat) == beat) {
+        waited->silent++;
+    } else {
+        waited->silent = 0;
+        waited->idle++;
+    }
+    return atomic_load(&lane->tail) != tail ||
+           (waited->silent < TIDE_SILENT_WAITS && waited->idle < TIDE_IDLE_WAITS);
 }
 
 /* The lane is hot: give it the large ring, once the small one is empty. */
@@ -126,10 +140,10 @@ static void grow_ring(struct tide_stream *stream)
     if (!ring)
         return;
 
-    int silent = 0;
+    struct patience waited = {0};
     uint64_t tail;
     while ((tail = atomic_load(&lane->tail)) != head_of(stream))
-        if (!wait_for_collector(stream, tail, &silent))
+        if (!wait_for_collector(stream, tail, &waited))
             return;
     stream->base = stream->prev_base = head_of(stream);
     stream->pos = 0;
@@ -149,7 +163,7 @@ static bool has_room(const struct tide_stream *stream, uint32_t need, uint64_t *
 /* Go on in the ring, or wait for the collector, until there is room. */
 static bool find_room(struct tide_stream *stream, uint32_t need)
 {
-    int silent = 0;
+    struct patience waited = {0};
     uint64_t tail;
     while (!has_room(stream, need, &tail)) {
         /* Not twice around while the collector stands still: it could not tell. */
@@ -158,7 +172,7 @@ static bool find_room(struct tide_stream *stream, uint32_t need)
                 grow_ring(stream);
             else
                 wrap(stream);
-        } else if (!wait_for_collector(stream, tail, &silent)) {
+        } else if (!wait_for_collector(stream, tail, &waited)) {
             return false;
         }
     }
