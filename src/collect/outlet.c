@@ -59,8 +59,9 @@ static uint64_t write_rows(struct tide_collector *collector,
         tide_writer_rows(collector->writer, label, &lane->coding, lane->bytes,
                          (size_t)(cut - lane->start));
     atomic_store(&collector->writing, 0);
-    if (status == TIDE_ECORRUPT) {
-        lane->broken = "its records make no sense";
+    if (status == TIDE_ECORRUPT || status == TIDE_ENOMEM) {
+        lane->broken = status == TIDE_ENOMEM ? "there was no memory for it"
+                                             : "its records make no sense";
         tide_collector_say_broken(collector, lane);
         return lane->end;
     }

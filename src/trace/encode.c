@@ -6,6 +6,7 @@
  */
 #include "trace/encode.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +16,24 @@
 #define TIDE_INLINE static inline __attribute__((always_inline))
 
 enum {
-    /* A word of a row becomes at most a tag and one varint of each of two columns. */
-    TIDE_COLUMN_ROOM = TIDE_ROWS_MAX / 8 * (TIDE_VARINT_MAX + 1) + 64,
+    TIDE_COLUMN_SPARE =
+        64, /* tide_put_varint_any() writes a little more than it puts */
     TIDE_EXTRA_VALUES = 255,
     TIDE_TICK_NOISE = 255,
 };
 
+/* The most bytes of each column that a word of a row can become. */
+static const uint8_t MOST_BYTES[TIDE_COLUMNS] = {
+    [TIDE_COLUMN_TAGS] = 1,   [TIDE_COLUMN_NUMBERS] = 1, [TIDE_COLUMN_SIZES] = 5,
+    [TIDE_COLUMN_BIRTHS] = 5, [TIDE_COLUMN_DEATHS] = 10, [TIDE_COLUMN_AGES] = 2,
+    [TIDE_COLUMN_STACKS] = 1, [TIDE_COLUMN_FRAMES] = 10, [TIDE_COLUMN_REST] = 10,
+};
+
 struct tide_encoder {
-    uint8_t *columns;           /* owned: all of them, one after the other */
-    uint8_t *out[TIDE_COLUMNS]; /* where the next byte goes */
+    uint8_t *columns;             /* owned: all of them, one after the other */
+    size_t capacity;              /* words that they have room for */
+    uint8_t *start[TIDE_COLUMNS]; /* where each begins */
+    uint8_t *out[TIDE_COLUMNS];   /* where its next byte goes */
     struct tide_encoder_memory memory;
 };
 
@@ -32,21 +42,31 @@ struct row {
     const uint64_t *at, *end;
 };
 
-static uint8_t *start_of(const struct tide_encoder *encoder, unsigned column)
-{
-    return encoder->columns + (size_t)column * TIDE_COLUMN_ROOM;
-}
-
 struct tide_encoder *tide_encoder_new(void)
 {
-    struct tide_encoder *const encoder = calloc(1, sizeof(*encoder));
-    if (!encoder)
-        return NULL;
-    encoder->columns = malloc((size_t)TIDE_COLUMNS * TIDE_COLUMN_ROOM);
-    if (encoder->columns)
-        return encoder;
-    free(encoder);
-    return NULL;
+    return calloc(1, sizeof(struct tide_encoder));
+}
+
+/* Room for the columns of so many words. */
+static bool make_room(struct tide_encoder *encoder, size_t words)
+{
+    if (words <= encoder->capacity)
+        return true;
+    size_t bytes = 0;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
+        bytes += words * MOST_BYTES[i] + TIDE_COLUMN_SPARE;
+    free(encoder->columns);
+    encoder->capacity = 0;
+    encoder->columns = malloc(bytes);
+    if (!encoder->columns)
+        return false;
+    encoder->capacity = words;
+    uint8_t *at = encoder->columns;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        encoder->start[i] = at;
+        at += words * MOST_BYTES[i] + TIDE_COLUMN_SPARE;
+    }
+    return true;
 }
 
 void tide_encoder_free(struct tide_encoder *encoder)
@@ -463,19 +483,21 @@ TIDE_INLINE bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane 
     }
 }
 
-bool tide_encode(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                 const uint64_t *rows, size_t bytes,
-                 struct tide_column_bytes out[TIDE_COLUMNS])
+enum tide_status tide_encode(struct tide_encoder *encoder,
+                             struct tide_encoder_lane *lane, const uint64_t *rows,
+                             size_t bytes, struct tide_column_bytes out[TIDE_COLUMNS])
 {
-    struct row row = {.at = rows, .end = rows + bytes / sizeof(*rows)};
+    const size_t words = bytes / sizeof(*rows);
+    struct row row = {.at = rows, .end = rows + words};
     bool good = bytes <= TIDE_ROWS_MAX && bytes % sizeof(*rows) == 0;
-    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
-        encoder->out[i] = start_of(encoder, i);
+    if (good && !make_room(encoder, words))
+        return TIDE_ENOMEM;
+    memcpy(encoder->out, encoder->start, sizeof(encoder->out));
     tide_encoder_forget(&encoder->memory);
     while (good && row.at < row.end)
         good = put_row(encoder, lane, &row);
     for (unsigned i = 0; i < TIDE_COLUMNS; i++)
         out[i] = (struct tide_column_bytes){
-            start_of(encoder, i), (size_t)(encoder->out[i] - start_of(encoder, i))};
-    return good;
+            encoder->start[i], (size_t)(encoder->out[i] - encoder->start[i])};
+    return good ? TIDE_OK : TIDE_ECORRUPT;
 }

@@ -8,9 +8,10 @@
 #ifndef TIDE_TRACE_ENCODE_H
 #define TIDE_TRACE_ENCODE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <tidemark/status.h>
 
 #include "trace/format.h"
 #include "trace/row.h"
@@ -33,9 +34,9 @@ struct tide_encoder *tide_encoder_new(void);
 void tide_encoder_free(struct tide_encoder *encoder);
 
 /* One chunk: BYTES (at most TIDE_ROWS_MAX) of whole rows at ROWS, of LANE.  OUT becomes its
- * columns.  False: somewhere there are no rows; up to there, all is in OUT. */
-bool tide_encode(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                 const uint64_t *rows, size_t bytes,
-                 struct tide_column_bytes out[TIDE_COLUMNS]);
+ * columns.  TIDE_ECORRUPT: somewhere there are no rows; up to there, all is in OUT. */
+enum tide_status tide_encode(struct tide_encoder *encoder,
+                             struct tide_encoder_lane *lane, const uint64_t *rows,
+                             size_t bytes, struct tide_column_bytes out[TIDE_COLUMNS]);
 
 #endif

@@ -29,6 +29,8 @@
 enum {
     TIDE_ZSTD_LEVEL = 1, /* level 9 saves another 4 %, at 7 times the cost */
     TIDE_PACK_FROM = 64, /* fewer bytes are not worth compressing */
+    TIDE_OUT_SPARE = 512,
+    TIDE_LENGTHS_MAX = TIDE_COLUMNS * 2 * TIDE_VARINT_MAX,
 };
 
 struct tide_writer {
@@ -108,11 +110,9 @@ static enum tide_status new_writer(struct tide_writer **out)
     if (!writer)
         return TIDE_ENOMEM;
     writer->fd = -1;
-    writer->room = TIDE_STORED_MAX;
-    writer->out = malloc(sizeof(struct tide_format_chunk) + writer->room);
     writer->compressor = ZSTD_createCCtx();
     writer->encoder = tide_encoder_new();
-    if (!writer->out || !writer->compressor || !writer->encoder) {
+    if (!writer->compressor || !writer->encoder) {
         tide_writer_close(writer);
         return TIDE_ENOMEM;
     }
@@ -180,25 +180,43 @@ static size_t pack(struct tide_writer *writer, const void *from, size_t length,
     return length;
 }
 
-static void store_notes(struct tide_writer *writer, struct tide_format_chunk *chunk,
+/* Room in out for a payload that takes so many bytes when nothing can be compressed. */
+static bool make_room(struct tide_writer *writer, size_t bytes)
+{
+    const size_t room = bytes + bytes / 128 + TIDE_OUT_SPARE;
+    if (room <= writer->room)
+        return true;
+    free(writer->out);
+    writer->out = malloc(sizeof(struct tide_format_chunk) + room);
+    writer->room = writer->out ? room : 0;
+    return writer->out != NULL;
+}
+
+static bool store_notes(struct tide_writer *writer, struct tide_format_chunk *chunk,
                         const void *raw, size_t raw_bytes)
 {
+    if (!make_room(writer, raw_bytes))
+        return false;
     const size_t stored =
         pack(writer, raw, raw_bytes, writer->out + sizeof(*chunk), writer->room);
     if (stored == raw_bytes)
         chunk->flags |= TIDE_CHUNK_PLAIN;
     chunk->raw_bytes = (uint32_t)raw_bytes;
     chunk->stored_bytes = (uint32_t)stored;
+    return true;
 }
 
 /* Columns are packed behind the place that their lengths take at most, then moved up. */
-static void store_columns(struct tide_writer *writer, struct tide_format_chunk *chunk,
+static bool store_columns(struct tide_writer *writer, struct tide_format_chunk *chunk,
                           const struct tide_column_bytes columns[TIDE_COLUMNS])
 {
-    enum { TIDE_LENGTHS_MAX = TIDE_COLUMNS * 2 * TIDE_VARINT_MAX };
+    size_t raw_bytes = 0;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
+        raw_bytes += columns[i].length;
+    if (!make_room(writer, TIDE_LENGTHS_MAX + raw_bytes))
+        return false;
     uint8_t *const payload = writer->out + sizeof(*chunk);
     uint8_t *lengths = payload, *out = payload + TIDE_LENGTHS_MAX;
-    size_t raw_bytes = 0;
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
         const size_t room = writer->room - (size_t)(out - payload);
         const size_t stored =
@@ -206,13 +224,13 @@ static void store_columns(struct tide_writer *writer, struct tide_format_chunk *
         lengths = tide_put_varint(lengths, columns[i].length);
         lengths = tide_put_varint(lengths, stored);
         out += stored;
-        raw_bytes += columns[i].length;
     }
     const size_t packed = (size_t)(out - payload) - TIDE_LENGTHS_MAX;
     memmove(lengths, payload + TIDE_LENGTHS_MAX, packed);
     chunk->flags |= TIDE_CHUNK_COLUMNS;
     chunk->raw_bytes = (uint32_t)raw_bytes;
     chunk->stored_bytes = (uint32_t)((size_t)(lengths - payload) + packed);
+    return true;
 }
 
 static uint64_t checksum(const struct tide_format_chunk *chunk, const uint8_t *payload)
@@ -275,7 +293,8 @@ enum tide_status tide_writer_chunk(struct tide_writer *writer,
     if (writer->problem && label->kind != TIDE_CHUNK_RUN)
         return TIDE_EIO;
     struct tide_format_chunk chunk = head_of(label);
-    store_notes(writer, &chunk, raw, raw_bytes);
+    if (!store_notes(writer, &chunk, raw, raw_bytes))
+        return TIDE_ENOMEM;
     return write_stored(writer, &chunk);
 }
 
@@ -290,13 +309,14 @@ enum tide_status tide_writer_rows(struct tide_writer *writer,
         return TIDE_EIO;
     struct tide_format_chunk chunk = head_of(label);
     struct tide_column_bytes columns[TIDE_COLUMNS];
-    const bool good = tide_encode(writer->encoder, lane, rows, bytes, columns);
-    enum tide_status status = TIDE_OK;
-    if (columns[TIDE_COLUMN_TAGS].length > 0) {
-        store_columns(writer, &chunk, columns);
-        status = write_stored(writer, &chunk);
-    }
-    return status || good ? status : TIDE_ECORRUPT;
+    const enum tide_status coded =
+        tide_encode(writer->encoder, lane, rows, bytes, columns);
+    if (coded == TIDE_ENOMEM || columns[TIDE_COLUMN_TAGS].length == 0)
+        return coded;
+    if (!store_columns(writer, &chunk, columns))
+        return TIDE_ENOMEM;
+    const enum tide_status status = write_stored(writer, &chunk);
+    return status ? status : coded;
 }
 
 enum tide_status tide_writer_set_rate(struct tide_writer *writer,

@@ -52,7 +52,7 @@ enum tide_status tide_writer_chunk(struct tide_writer *writer,
 
 /* Add a chunk of events: BYTES (1 to TIDE_ROWS_MAX) of rows at ROWS, aligned as words are,
  * that go on with LANE.  TIDE_ECORRUPT: some of them are no rows, and they and all after
- * them are not in the file. */
+ * them are not in the file.  TIDE_ENOMEM: none of it is. */
 enum tide_status tide_writer_rows(struct tide_writer *writer,
                                   const struct tide_chunk_label *label,
                                   struct tide_encoder_lane *lane, const void *rows,

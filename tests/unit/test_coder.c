@@ -230,7 +230,7 @@ static uint8_t *columns_of(struct tide_encoder *encoder, struct tide_encoder_lan
                            const uint64_t *rows, size_t bytes, struct tide_fields *out)
 {
     struct tide_column_bytes columns[TIDE_COLUMNS];
-    assert_true(tide_encode(encoder, lane, rows, bytes, columns));
+    assert_int_equal(tide_encode(encoder, lane, rows, bytes, columns), TIDE_OK);
     size_t sum = TIDE_COLUMN_SLACK, at = 0;
     for (size_t i = 0; i < TIDE_COLUMNS; i++)
         sum += columns[i].length;
@@ -364,7 +364,7 @@ static void encodes_no_nonsense(void **state)
                 rows[i] = (uint64_t)dice_roll(&dice, 256) << TIDE_ROW_TAG_SHIFT |
                           (uint64_t)dice_roll(&dice, 8);
         }
-        refused += !tide_encode(encoder, &lane, rows, words * 8, columns);
+        refused += tide_encode(encoder, &lane, rows, words * 8, columns) != TIDE_OK;
         assert_true(lane.current < TIDE_RECENTS);
         for (size_t i = 0; i < TIDE_COLUMNS; i++)
             assert_true(columns[i].length <= words * 20);
