@@ -107,12 +107,10 @@ static inline void tide_leave(struct tide_self *self, struct tide_stream *stream
         tide_leave_late(self, stream);
 }
 
-/* Nothing stands in the way of a row of usual size: no number, stamp or nested event is
- * due. */
+/* Nothing stands in the way of a row of usual size: no stamp is due, nothing nested waits. */
 TIDE_HOT bool tide_stream_is_clear(const struct tide_stream *stream)
 {
     return TIDE_LIKELY(stream->pos + TIDE_RECORD_MAX <= stream->limit) &&
-           TIDE_LIKELY(!stream->numbered) &&
            TIDE_LIKELY(
                !atomic_load_explicit(&stream->shared->attention, memory_order_relaxed));
 }
@@ -140,6 +138,23 @@ static inline bool tide_step(struct tide_stream *stream, uint32_t slot,
     if (TIDE_LIKELY(stream->pending == stream->flushed))
         return written;
     return tide_swap_pending(stream, slot, number) || written;
+}
+
+/* The row that ends at OUT is of an event on the block at ADDRESS, which happens now: put
+ * its number, if it needs one, and say so in its first word, HEAD.  Returns its end. */
+TIDE_HOT uint64_t *tide_put_number(struct tide_stream *stream, uint64_t address,
+                                   uint64_t *head, uint64_t *out)
+{
+    if (TIDE_LIKELY(!stream->numbered))
+        return out;
+    uint16_t number;
+    const uint32_t slot = tide_slot_of(address);
+    tide_order_touch(slot);
+    if (!tide_step(stream, slot, &number))
+        return out;
+    *head |= (uint64_t)TIDE_TAG_NUMBERED << TIDE_ROW_TAG_SHIFT;
+    *out = number;
+    return out + 1;
 }
 
 /* --- Birth and death --- */
@@ -181,7 +196,7 @@ TIDE_HOT bool tide_write_birth_at_once(struct tide_stream *stream,
     out[1] = birth.size | slack << TIDE_ROW_SLACK_SHIFT |
              (uint64_t)entry << TIDE_ROW_ENTRY_SHIFT;
     tide_stack_written(stream, depth);
-    tide_stream_publish(stream, out + 2);
+    tide_stream_publish(stream, tide_put_number(stream, birth.address, out, out + 2));
     return true;
 }
 
@@ -220,7 +235,7 @@ TIDE_HOT enum tide_said tide_record_death_at_once(uintptr_t frame, uintptr_t add
     }
     uint64_t *const out = tide_stream_at(stream);
     *out = TIDE_ROW_HEAD(TIDE_OP_FREE, 0, address);
-    tide_stream_publish(stream, out + 1);
+    tide_stream_publish(stream, tide_put_number(stream, address, out, out + 1));
     return tide_left(self, stream) ? TIDE_SAID : TIDE_SAID_WAITING;
 }
 

@@ -61,6 +61,7 @@ def loads(build, folder, scale):
     found = {f"ring {depth} {paths}": [ring, million, str(depth - 4), paths]
              for depth, paths in ((4, "random"), (20, "one"), (20, "cycle"), (20, "random"),
                                   (60, "random"))}
+    found["ring 20 one, order"] = [ring, million, "16", "one", "threads"]
     found["4 threads"] = [os.path.join(programs, "ground_threads"), "4",
                           str(int(400000 * scale))]
     found["containers"] = [os.path.join(build, "bench", "containers"),

@@ -1,9 +1,11 @@
-/* tests/programs/ring.c - many events with a small live set: ring PAIRS [DEPTH [PATHS]].
+/* tests/programs/ring.c - many events with a small live set.
  *
- * A ring of 1024 blocks of 16 bytes to 9 KiB is turned over PAIRS times, under call paths
- * that are chosen among 64 at `random`, follow each other in a `cycle` of 16, or are
- * `one`.
+ * Usage: ring PAIRS [DEPTH [PATHS [threads]]].  A ring of 1024 blocks of 16 bytes to 9 KiB
+ * is turned over PAIRS times, under call paths that are chosen among 64 at `random`, follow
+ * each other in a `cycle` of 16, or are `one`.  With `threads` there has been a second
+ * thread before, which did nothing.
  */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +71,16 @@ __attribute__((noinline)) static void descend(int depth, uint64_t pairs,
     }
 }
 
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
 int main(int argc, char **argv)
 {
+    pthread_t id;
+    if (argc > 4 && pthread_create(&id, NULL, nothing, NULL) == 0)
+        pthread_join(id, NULL);
     const uint64_t pairs = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
     const char *paths = argc > 3 ? argv[3] : "random";
     descend(argc > 2 ? atoi(argv[2]) : 4, pairs,
