@@ -95,6 +95,11 @@ struct tide_stack_cache {
     struct tide_leaf leaves[TIDE_LEAF_COUNT];
 };
 
+static inline uintptr_t tide_stack_word(uintptr_t at)
+{
+    return *(const uintptr_t *)at; /* NOLINT(performance-no-int-to-ptr) */
+}
+
 static inline uint64_t tide_cache_hash(uint64_t outer, uint64_t word)
 {
     const uint64_t hash = (outer ^ word) * 0x9e3779b97f4a7c15ull;
@@ -207,7 +212,7 @@ TIDE_HOT bool tide_cache_begins(const struct tide_stack_cache *cache,
         return false;
     const struct tide_cached_frame *const top = &cache->frame[frames - 1];
     return top->sp == caller.frame + 16 && pcs[frames - 1] == caller.pc &&
-           (!top->need_rbp || top->rbp == *(const uintptr_t *)caller.frame) &&
+           (!top->need_rbp || top->rbp == tide_stack_word(caller.frame)) &&
            cache->generation ==
                atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
 }
@@ -238,7 +243,7 @@ static inline uint64_t tide_leaf_key(struct tide_stack_cache *cache,
         const uintptr_t place = *tide_leaf_guide(cache, key);
         if (place < at->sp || place >= high)
             break;
-        key = tide_cache_hash(key, *(const uintptr_t *)place);
+        key = tide_cache_hash(key, tide_stack_word(place));
     }
     return key;
 }

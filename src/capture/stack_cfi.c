@@ -354,31 +354,37 @@ static inline uint32_t taken_by_leaf(struct tide_stream *stream, struct tide_lea
     return leaf->base + leaf->frames;
 }
 
-/* Nothing that is known leads here, but TOP frames are: walk, and keep the way as a LEAF,
- * if that is wanted. */
+/* What is wanted of a walk. */
+struct wish {
+    uint32_t limit; /* frames */
+    uint32_t top;   /* outermost frames of the cache that it may meet */
+    bool leaf;      /* keep the way as a leaf */
+};
+
+/* Nothing that is known leads here: walk, and keep what is found.  Sets *CUT when there is
+ * more than the limit. */
 static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stream,
                                                         struct tide_caller caller,
-                                                        uint32_t limit, bool *cut,
-                                                        uint32_t top, bool leaf)
+                                                        struct wish wish, bool *cut)
 {
     struct tide_stack_cache *const cache = &stream->cache;
     const uint64_t epoch =
         atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
-    const uint32_t most = limit < TIDE_CACHE_MAX ? limit : TIDE_CACHE_MAX;
+    const uint32_t most = wish.limit < TIDE_CACHE_MAX ? wish.limit : TIDE_CACHE_MAX;
     struct walk_state walk = start_at(stream, caller);
     const bool own = walk.high == stream->stack_high;
 
-    const struct found found = walk_to_known(stream, &walk, epoch, most, top);
+    const struct found found = walk_to_known(stream, &walk, epoch, most, wish.top);
     if (TIDE_UNLIKELY(found.how == TIDE_NOT_FOR_CACHE) ||
         TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
-        return walk_in_full(stream, caller, limit, cut);
+        return walk_in_full(stream, caller, wish.limit, cut);
     cache->own_stack = own && (found.kept == 0 || cache->own_stack);
     cache->generation = epoch;
     const struct tide_walked outer = {.pc = walk.pc, .sp = walk.sp, .rbp = walk.rbp};
     const bool stepped = found.how == TIDE_MET || walk.pc == 0;
     const uint32_t depth = add_fresh(stream, &found, stepped ? &outer : NULL);
     (void)tide_cache_taken(stream, found.kept, depth);
-    if (leaf && found.kept > 0)
+    if (wish.leaf && found.kept > 0)
         tide_leaf_keep(cache, stream->stack, found.kept);
     return depth;
 }
@@ -388,7 +394,7 @@ uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller c
 {
     struct tide_stack_cache *const cache = &stream->cache;
     if (!tide_leaf_is_worth_it(cache))
-        return walk_and_keep(stream, caller, limit, cut, good, false);
+        return walk_and_keep(stream, caller, (struct wish){limit, good, false}, cut);
     const struct tide_walked at = {
         .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
     const bool own = at.sp >= stream->stack_low && at.sp < stream->stack_high;
@@ -397,7 +403,7 @@ uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller c
     tide_leaf_try_ended(cache, leaf);
     if (leaf)
         return taken_by_leaf(stream, leaf);
-    return walk_and_keep(stream, caller, limit, cut, good, true);
+    return walk_and_keep(stream, caller, (struct wish){limit, good, true}, cut);
 }
 
 /* In the order of what is likely: the frame that was there last time; a way that was gone
@@ -410,7 +416,7 @@ uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
         tide_stack_find_bounds(stream);
     if (TIDE_UNLIKELY(cache->generation != atomic_load_explicit(&tide_stack_generation,
                                                                 memory_order_relaxed)))
-        return walk_and_keep(stream, caller, limit, cut, 0, false);
+        return walk_and_keep(stream, caller, (struct wish){limit, 0, false}, cut);
 
     const struct tide_walked at = {
         .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};

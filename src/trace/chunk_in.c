@@ -120,13 +120,11 @@ static bool unpack(struct tide_chunk_reader *reader, const uint8_t *from,
     return !ZSTD_isError(size) && size == length;
 }
 
-/* The columns at PAYLOAD, STORED bytes in all, into RAW, one after the other. */
+/* The columns under CURSOR, a whole payload, into RAW, one after the other. */
 static enum tide_status load_columns(struct tide_chunk_reader *reader,
-                                     const uint8_t *payload, uint32_t stored,
-                                     uint8_t *raw, size_t raw_bytes,
-                                     struct tide_fields *out)
+                                     struct tide_cursor cursor, uint8_t *raw,
+                                     size_t raw_bytes, struct tide_fields *out)
 {
-    struct tide_cursor cursor = tide_cursor_over(payload, stored);
     uint64_t lengths[TIDE_COLUMNS], packed[TIDE_COLUMNS];
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
         lengths[i] = tide_cursor_varint(&cursor);
@@ -159,7 +157,8 @@ enum tide_status tide_chunk_load(struct tide_chunk_reader *reader, uint64_t offs
     const uint8_t *payload = reader->stored + TIDE_CHUNK_HEAD;
     *out = tide_fields_over(raw, raw_bytes);
     if (head.flags & TIDE_CHUNK_COLUMNS)
-        return load_columns(reader, payload, head.stored_bytes, raw, raw_bytes, out);
+        return load_columns(reader, tide_cursor_over(payload, head.stored_bytes), raw,
+                            raw_bytes, out);
     if (head.flags & TIDE_CHUNK_PLAIN) {
         memcpy(raw, payload, raw_bytes);
         return TIDE_OK;

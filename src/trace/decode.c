@@ -368,6 +368,16 @@ static bool read_record(struct tide_decoder *decoder, struct tide_fields *fields
     }
 }
 
+/* A record that is no stamp. */
+static bool read_event(struct tide_decoder *decoder, struct tide_fields *fields,
+                       struct tide_event *event, bool *known)
+{
+    *event = (struct tide_event){
+        .process = decoder->process, .lane = decoder->lane, .ticks = decoder->ticks};
+    return decoder->memory && /* a lane begins with a reset */
+           read_record(decoder, fields, event, known) && !tide_fields_failed(fields);
+}
+
 enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
                                         struct tide_fields *fields,
                                         struct tide_event *events, size_t max,
@@ -378,14 +388,8 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
             return tide_fields_empty(fields) ? TIDE_STOP_EMPTY : TIDE_STOP_BAD;
         if (is_stamp(*fields->at[TIDE_COLUMN_TAGS].at))
             return read_stamp(decoder, fields) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
-        if (!decoder->memory) /* a lane begins with a reset */
-            return TIDE_STOP_BAD;
         bool known;
-        struct tide_event *event = &events[*count];
-        *event = (struct tide_event){.process = decoder->process,
-                                     .lane = decoder->lane,
-                                     .ticks = decoder->ticks};
-        if (!read_record(decoder, fields, event, &known) || tide_fields_failed(fields))
+        if (!read_event(decoder, fields, &events[*count], &known))
             return TIDE_STOP_BAD;
         *count += known;
     }
