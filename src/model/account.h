@@ -1,7 +1,7 @@
 /* model/account.h - the books: every event of a run is entered here, once.
  *
  * For: model/, tests/.  load.c feeds it what a replay gives out; tests feed it events
- * made by hand.  Memory is live blocks + mapped ranges + distinct stacks + lanes.
+ * made by hand.  Memory is live blocks + mapped ranges + distinct keys + lanes.
  *
  * Rules of the heap
  *   - ALLOC at an address that is live ends the old block (replaced_blocks).
@@ -14,8 +14,10 @@
  *     MOVE_BACK puts it back as it was.  Moves nest (a signal handler may interrupt a
  *     realloc); one that its lane's later moves show to be abandoned is put back.
  *   - A block is temporary when its lane frees it before that lane's next ALLOC or
- *     MOVE_END, without a change of thread.  A block that moved was not freed; one that
- *     another lane tried to move is not temporary either.
+ *     MOVE_END, without a change of thread.  A block that moved was not freed.
+ *   - A block belongs to the thread and the region in which it was made.  LABEL names the
+ *     block at its address (or the mapping that holds it), which then counts as if it had
+ *     always had the label, also at a peak that has passed.  Through realloc it keeps it.
  *   - What a process holds when it ends stands no more, so it is in no later peak; it is
  *     live at the end of the run all the same, since nothing freed it.
  */
@@ -28,7 +30,9 @@
 
 #include <tidemark/status.h>
 
+#include "model/context.h"
 #include "model/envelope.h"
+#include "model/key.h"
 #include "model/live.h"
 #include "model/mapped.h"
 #include "model/model.h"
@@ -39,14 +43,14 @@
 enum { TIDE_MOVES_OPEN = 4 }; /* of a lane at once; the oldest makes room */
 
 struct tide_lane_book {
-    uint64_t newest; /* address of the block the lane's thread made last */
+    uint64_t newest; /* the birth of the block the lane's thread made last; 0: none */
     uint32_t process;
     uint32_t next_lane; /* of the same process, index + 1 */
     bool known;         /* the lane has had an event */
-    bool has_newest;
     uint8_t move_count;
     struct tide_stretch stretch;
-    /* Innermost last; site 0: its address held no block that we know. */
+    struct tide_where where;
+    /* Innermost last; key 0: its address held no block that we know. */
     struct tide_block moves[TIDE_MOVES_OPEN];
 };
 
@@ -72,16 +76,16 @@ struct tide_account_setup {
     size_t quiet_module_count;
     const struct tide_process *processes;
     size_t process_count;
-    uint64_t start_ticks;
-    uint64_t end_ticks;  /* of the run: births are told in 2^-32 of it; 0: unknown */
+    struct tide_name_source names; /* of regions and labels */
     uint64_t stop_ticks; /* the first event after it ends the account; 0: none does */
 };
 
 struct tide_account {
     struct tide_account_setup setup;
     struct tide_live_store store;
-    unsigned age_shift; /* ticks since the start >> age_shift: when a block was born */
-    struct tide_sites sites;
+    struct tide_contexts contexts;
+    struct tide_keys keys;
+    struct tide_sites sites; /* when the account is finished */
     struct tide_watermark water[TIDE_SPACES];
     struct tide_maps maps;
     struct tide_envelope envelope; /* of the heap */
@@ -98,7 +102,10 @@ struct tide_account {
     bool stopped;            /* stop_ticks was passed */
 
     uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;
-    uint64_t replaced_blocks;
+    uint64_t replaced_blocks, unmatched_labels;
+    struct tide_pairs flow_pairs; /* (maker, taker) of each flow */
+    struct tide_flow *flows;      /* owned */
+    size_t flow_capacity;
     uint64_t extra_records[16];
     uint64_t alloc_kinds[16]; /* blocks made, by enum tide_alloc_kind */
     uint64_t map_calls[8];    /* by enum tide_map_call */
@@ -127,13 +134,19 @@ static inline struct tide_stretches tide_account_stretches(
     };
 }
 
-/* All is entered: settle the sites and fill SUMMARY (TIDE_SPACES of them), except
+/* All is entered: settle keys and sites and fill SUMMARY (TIDE_SPACES of them), except
  * peak_time_s.  Call it once. */
-void tide_account_finish(struct tide_account *account, struct tide_summary *summary);
+enum tide_status tide_account_finish(struct tide_account *account,
+                                     struct tide_summary *summary);
 
 /* Events that were lost: of each process what its records or its end said, whichever is
  * more. */
 uint64_t tide_account_dropped(const struct tide_account *account);
+
+/* Find out where the lane of EVENT is: its where has a context of SPACE from then on. */
+enum tide_status tide_account_locate(struct tide_account *account,
+                                     const struct tide_event *event,
+                                     enum tide_space space);
 
 /* --- For account.c: see account_end.c --- */
 

@@ -36,16 +36,17 @@ static enum tide_status list_ends(struct tide_account *account)
     return TIDE_OK;
 }
 
-/* So that the age of any block of the run fits into 32 bits. */
-static unsigned shift_of_ages(const struct tide_account_setup *setup)
+/* So that nobody can foresee which entries collide. */
+static void seed_tables(struct tide_account *account)
 {
-    const uint64_t longest = setup->end_ticks > setup->start_ticks
-                                 ? setup->end_ticks - setup->start_ticks
-                                 : UINT64_MAX >> 16;
-    unsigned shift = 0;
-    while (longest >> shift > UINT32_MAX)
-        shift++;
-    return shift;
+    struct tide_pairs *const tables[] = {
+        &account->contexts.contexts, &account->contexts.regions,
+        &account->contexts.names,    &account->contexts.texts,
+        &account->contexts.rests,    &account->keys.crowded,
+        &account->keys.crowd_names,  &account->flow_pairs,
+    };
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        tables[i]->seed = account->store.seed;
 }
 
 enum tide_status tide_account_init(struct tide_account *account,
@@ -53,16 +54,17 @@ enum tide_status tide_account_init(struct tide_account *account,
 {
     *account = (struct tide_account){
         .setup = *setup,
-        .age_shift = shift_of_ages(setup),
         .next_end_ticks = UINT64_MAX,
     };
     tide_live_store_init(&account->store);
+    account->contexts.source = setup->names;
+    seed_tables(account);
     if (account->setup.stop_ticks == 0)
         account->setup.stop_ticks = UINT64_MAX;
     const enum tide_status status = tide_envelope_init(&account->envelope);
     if (status)
         return status;
-    account->maps.sites = &account->sites;
+    account->maps.keys = &account->keys;
     account->maps.water = &account->water[TIDE_IN_MMAP];
     account->maps.stacks = setup->stacks;
     account->maps.quiet_modules = setup->quiet_modules;
@@ -82,6 +84,10 @@ void tide_account_release(struct tide_account *account)
     tide_maps_release(&account->maps);
     tide_envelope_release(&account->envelope);
     tide_sites_release(&account->sites);
+    tide_keys_release(&account->keys);
+    tide_contexts_release(&account->contexts);
+    tide_pairs_release(&account->flow_pairs);
+    free(account->flows);
     tide_live_store_release(&account->store);
     *account = (struct tide_account){0};
 }
@@ -127,6 +133,7 @@ enum tide_status tide_account_admit(struct tide_account *account,
     book->next_lane = process->first_lane;
     process->first_lane = event->lane + 1;
     tide_stretch_begin(&book->stretch, &account->water[TIDE_IN_HEAP]);
+    tide_where_begin(&book->where);
     account->lanes_seen++;
     return TIDE_OK;
 }
@@ -137,11 +144,10 @@ static enum tide_status leave_block(struct tide_account *account,
                                     const struct tide_block *block)
 {
     struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
-    if (!block->site)
+    if (!block->key)
         return TIDE_OK;
     water->usable -= block->size + block->slack;
-    return tide_sites_leave(&account->sites, block->site - 1, water,
-                            (struct tide_left){1, (int64_t)block->size});
+    return tide_keys_leave(&account->keys, block->key - 1, water, 1, block->size);
 }
 
 static enum tide_status leave_blocks(struct tide_account *account,
@@ -162,7 +168,7 @@ static enum tide_status leave_moves(struct tide_account *account, uint32_t first
         struct tide_lane_book *const lane = &account->lanes[at - 1];
         while (lane->move_count && !status)
             status = leave_block(account, &lane->moves[--lane->move_count]);
-        lane->has_newest = false;
+        lane->newest = 0;
     }
     return status;
 }
@@ -227,7 +233,7 @@ enum tide_status tide_account_look_up(struct tide_account *account, uint64_t tic
     const uint64_t stop = account->setup.stop_ticks;
     if (ticks > stop) {
         account->stopped = true;
-        return TIDE_OK;
+        return retire_ended(account, stop);
     }
     const enum tide_status status = retire_ended(account, ticks);
     account->calm_until =
@@ -365,11 +371,14 @@ uint64_t tide_account_dropped(const struct tide_account *account)
     return sum;
 }
 
-void tide_account_finish(struct tide_account *account, struct tide_summary *summary)
+enum tide_status tide_account_finish(struct tide_account *account,
+                                     struct tide_summary *summary)
 {
     for (size_t space = 0; space < TIDE_SPACES; space++)
         summary[space] = (struct tide_summary){0};
-    tide_sites_finish(&account->sites, account->water, !account->stopped);
+    tide_keys_finish(&account->keys, account->water);
+    const enum tide_status status =
+        tide_sites_gather(&account->sites, &account->keys, !account->stopped);
     sum_sites(&account->sites, summary);
 
     struct tide_summary *const heap = &summary[TIDE_IN_HEAP];
@@ -389,4 +398,5 @@ void tide_account_finish(struct tide_account *account, struct tide_summary *summ
     mapped->reserved_peak_bytes = account->maps.highest[TIDE_MAPPED_RESERVED];
     mapped->file_peak_bytes = account->maps.highest[TIDE_MAPPED_FILE];
     mapped->shared_peak_bytes = account->maps.highest[TIDE_MAPPED_SHARED];
+    return status;
 }

@@ -158,7 +158,7 @@ keep_wide(struct tide_live_store *store, const struct tide_block *block,
 {
     if (store->wide_spare) {
         *place = store->wide_spare - 1;
-        store->wide_spare = store->wide[*place].site;
+        store->wide_spare = store->wide[*place].key;
     } else {
         struct tide_block *const wide = tide_grown(
             store->wide, &store->wide_capacity, store->wide_count + 1, sizeof(*wide));
@@ -188,13 +188,13 @@ static bool pack(struct tide_live_store *store, const struct tide_block *block,
     *entry = tide_block_pack(block);
     if (tide_block_packs(block))
         return true;
-    entry->place = TIDE_WIDE_SITE << TIDE_LOW_BITS | low_bits(block->address);
+    entry->place = TIDE_WIDE_KEY << TIDE_LOW_BITS | low_bits(block->address);
     return keep_wide(store, block, &entry->size);
 }
 
 static bool is_wide(struct tide_packed entry)
 {
-    return entry.place >> TIDE_LOW_BITS == TIDE_WIDE_SITE;
+    return entry.place >> TIDE_LOW_BITS == TIDE_WIDE_KEY;
 }
 
 static struct tide_block unpack(const struct tide_live_store *store,
@@ -207,7 +207,7 @@ static struct tide_block unpack(const struct tide_live_store *store,
 static void drop(struct tide_live_store *store, struct tide_packed entry)
 {
     if (is_wide(entry)) {
-        store->wide[entry.size].site = store->wide_spare;
+        store->wide[entry.size].key = store->wide_spare;
         store->wide_spare = entry.size + 1;
     }
 }
@@ -392,7 +392,7 @@ enum tide_status tide_live_put(struct tide_live_store *store, struct tide_live *
                                const struct tide_block *block, struct tide_block *old)
 {
     struct tide_packed packed;
-    old->site = 0;
+    old->key = 0;
     (void)tide_live_take(store, live, block->address, old);
     if (!pack(store, block, &packed))
         return TIDE_ENOMEM;

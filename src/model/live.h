@@ -24,32 +24,25 @@ enum {
 struct tide_block {
     uint64_t address;
     uint64_t size;  /* bytes asked for */
-    uint32_t site;  /* index + 1; 0: there is no block */
+    uint64_t born;  /* the number of its birth, 48 bits */
+    uint32_t key;   /* index + 1; 0: there is no block */
     uint32_t slack; /* usable - size, at most UINT32_MAX */
-    uint32_t born;  /* in units of the account's: see tide_account_setup */
-    uint16_t maker; /* lane, its low 16 bits: it only decides whether a block was
-                       temporary, and only among blocks at one address */
 };
 
-#define TIDE_NO_MAKER 0xffffu
-
-static inline bool tide_block_made_by(const struct tide_block *block, uint32_t lane)
-{
-    return block->maker == (lane & 0xffffu);
-}
+#define TIDE_BIRTHS_MAX ((1ull << 48) - 1)
 
 /* The same, as a leaf keeps it: it goes through two registers. */
 struct tide_packed {
     uint32_t size;
-    uint32_t place; /* site, and the lowest bits of the address; 0: there is no block */
-    uint32_t born;
-    uint16_t maker;
+    uint32_t place; /* key, and the lowest bits of the address; 0: there is no block */
+    uint32_t born_low;
+    uint16_t born_high;
     uint16_t slack;
 };
 _Static_assert(sizeof(struct tide_packed) == 16, "four a cache line");
 
-/* In place of a site: the block is one that no leaf can describe. */
-#define TIDE_WIDE_SITE ((1u << (32 - TIDE_LOW_BITS)) - 1)
+/* In place of a key: the block is one that no leaf can describe. */
+#define TIDE_WIDE_KEY ((1u << (32 - TIDE_LOW_BITS)) - 1)
 
 /* A page in which blocks were seen. */
 struct tide_live_page {
@@ -77,7 +70,7 @@ struct tide_live_store {
         spare[TIDE_LEAF_CLASSES]; /* leaves given back, linked through themselves */
     struct tide_block *wide;      /* owned: blocks that no leaf can describe */
     size_t wide_count, wide_capacity;
-    uint32_t wide_spare; /* index + 1, linked through site */
+    uint32_t wide_spare; /* index + 1, linked through key */
 };
 
 /* With a seed that nobody can foresee. */
@@ -94,7 +87,7 @@ static inline uint64_t tide_live_hash(const struct tide_live_store *store,
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Put BLOCK in.  *OLD becomes the block that stood at its address; old->site is 0 when
+/* Put BLOCK in.  *OLD becomes the block that stood at its address; old->key is 0 when
  * there was none. */
 enum tide_status tide_live_put(struct tide_live_store *store, struct tide_live *live,
                                const struct tide_block *block, struct tide_block *old);
@@ -108,7 +101,7 @@ bool tide_live_take(struct tide_live_store *store, struct tide_live *live,
 static inline bool tide_block_packs(const struct tide_block *block)
 {
     return block->size <= UINT32_MAX && block->slack <= UINT16_MAX &&
-           block->site < TIDE_WIDE_SITE;
+           block->key < TIDE_WIDE_KEY;
 }
 
 /* BLOCK, which packs. */
@@ -116,9 +109,9 @@ static inline struct tide_packed tide_block_pack(const struct tide_block *block)
 {
     const uint32_t low = block->address & ((1u << TIDE_LOW_BITS) - 1);
     return (struct tide_packed){.size = (uint32_t)block->size,
-                                .place = block->site << TIDE_LOW_BITS | low,
-                                .born = block->born,
-                                .maker = block->maker,
+                                .place = block->key << TIDE_LOW_BITS | low,
+                                .born_low = (uint32_t)block->born,
+                                .born_high = (uint16_t)(block->born >> 32),
                                 .slack = (uint16_t)block->slack};
 }
 
@@ -127,10 +120,10 @@ static inline struct tide_block tide_block_unpack(struct tide_packed packed,
 {
     return (struct tide_block){.address = address,
                                .size = packed.size,
-                               .site = packed.place >> TIDE_LOW_BITS,
-                               .slack = packed.slack,
-                               .born = packed.born,
-                               .maker = packed.maker};
+                               .born =
+                                   (uint64_t)packed.born_high << 32 | packed.born_low,
+                               .key = packed.place >> TIDE_LOW_BITS,
+                               .slack = packed.slack};
 }
 
 /* Put the block at ADDRESS in.  False when that is not as simple (there is a block, or no

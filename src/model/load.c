@@ -1,7 +1,6 @@
 /* model/load.c - from an open trace to a model, in one pass.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/account.h"
 #include "model/checkpoint.h"
@@ -38,6 +37,11 @@ static bool *list_quiet_modules(const struct tide_trace *trace)
     for (size_t i = 0; quiet && i < trace->module_count; i++)
         quiet[i] = tide_maps_quiet_module(trace->modules[i].path);
     return quiet;
+}
+
+static const char *name_in_trace(const void *trace, uint32_t process, uint64_t id)
+{
+    return tide_trace_name(trace, process, id);
 }
 
 /* What looks at the events as they pass by. */
@@ -95,30 +99,6 @@ static enum tide_status pour(struct tide_account *account, struct tide_replay *r
     return TIDE_OK;
 }
 
-/* What the account came to know becomes the model's. */
-static void hand_over(struct tide_account *account, struct tide_model *model)
-{
-    tide_account_finish(account, model->summary);
-    for (size_t space = 0; space < TIDE_SPACES; space++) {
-        const struct tide_watermark *const water = &account->water[space];
-        if (water->peak_bytes)
-            model->summary[space].peak_time_s =
-                tide_trace_seconds(model->trace, water->peak_ticks);
-    }
-    model->sites = account->sites.list;
-    model->site_count = account->sites.count;
-    account->sites.list = NULL;
-    model->honesty.unmatched_frees = account->unmatched_frees;
-    model->honesty.inherited_frees = account->inherited_frees;
-    model->honesty.dropped = tide_account_dropped(account);
-    model->honesty.replaced_blocks = account->replaced_blocks;
-    for (size_t i = 0; i < sizeof(model->extra_records) / sizeof(uint64_t); i++)
-        model->extra_records[i] = account->extra_records[i];
-    memcpy(model->alloc_kinds, account->alloc_kinds, sizeof(model->alloc_kinds));
-    memcpy(model->map_calls, account->map_calls, sizeof(model->map_calls));
-    tide_model_state(model)->stopped = account->stopped;
-}
-
 /* Enter what is asked for, from the nearest checkpoint if RESUME; leave checkpoints on
  * the way through a large trace. */
 static enum tide_status enter_all(struct tide_account *account,
@@ -165,18 +145,17 @@ static enum tide_status fill(struct tide_model *model,
         .quiet_module_count = trace->module_count,
         .processes = trace->processes,
         .process_count = trace->process_count,
-        .start_ticks = trace->start_ticks,
-        .end_ticks = trace->end_ticks,
+        .names = {name_in_trace, trace},
         .stop_ticks = last_tick_at(trace, options->until_s),
     };
     struct tide_account account;
     enum tide_status status = tide_account_init(&account, &setup);
     if (!status)
         status = enter_all(&account, model, options, replay, resume);
-    if (!status) {
-        hand_over(&account, model);
+    if (!status)
+        status = tide_model_take(model, &account);
+    if (!status)
         status = tide_model_facts(model, tide_replay_counts(replay));
-    }
     tide_account_release(&account);
     free(quiet);
     return status;
@@ -232,9 +211,16 @@ void tide_model_free(struct tide_model *model)
     if (state) {
         tide_intern_release(&state->strings);
         tide_arena_release(&state->arena);
+        tide_contexts_release(&state->contexts);
     }
     free(state);
     tide_stacks_release(&model->stacks);
+    free(model->keys);
+    free(model->key_more);
     free(model->sites);
+    free(model->contexts);
+    free(model->key_threads);
+    free(model->flows);
+    free(model->regions);
     free(model);
 }

@@ -26,6 +26,7 @@ struct step {
     struct tide_maps *maps;
     struct tide_mapped *mapped;
     const struct tide_event *event;
+    uint32_t context;
     uint32_t commit; /* index + 1 of what the event committed, 0: nothing yet */
     bool released;   /* some counted memory was given up */
 };
@@ -81,7 +82,7 @@ static struct span pages(uint64_t address, uint64_t length)
 
 /* --- Commits -------------------------------------------------------------------- */
 
-static enum tide_status new_commit(struct tide_maps *maps, uint32_t site, uint32_t *out)
+static enum tide_status new_commit(struct tide_maps *maps, uint32_t key, uint32_t *out)
 {
     if (maps->spare_commit) {
         *out = maps->spare_commit - 1;
@@ -97,7 +98,10 @@ static enum tide_status new_commit(struct tide_maps *maps, uint32_t site, uint32
         maps->commits = commits;
         *out = (uint32_t)maps->commit_count++;
     }
-    maps->commits[*out] = (struct tide_commit){.site = site};
+    maps->commits[*out] = (struct tide_commit){
+        .key = key,
+        .born = ++maps->water->births,
+    };
     return TIDE_OK;
 }
 
@@ -118,19 +122,23 @@ static enum tide_status commit_of(struct step *step, uint32_t *out)
 {
     if (!step->commit) {
         struct tide_maps *const maps = step->maps;
-        uint32_t site;
-        enum tide_status status = tide_sites_find(maps->sites, step->event->stack,
-                                                  TIDE_IN_MMAP, maps->water, &site);
+        const uint64_t ticks = step->event->ticks;
+        const struct tide_key_place place = {
+            .stack = step->event->stack,
+            .context = step->context,
+            .space = TIDE_IN_MMAP,
+            .ticks = ticks,
+        };
+        uint32_t key;
+        enum tide_status status = tide_keys_find(maps->keys, place, maps->water, &key);
         if (!status)
-            status = new_commit(maps, site, &step->commit);
+            status = new_commit(maps, key, &step->commit);
         if (status)
             return status;
         step->commit++;
-        struct tide_site *const made = &maps->sites->list[site];
-        if (!made->calls++)
-            made->first_ticks = step->event->ticks;
-        made->last_ticks = step->event->ticks;
-        tide_site_hold(made, maps->water, 1, 0);
+        maps->keys->list[key].last_ticks = ticks;
+        tide_key_gain(maps->keys, &maps->keys->list[key], maps->water,
+                      (struct tide_gain){1, 0, ticks});
     }
     *out = step->commit - 1;
     return TIDE_OK;
@@ -156,10 +164,10 @@ static enum tide_status enter(struct step *step, uint64_t length, uint32_t kind,
     const enum tide_status status = commit_of(step, &commit);
     if (status)
         return status;
-    struct tide_site *const site = &maps->sites->list[maps->commits[commit].site];
+    struct tide_key *const key = &maps->keys->list[maps->commits[commit].key];
     maps->commits[commit].bytes += length;
-    site->bytes += length;
-    tide_site_hold(site, maps->water, 0, length);
+    tide_key_gain(maps->keys, key, maps->water,
+                  (struct tide_gain){0, length, step->event->ticks});
     step->mapped->bytes += length;
     *tag = TIDE_TAG_COMMITS + commit;
     return TIDE_OK;
@@ -175,11 +183,9 @@ static void leave(struct step *step, const struct tide_range *range)
     if (range->tag < TIDE_TAG_COMMITS)
         return;
     const uint32_t commit = range->tag - TIDE_TAG_COMMITS;
-    struct tide_site *const site = &maps->sites->list[maps->commits[commit].site];
+    struct tide_key *const key = &maps->keys->list[maps->commits[commit].key];
     const bool dead = shrink_commit(maps, commit, length);
-    tide_site_hold(site, maps->water, dead ? -1 : 0, -length);
-    site->freed_bytes += length;
-    site->freed_calls += dead;
+    tide_key_lose(maps->keys, key, maps->water, dead, length);
     step->mapped->bytes -= length;
     step->released = true;
 }
@@ -293,7 +299,7 @@ static enum tide_status on_mprotect(struct step *step)
 }
 
 enum tide_status tide_maps_event(struct tide_maps *maps, struct tide_mapped *mapped,
-                                 const struct tide_event *event)
+                                 const struct tide_event *event, uint32_t context)
 {
     static enum tide_status (*const take[TIDE_MAP_CALLS])(struct step *) = {
         [TIDE_MAP_MMAP] = on_mmap,     [TIDE_MAP_MUNMAP] = on_munmap,
@@ -302,13 +308,26 @@ enum tide_status tide_maps_event(struct tide_maps *maps, struct tide_mapped *map
     };
     if (event->map_call >= TIDE_MAP_CALLS || !take[event->map_call])
         return TIDE_OK;
-    struct step step = {.maps = maps, .mapped = mapped, .event = event};
+    struct step step = {
+        .maps = maps, .mapped = mapped, .event = event, .context = context};
     const enum tide_status status = take[event->map_call](&step);
     maps->free_calls += step.released;
     if (mapped->bytes > mapped->peak_bytes)
         mapped->peak_bytes = mapped->bytes;
     tide_water_check(maps->water, event->ticks);
     return status;
+}
+
+uint32_t tide_maps_commit_at(const struct tide_maps *maps,
+                             const struct tide_mapped *mapped, uint64_t address)
+{
+    const struct tide_ranges *const ranges = &mapped->ranges;
+    const uint32_t found = tide_ranges_after(ranges, address);
+    if (!found || ranges->list[found].start > address ||
+        ranges->list[found].tag < TIDE_TAG_COMMITS)
+        return 0;
+    const uint32_t commit = ranges->list[found].tag - TIDE_TAG_COMMITS;
+    return commit < maps->commit_count ? commit + 1 : 0;
 }
 
 enum tide_status tide_maps_retire(struct tide_maps *maps, struct tide_mapped *mapped)
@@ -323,10 +342,9 @@ enum tide_status tide_maps_retire(struct tide_maps *maps, struct tide_mapped *ma
             maps->standing[range->tag] -= length;
         if (range->tag >= TIDE_TAG_COMMITS) {
             const uint32_t commit = range->tag - TIDE_TAG_COMMITS;
-            const uint32_t site = maps->commits[commit].site;
+            const uint32_t key = maps->commits[commit].key;
             const bool last = shrink_commit(maps, commit, length);
-            status = tide_sites_leave(maps->sites, site, maps->water,
-                                      (struct tide_left){last, (int64_t)length});
+            status = tide_keys_leave(maps->keys, key, maps->water, last, length);
         }
         found = tide_ranges_after(ranges, range->end);
     }

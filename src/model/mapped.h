@@ -23,8 +23,8 @@
 
 #include <tidemark/status.h>
 
+#include "model/key.h"
 #include "model/ranges.h"
-#include "model/site.h"
 #include "trace/event.h"
 #include "trace/stacks.h"
 
@@ -39,13 +39,14 @@ enum tide_map_kind {
 /* What one call committed. */
 struct tide_commit {
     uint64_t bytes; /* still there */
-    uint32_t site;
+    uint64_t born;  /* the number of its birth */
+    uint32_t key;
     uint32_t next; /* unused entries: the next one + 1 */
 };
 
 /* Of the whole run. */
 struct tide_maps {
-    struct tide_sites *sites;         /* borrowed */
+    struct tide_keys *keys;           /* borrowed */
     struct tide_watermark *water;     /* borrowed: of the space mmap */
     const struct tide_stacks *stacks; /* borrowed; NULL: count all callers */
     const bool *quiet_modules;        /* borrowed, per module: callers not counted */
@@ -71,9 +72,13 @@ void tide_maps_release(struct tide_maps *maps);
 /* Is the module at PATH one whose mappings are not counted? */
 bool tide_maps_quiet_module(const char *path);
 
-/* Take a MAP event of the process that MAPPED belongs to. */
+/* Take a MAP event of the process that MAPPED belongs to, in CONTEXT. */
 enum tide_status tide_maps_event(struct tide_maps *maps, struct tide_mapped *mapped,
-                                 const struct tide_event *event);
+                                 const struct tide_event *event, uint32_t context);
+
+/* The commit that holds ADDRESS: index + 1; 0: there is none. */
+uint32_t tide_maps_commit_at(const struct tide_maps *maps,
+                             const struct tide_mapped *mapped, uint64_t address);
 
 /* The process ended: what it had mapped stands no more.  Releases MAPPED. */
 enum tide_status tide_maps_retire(struct tide_maps *maps, struct tide_mapped *mapped);

@@ -3,14 +3,16 @@
  * For: model/, view/, cli/, tests/.  The model never prints; the views never compute.
  *
  * Glossary
- *   site      one stack in one space, with all it ever did.
- *   watermark the highest live bytes of a space; every site knows what it held then.
+ *   context   space, thread (and so process), path of regions and label.
+ *   key       one stack in one context, with all it ever did.
+ *   site      one stack in one space: the sum of its keys.
+ *   watermark the highest live bytes of a space; every key knows what it held then.
  *   temporary a block that its own thread frees before its own next allocation.
  *   row       what a view shows: a function, a stack or a branch of the call tree.
  *
- * Memory is proportional to live blocks + distinct stacks, never to events.  Peak
- * bookkeeping is O(1) per event: a site saves its value when it first changes after a
- * peak (see site.c).
+ * Memory is proportional to live blocks + distinct keys, never to events.  Peak
+ * bookkeeping is O(1) per event: a key saves its value when it first changes after a
+ * peak (see key.h).
  */
 #ifndef TIDE_MODEL_MODEL_H
 #define TIDE_MODEL_MODEL_H
@@ -21,6 +23,7 @@
 
 #include <tidemark/status.h>
 
+#include "base/text.h"
 #include "trace/stacks.h"
 #include "trace/trace.h"
 
@@ -31,19 +34,73 @@ enum tide_space {
 };
 const char *tide_space_name(enum tide_space space); /* "heap", "mmap" */
 
-/* One stack in one space. */
+/* Where the program was when it made a block. */
+struct tide_context {
+    uint32_t space;  /* enum tide_space */
+    uint32_t thread; /* index into model->key_threads */
+    uint32_t region; /* 0: none; else see tide_model_region() */
+    uint32_t label;  /* 0: none; else see tide_model_text() */
+};
+
+/* A thread as contexts name it. */
+struct tide_key_thread {
+    uint32_t process; /* index into the trace's processes */
+    uint32_t lane;    /* index into the trace's lanes */
+    uint32_t tid;     /* 0: not known, or several */
+    uint32_t count;   /* how many there were; more than 1: too many to tell apart */
+    uint64_t first_ticks;
+    const char *name; /* "" when unknown */
+};
+
+/* A region: one of a path.  The outermost has parent 0. */
+struct tide_region {
+    uint32_t parent; /* 0: none */
+    uint32_t name;   /* see tide_model_text() */
+};
+
+/* What is counted together: one stack in one context. */
+struct tide_key {
+    uint32_t stack;                    /* node */
+    uint32_t space;                    /* enum tide_space: that of its context */
+    uint32_t context;                  /* index into model->contexts */
+    uint32_t crowd;                    /* bookkeeping: see model/key.h */
+    uint64_t calls, bytes;             /* allocated, ever */
+    uint64_t freed_calls, freed_bytes; /* died (also by realloc) */
+    uint64_t temporary_calls, temporary_bytes; /* see the glossary */
+    uint64_t slack_bytes;                      /* usable less asked for, of all calls */
+    int64_t peak_blocks, peak_bytes;           /* when its space stood highest */
+    uint64_t peak_at;                          /* bookkeeping */
+    uint64_t most_bytes, most_ticks;           /* its own highest, and when */
+    uint64_t first_ticks, last_ticks;          /* births */
+};
+_Static_assert(sizeof(struct tide_key) == 128, "two cache lines");
+
+/* What few keys have. */
+struct tide_key_more {
+    uint64_t moved_calls, grown_bytes; /* by realloc: births, and what they grew by */
+    uint64_t foreign_calls, foreign_bytes; /* freed by another thread than its maker */
+    uint64_t left_blocks, left_bytes;      /* by processes that ended: never freed */
+};
+
+/* Blocks that one thread made and another one freed. */
+struct tide_flow {
+    uint32_t from, to; /* indexes into model->key_threads */
+    uint64_t calls, bytes;
+};
+
+/* One stack in one space: the sum of its keys. */
 struct tide_site {
     uint32_t stack;                            /* node */
     uint32_t space;                            /* enum tide_space */
     uint64_t calls, bytes;                     /* allocated, ever */
     uint64_t freed_calls, freed_bytes;         /* died (also by realloc) */
     uint64_t temporary_calls, temporary_bytes; /* see the glossary */
-    int64_t live_blocks, live_bytes;           /* at the end, or at --live-at */
-    int64_t peak_blocks, peak_bytes;           /* when its space stood highest */
-    uint64_t first_ticks, last_ticks;          /* births */
-    /* Bookkeeping of the watermark: see site.c. */
-    uint64_t saved_at;
-    int64_t saved_blocks, saved_bytes;
+    uint64_t slack_bytes;
+    int64_t live_blocks, live_bytes;  /* at the end, or at --live-at */
+    int64_t peak_blocks, peak_bytes;  /* when its space stood highest */
+    uint64_t most_bytes, most_ticks;  /* its own highest, and when */
+    uint64_t first_ticks, last_ticks; /* births */
+    struct tide_key_more more;
 };
 
 /* Of one space.  Field names are those of the JSON contract (DESIGN: summary). */
@@ -63,6 +120,8 @@ struct tide_summary {
 struct tide_honesty {
     uint64_t events, dropped, unmatched_frees, inherited_frees, replaced_blocks;
     uint64_t reordered, lost_records, truncated_stacks;
+    uint64_t region_mismatches; /* ends of regions that were not the innermost */
+    uint64_t unmatched_labels;  /* given to what is no block */
     uint64_t unresolved_frames; /* filled by symbolization */
     bool complete;
     double rss_explained; /* (heap usable peak + mmap peak) / RSS peak, 0 if unknown */
@@ -89,8 +148,20 @@ enum { TIDE_TIMELINE_POINTS = 240 };
 struct tide_model {
     struct tide_trace *trace; /* borrowed */
     struct tide_stacks stacks;
-    struct tide_site *sites; /* owned */
+    struct tide_key *keys; /* owned */
+    size_t key_count;
+    struct tide_key_more *key_more; /* owned; of the first keys, the others have none */
+    size_t key_more_count;
+    struct tide_site *sites; /* owned: the keys by (stack, space) */
     size_t site_count;
+    struct tide_context *contexts; /* owned */
+    size_t context_count;
+    struct tide_key_thread *key_threads; /* owned */
+    size_t key_thread_count;
+    struct tide_flow *flows; /* owned */
+    size_t flow_count;
+    struct tide_region *regions; /* owned; region N is regions[N - 1] */
+    size_t region_count;
     struct tide_summary summary[TIDE_SPACES];
     struct tide_honesty honesty;
     double duration_s;
@@ -127,6 +198,12 @@ enum tide_status tide_model_load(struct tide_trace *trace,
                                  const struct tide_model_options *options,
                                  struct tide_model **out);
 void tide_model_free(struct tide_model *model);
+
+/* The name of a region or label; never NULL. */
+const char *tide_model_text(const struct tide_model *model, uint32_t number);
+/* Add the path of REGION to OUT, outermost first: "main/solve"; nothing for 0. */
+void tide_model_region(const struct tide_model *model, uint32_t region,
+                       struct tide_text *out);
 
 /* Find names for all frames that the sites use.  Never fails for want of symbols. */
 enum tide_status tide_model_symbolize(struct tide_model *model);

@@ -8,13 +8,15 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "model/context.h"
 #include "model/intern.h"
 #include "model/model.h"
 
 struct tide_model_state {
-    struct tide_arena arena;    /* symbols and their strings */
-    struct tide_intern strings; /* in the arena */
-    bool stopped;               /* read up to options.until_s only */
+    struct tide_arena arena;       /* symbols and their strings */
+    struct tide_intern strings;    /* in the arena */
+    struct tide_contexts contexts; /* the texts of names */
+    bool stopped;                  /* read up to options.until_s only */
 };
 
 static inline struct tide_model_state *tide_model_state(const struct tide_model *model)
@@ -25,5 +27,13 @@ static inline struct tide_model_state *tide_model_state(const struct tide_model 
 /* Fill what the trace says of the run: duration, threads, processes, RSS, losses. */
 enum tide_status tide_model_facts(struct tide_model *model,
                                   const struct tide_replay_counts *counts);
+
+/* Finish ACCOUNT; what it counted becomes the model's, which has a trace by now. */
+struct tide_account;
+enum tide_status tide_model_take(struct tide_model *model,
+                                 struct tide_account *account);
+/* Threads, regions and labels become the model's; CONTEXTS is empty then. */
+enum tide_status tide_model_take_contexts(struct tide_model *model,
+                                          struct tide_contexts *contexts);
 
 #endif

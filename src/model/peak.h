@@ -17,7 +17,7 @@
  *     exactly where it was found; each other one was at most so much too high as it had
  *     risen in its stretch, or was to lose before that lane's stretch was over: `far`.
  *
- * A lane remembers its place at the last peak as a site does (see site.h): it saves it
+ * A lane remembers its place at the last peak as a key does (see key.h): it saves it
  * when it first moves on.
  */
 #ifndef TIDE_MODEL_PEAK_H
@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/site.h"
+#include "model/water.h"
 
 /* Where a lane is.  Balances are signed: a lane may free what others allocated.  All
  * zeros is not ready for use: see tide_stretch_begin(). */

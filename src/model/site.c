@@ -1,12 +1,8 @@
-/* model/site.c - sites, and the watermark of a space.
- *
- * A stack is a number, so a site is found by indexing; see site.h for the watermark.
+/* model/site.c - keys summed up by stack and space.
  */
 #include "model/site.h"
 
 #include <stdlib.h>
-
-#include "model/grow.h"
 
 const char *tide_space_name(enum tide_space space)
 {
@@ -20,81 +16,103 @@ const char *tide_space_name(enum tide_space space)
 void tide_sites_release(struct tide_sites *sites)
 {
     free(sites->list);
-    free(sites->left);
-    for (size_t space = 0; space < TIDE_SPACES; space++)
-        free(sites->by_stack[space]);
     *sites = (struct tide_sites){0};
 }
 
-static enum tide_status add_site(struct tide_sites *sites, uint32_t stack,
-                                 enum tide_space space,
-                                 const struct tide_watermark *water)
+/* The site of KEY, new or known; BY_STACK: site + 1, of its space. */
+static struct tide_site *find_site(struct tide_sites *sites, uint32_t *by_stack,
+                                   const struct tide_key *key)
 {
-    if (sites->count >= UINT32_MAX - 1)
-        return TIDE_ELIMIT;
-    struct tide_site *const list =
-        tide_grown(sites->list, &sites->capacity, sites->count + 1, sizeof(*list));
-    if (!list)
-        return TIDE_ENOMEM;
-    sites->list = list;
-    list[sites->count++] = (struct tide_site){
-        .stack = stack,
-        .space = space,
-        .saved_at = water->peaks,
-    };
-    return TIDE_OK;
-}
-
-enum tide_status tide_sites_find(struct tide_sites *sites, uint32_t stack,
-                                 enum tide_space space,
-                                 const struct tide_watermark *water, uint32_t *out)
-{
-    if (stack >= sites->by_stack_capacity[space]) {
-        uint32_t *const wider =
-            tide_grown(sites->by_stack[space], &sites->by_stack_capacity[space],
-                       (size_t)stack + 1, sizeof(*wider));
-        if (!wider)
-            return TIDE_ENOMEM;
-        sites->by_stack[space] = wider;
-    }
-    uint32_t *const place = &sites->by_stack[space][stack];
+    uint32_t *const place = &by_stack[key->stack];
     if (!*place) {
-        const enum tide_status status = add_site(sites, stack, space, water);
-        if (status)
-            return status;
+        sites->list[sites->count++] = (struct tide_site){
+            .stack = key->stack,
+            .space = key->space,
+            .first_ticks = key->first_ticks,
+        };
         *place = (uint32_t)sites->count;
     }
-    *out = *place - 1;
-    return TIDE_OK;
+    return &sites->list[*place - 1];
 }
 
-enum tide_status tide_sites_leave(struct tide_sites *sites, uint32_t site,
-                                  struct tide_watermark *water, struct tide_left what)
+static void add_more(struct tide_key_more *sum, const struct tide_key_more *more)
 {
-    struct tide_left *const left =
-        tide_grown(sites->left, &sites->left_capacity, (size_t)site + 1, sizeof(*left));
-    if (!left)
-        return TIDE_ENOMEM;
-    sites->left = left;
-    sites->left[site].blocks += what.blocks;
-    sites->left[site].bytes =
-        (int64_t)((uint64_t)sites->left[site].bytes + (uint64_t)what.bytes);
-    tide_site_hold(&sites->list[site], water, -what.blocks, -(uint64_t)what.bytes);
-    return TIDE_OK;
+    sum->moved_calls += more->moved_calls;
+    sum->grown_bytes += more->grown_bytes;
+    sum->foreign_calls += more->foreign_calls;
+    sum->foreign_bytes += more->foreign_bytes;
+    sum->left_blocks += more->left_blocks;
+    sum->left_bytes += more->left_bytes;
 }
 
-void tide_sites_finish(struct tide_sites *sites, const struct tide_watermark *waters,
-                       bool with_left)
+static void add_key(struct tide_site *site, const struct tide_key *key)
 {
-    for (size_t i = 0; i < sites->count; i++) {
-        struct tide_site *const site = &sites->list[i];
-        const bool changed = site->saved_at == waters[site->space].peaks;
-        site->peak_blocks = changed ? site->saved_blocks : site->live_blocks;
-        site->peak_bytes = changed ? site->saved_bytes : site->live_bytes;
-        if (!with_left || i >= sites->left_capacity)
-            continue;
-        site->live_blocks += sites->left[i].blocks;
-        site->live_bytes =
-            (int64_t)((uint64_t)site->live_bytes + (uint64_t)sites->left[i].bytes);
+    site->calls += key->calls;
+    site->bytes += key->bytes;
+    site->freed_calls += key->freed_calls;
+    site->freed_bytes += key->freed_bytes;
+    site->temporary_calls += key->temporary_calls;
+    site->temporary_bytes += key->temporary_bytes;
+    site->slack_bytes += key->slack_bytes;
+    site->peak_blocks += key->peak_blocks;
+    site->peak_bytes =
+        (int64_t)((uint64_t)site->peak_bytes + (uint64_t)key->peak_bytes);
+    if (key->first_ticks < site->first_ticks)
+        site->first_ticks = key->first_ticks;
+    if (key->last_ticks > site->last_ticks)
+        site->last_ticks = key->last_ticks;
+}
+
+static void add_most(struct tide_site *site, const struct tide_keys *keys,
+                     const struct tide_key *key)
+{
+    const struct tide_crowd *const crowd =
+        key->crowd ? &keys->crowds[key->crowd - 1] : NULL;
+    site->most_bytes = crowd ? crowd->most_bytes : key->most_bytes;
+    site->most_ticks = crowd ? crowd->most_ticks : key->most_ticks;
+}
+
+static void settle_live(struct tide_site *site, bool with_left)
+{
+    uint64_t blocks = site->calls - site->freed_calls;
+    uint64_t bytes = site->bytes - site->freed_bytes;
+    if (!with_left) {
+        blocks -= site->more.left_blocks;
+        bytes -= site->more.left_bytes;
     }
+    site->live_blocks = (int64_t)blocks;
+    site->live_bytes = (int64_t)bytes;
+}
+
+static void gather(struct tide_sites *sites, const struct tide_keys *keys,
+                   uint32_t *by_stack[TIDE_SPACES], bool with_left)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct tide_key *const key = &keys->list[i];
+        struct tide_site *const site = find_site(sites, by_stack[key->space], key);
+        add_key(site, key);
+        add_most(site, keys, key);
+        if (i < keys->more_capacity)
+            add_more(&site->more, &keys->more[i]);
+    }
+    for (size_t i = 0; i < sites->count; i++)
+        settle_live(&sites->list[i], with_left);
+}
+
+enum tide_status tide_sites_gather(struct tide_sites *sites,
+                                   const struct tide_keys *keys, bool with_left)
+{
+    uint32_t *by_stack[TIDE_SPACES];
+    bool memory = true;
+    for (size_t space = 0; space < TIDE_SPACES; space++) {
+        by_stack[space] = calloc(keys->by_stack_capacity + 1, sizeof(uint32_t));
+        memory = memory && by_stack[space];
+    }
+    sites->list = calloc(keys->count + 1, sizeof(*sites->list));
+    memory = memory && sites->list;
+    if (memory)
+        gather(sites, keys, by_stack, with_left);
+    for (size_t space = 0; space < TIDE_SPACES; space++)
+        free(by_stack[space]);
+    return memory ? TIDE_OK : TIDE_ENOMEM;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "model/model.h"
-#include "model/site.h"
+#include "model/water.h"
 #include "trace/event.h"
 
 struct tide_timeline {

@@ -146,14 +146,14 @@ static enum tide_status run_account(struct tide_trace *trace, struct outcome *ou
     const struct tide_account_setup setup = {
         .processes = trace->processes,
         .process_count = trace->process_count,
-        .start_ticks = trace->start_ticks,
     };
     if (!status)
         status = tide_account_init(&account, &setup);
     if (status)
         return status;
     status = walk(trace, &stacks, &account, out);
-    tide_account_finish(&account, summary);
+    if (!status)
+        status = tide_account_finish(&account, summary);
     out->live_blocks = summary[TIDE_IN_HEAP].live_blocks;
     tide_account_release(&account);
     tide_stacks_release(&stacks);

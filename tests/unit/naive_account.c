@@ -148,11 +148,8 @@ static void move_begin(struct naive_account *account, const struct tide_event *e
     struct naive_block *block = find(account, event->process, event->address);
     lane->moves[lane->move_count] = block ? (size_t)(block - account->blocks) + 1 : 0;
     lane->move_addresses[lane->move_count++] = event->address;
-    if (!block)
-        return;
-    block->state = TIDE_NAIVE_MOVING;
-    if (block->lane != event->lane)
-        block->lane = UINT32_MAX; /* another lane had it: no longer its maker's */
+    if (block)
+        block->state = TIDE_NAIVE_MOVING;
 }
 
 /* Which of the lane's moves took OLD, the innermost first; -1 for none. */

@@ -142,6 +142,20 @@ static void prepare(struct program *program, struct thread *thread)
         tide_out_numbers(lane);
 }
 
+/* What a program tells of itself, now and then, when it has the block at ADDRESS. */
+static void tell(struct program *program, struct thread *thread, uint64_t address)
+{
+    struct tide_lane_out *lane = lane_of(program, thread);
+    const uint64_t name = 1 + random_below(program, 3);
+    const uint64_t label[] = {address, name, 0};
+    if (one_in(program, 8))
+        tide_out_extra(lane, TIDE_EXTRA_REGION_BEGIN, &name, 1);
+    if (one_in(program, 8))
+        tide_out_extra(lane, TIDE_EXTRA_REGION_END, &name, 1);
+    if (one_in(program, 8))
+        tide_out_extra(lane, TIDE_EXTRA_LABEL, label, 3);
+}
+
 static void record_birth(struct program *program, struct thread *thread,
                          const struct action *action, uint8_t kind)
 {
@@ -157,6 +171,8 @@ static void record_birth(struct program *program, struct thread *thread,
         tide_out_alloc(lane, birth, none);
     else
         tide_out_move_end(lane, birth, none);
+    if (program->options->regions)
+        tell(program, thread, action->address);
 }
 
 static void record_death(struct program *program, struct thread *thread,

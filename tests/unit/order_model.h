@@ -31,6 +31,7 @@ struct tide_program_options {
     bool crowd;         /* start all threads first */
     bool kill;          /* end by a kill that tears a record */
     bool strip_numbers; /* what a trace without numbers would look like */
+    bool regions;       /* the program says where it is, and names blocks */
 };
 
 /* What one event really was. */

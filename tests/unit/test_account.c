@@ -20,7 +20,7 @@ static void enter_with(const struct tide_account_setup *setup,
 {
     assert_int_equal(tide_account_init(&account, setup), TIDE_OK);
     assert_int_equal(tide_account_events(&account, events, count), TIDE_OK);
-    tide_account_finish(&account, summary);
+    assert_int_equal(tide_account_finish(&account, summary), TIDE_OK);
 }
 
 #define ENTER(...)                                        \
@@ -92,7 +92,7 @@ static void says_when_the_peak_was_first_reached(void **state)
                                   alloc_event(0, 0x100, 10, 1)};
     for (size_t i = 0; i < 3; i++)
         events[i].ticks = 1000 + i;
-    enter_with(&(struct tide_account_setup){.start_ticks = 900}, events, 3);
+    enter_with(&(struct tide_account_setup){0}, events, 3);
     assert_int_equal(account.water[TIDE_IN_HEAP].peak_ticks, 1000);
     assert_int_equal(site_of(1)->first_ticks, 1000);
     assert_int_equal(site_of(1)->last_ticks, 1002);
@@ -358,6 +358,23 @@ static void stops_when_told_with_what_stands_then(void **state)
     assert_int_equal(heap()->live_bytes, 20);
 }
 
+static void knows_who_ended_before_the_stop(void **state)
+{
+    (void)state;
+    const struct tide_process processes[] = {{.ended = true, .end_ticks = 50}, {0}};
+    struct tide_event events[] = {alloc_event(0, 0x100, 10, 1),
+                                  alloc_event(1, 0x200, 20, 1),
+                                  alloc_event(1, 0x300, 40, 1)};
+    events[1].process = 1;
+    events[2].process = 1;
+    events[2].ticks = 200; /* nothing happens between the end and the stop */
+    enter_with(&(struct tide_account_setup){.processes = processes,
+                                            .process_count = 2,
+                                            .stop_ticks = 100},
+               events, 3);
+    assert_int_equal(heap()->live_bytes, 20);
+}
+
 static void adds_up_what_was_dropped(void **state)
 {
     (void)state;
@@ -411,6 +428,7 @@ int main(void)
         CASE(does_not_call_a_grown_block_temporary),
         CASE(lets_an_ended_process_stand_in_no_later_peak),
         CASE(stops_when_told_with_what_stands_then),
+        CASE(knows_who_ended_before_the_stop),
         CASE(adds_up_what_was_dropped),
         CASE(survives_events_that_make_no_sense),
     };

@@ -187,7 +187,7 @@ static void compare_history(uint64_t seed)
                          TIDE_OK);
         done += batch;
     }
-    tide_account_finish(&account, summary);
+    assert_int_equal(tide_account_finish(&account, summary), TIDE_OK);
     compare_sums(&account, &summary[TIDE_IN_HEAP], naive);
     compare_sites(&account, naive);
 

@@ -32,7 +32,7 @@ static int set_up(void **state)
     static struct fixture fixture;
     struct fixture *f = &fixture;
     const struct tide_program_options options = {
-        .seed = 5, .threads = 6, .turns = 30000, .addresses = 60};
+        .seed = 5, .threads = 6, .turns = 30000, .addresses = 60, .regions = true};
     struct tide_history history;
     snprintf(f->folder, sizeof(f->folder), "/tmp/tide_checkpoint_XXXXXX");
     if (!mkdtemp(f->folder))
@@ -75,6 +75,25 @@ static struct tide_model *load(struct tide_trace *trace, double until,
     return model;
 }
 
+static void same_keys(const struct tide_model *a, const struct tide_model *b)
+{
+    assert_int_equal(a->key_count, b->key_count);
+    assert_memory_equal(a->keys, b->keys, a->key_count * sizeof(*a->keys));
+    assert_int_equal(a->key_more_count, b->key_more_count);
+    assert_memory_equal(a->key_more, b->key_more,
+                        a->key_more_count * sizeof(*a->key_more));
+    assert_int_equal(a->context_count, b->context_count);
+    assert_memory_equal(a->contexts, b->contexts,
+                        a->context_count * sizeof(*a->contexts));
+    assert_int_equal(a->key_thread_count, b->key_thread_count);
+    assert_memory_equal(a->key_threads, b->key_threads,
+                        a->key_thread_count * sizeof(*a->key_threads));
+    assert_int_equal(a->flow_count, b->flow_count);
+    assert_memory_equal(a->flows, b->flows, a->flow_count * sizeof(*a->flows));
+    assert_int_equal(a->honesty.region_mismatches, b->honesty.region_mismatches);
+    assert_int_equal(a->honesty.unmatched_labels, b->honesty.unmatched_labels);
+}
+
 static void same_model(const struct tide_model *a, const struct tide_model *b)
 {
     assert_memory_equal(a->summary, b->summary, sizeof(a->summary));
@@ -85,6 +104,7 @@ static void same_model(const struct tide_model *a, const struct tide_model *b)
     assert_int_equal(a->honesty.replaced_blocks, b->honesty.replaced_blocks);
     assert_int_equal(a->honesty.reordered, b->honesty.reordered);
     assert_memory_equal(a->extra_records, b->extra_records, sizeof(a->extra_records));
+    same_keys(a, b);
 }
 
 /* The model at 50 moments of the run, with the index and without. */

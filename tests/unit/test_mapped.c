@@ -26,7 +26,7 @@ static void enter_with(const struct tide_account_setup *setup,
 {
     assert_int_equal(tide_account_init(&account, setup), TIDE_OK);
     assert_int_equal(tide_account_events(&account, events, count), TIDE_OK);
-    tide_account_finish(&account, summary);
+    assert_int_equal(tide_account_finish(&account, summary), TIDE_OK);
 }
 
 #define ENTER(...)                                        \
@@ -220,7 +220,7 @@ static void compare(const struct tide_account *books, const struct naive_pages *
 
 static void compare_peaks(struct tide_account *books, const struct naive_pages *pages)
 {
-    tide_account_finish(books, summary);
+    assert_int_equal(tide_account_finish(books, summary), TIDE_OK);
     assert_int_equal(summary[TIDE_IN_MMAP].alloc_calls, pages->alloc_calls);
     for (size_t i = 0; i < books->sites.count; i++) {
         const struct tide_site *site = &books->sites.list[i];

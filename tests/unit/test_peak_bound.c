@@ -269,7 +269,7 @@ static void check_history(uint64_t seed, uint32_t lanes, bool small)
                                              .process_count = 2};
     assert_int_equal(tide_account_init(&account, &setup), TIDE_OK);
     read_history(history, &account);
-    tide_account_finish(&account, summary);
+    assert_int_equal(tide_account_finish(&account, summary), TIDE_OK);
 
     const struct tide_summary *heap = &summary[TIDE_IN_HEAP];
     assert_int_equal(heap->live_bytes, live);
@@ -322,7 +322,7 @@ static void check_case(const struct tide_event *events, size_t count, uint64_t p
     assert_int_equal(tide_account_init(&account, &(struct tide_account_setup){0}),
                      TIDE_OK);
     assert_int_equal(tide_account_events(&account, events, count), TIDE_OK);
-    tide_account_finish(&account, summary);
+    assert_int_equal(tide_account_finish(&account, summary), TIDE_OK);
     assert_int_equal(summary[TIDE_IN_HEAP].peak_bytes, peak);
     assert_int_equal(summary[TIDE_IN_HEAP].peak_uncertainty_bytes, uncertainty);
     tide_account_release(&account);

@@ -1,174 +1,20 @@
-/* model/account_state.c - put an account aside, and take it up again.
+/* model/account_restore.c - take up an account that was put aside.
  *
- * Plain arrays go as they are: an index belongs to one machine and one build.  What is
- * linked (the lanes of a process, unused commits, the tree of ranges, the table of live
- * blocks) is built anew from its members, so that nothing in the file is ever followed.
  * Every number that is used as an index is checked.
  */
-#include "model/account_state.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/account_saved.h"
+#include "model/account_state.h"
 #include "model/grow.h"
-
-enum {
-    TIDE_BLOCKS_AT_ONCE = 64,
-    TIDE_COUNTED_TAG = 8, /* tags of ranges from here on are commits: see mapped.c */
-};
-
-/* The account without its arrays. */
-struct saved_account {
-    uint64_t sites, left, lanes, processes, commits;
-    uint64_t lanes_seen, next_end;
-    uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;
-    uint64_t replaced_blocks;
-    uint64_t extra_records[16];
-    uint64_t alloc_kinds[16];
-    uint64_t map_calls[8];
-    uint64_t standing[TIDE_MAPPED_KINDS], highest[TIDE_MAPPED_KINDS];
-    uint64_t map_free_calls, map_realloc_calls;
-    struct tide_watermark water[TIDE_SPACES];
-    uint64_t first_moment, last_moment, moment_ticks;
-    int64_t sum, highest_sum;
-    uint64_t open_lanes;
-};
-
-struct saved_process {
-    uint64_t known, forked;
-    uint64_t dropped;
-    uint64_t blocks, ranges;
-    uint64_t mapped_bytes, mapped_peak;
-};
-
-struct saved_range {
-    uint64_t start, end, tag;
-};
-
-/* --- Saving --- */
-
-/* How many lanes are in a stretch; the number of each, oldest first, is put into OUT
- * unless that is NULL. */
-static uint64_t walk_open_lanes(const struct tide_account *account,
-                                struct tide_index_out *out)
-{
-    uint64_t count = 0;
-    for (uint32_t at = account->envelope.oldest; at;
-         at = account->lanes[at - 1].stretch.newer) {
-        if (out)
-            (void)tide_index_put(out, &at, sizeof(at));
-        count++;
-    }
-    return count;
-}
-
-static struct saved_account summary_of(const struct tide_account *account)
-{
-    const struct tide_sites *sites = &account->sites;
-    struct saved_account saved;
-    memset(&saved, 0, sizeof(saved)); /* holes too: this goes into a file */
-    saved.sites = sites->count;
-    saved.left =
-        sites->left_capacity < sites->count ? sites->left_capacity : sites->count;
-    saved.lanes = account->lane_capacity;
-    saved.processes = account->process_capacity;
-    saved.commits = account->maps.commit_count;
-    saved.lanes_seen = account->lanes_seen;
-    saved.next_end = account->next_end;
-    saved.realloc_calls = account->realloc_calls;
-    saved.failed_calls = account->failed_calls;
-    saved.unmatched_frees = account->unmatched_frees;
-    saved.inherited_frees = account->inherited_frees;
-    saved.replaced_blocks = account->replaced_blocks;
-    memcpy(saved.extra_records, account->extra_records, sizeof(saved.extra_records));
-    memcpy(saved.alloc_kinds, account->alloc_kinds, sizeof(saved.alloc_kinds));
-    memcpy(saved.map_calls, account->map_calls, sizeof(saved.map_calls));
-    memcpy(saved.standing, account->maps.standing, sizeof(saved.standing));
-    memcpy(saved.highest, account->maps.highest, sizeof(saved.highest));
-    saved.map_free_calls = account->maps.free_calls;
-    saved.map_realloc_calls = account->maps.realloc_calls;
-    memcpy(saved.water, account->water, sizeof(saved.water));
-    saved.first_moment = account->envelope.first;
-    saved.last_moment = account->envelope.last;
-    saved.moment_ticks = account->envelope.ticks;
-    saved.sum = account->envelope.sum;
-    saved.highest_sum = account->envelope.highest;
-    saved.open_lanes = walk_open_lanes(account, NULL);
-    return saved;
-}
-
-/* Blocks are saved whole, whatever their leaves make of them. */
-static void save_blocks(const struct tide_live_store *store,
-                        const struct tide_live *live, struct tide_index_out *out)
-{
-    struct tide_live_walk walk = {0};
-    struct tide_block block;
-    memset(&block, 0, sizeof(block)); /* holes too: this goes into a file */
-    while (tide_live_next(store, live, &walk, &block))
-        (void)tide_index_put(out, &block, sizeof(block));
-}
-
-/* How many ranges there are; each is put into OUT unless that is NULL. */
-static uint64_t walk_ranges(const struct tide_ranges *ranges,
-                            struct tide_index_out *out)
-{
-    uint64_t count = 0;
-    for (uint32_t at = tide_ranges_after(ranges, 0); at;
-         at = tide_ranges_after(ranges, ranges->list[at].end)) {
-        const struct tide_range *range = &ranges->list[at];
-        const struct saved_range saved = {range->start, range->end, range->tag};
-        if (out)
-            (void)tide_index_put(out, &saved, sizeof(saved));
-        count++;
-    }
-    return count;
-}
-
-static void save_process(const struct tide_live_store *store,
-                         const struct tide_process_book *book,
-                         struct tide_index_out *out)
-{
-    const struct saved_process saved = {
-        .known = book->known,
-        .forked = book->forked,
-        .dropped = book->dropped,
-        .blocks = book->live.count,
-        .ranges = walk_ranges(&book->mapped.ranges, NULL),
-        .mapped_bytes = book->mapped.bytes,
-        .mapped_peak = book->mapped.peak_bytes,
-    };
-    (void)tide_index_put(out, &saved, sizeof(saved));
-    save_blocks(store, &book->live, out);
-    walk_ranges(&book->mapped.ranges, out);
-}
-
-enum tide_status tide_account_save(const struct tide_account *account,
-                                   struct tide_index_out *out)
-{
-    const struct saved_account saved = summary_of(account);
-    const struct tide_sites *sites = &account->sites;
-    (void)tide_index_put(out, &saved, sizeof(saved));
-    (void)tide_index_put(out, sites->list, saved.sites * sizeof(*sites->list));
-    (void)tide_index_put(out, sites->left, saved.left * sizeof(*sites->left));
-    (void)tide_index_put(out, account->lanes, saved.lanes * sizeof(*account->lanes));
-    (void)tide_index_put(out, account->maps.commits,
-                         saved.commits * sizeof(*account->maps.commits));
-    (void)tide_index_put(out, account->envelope.moments,
-                         TIDE_MOMENTS * sizeof(*account->envelope.moments));
-    walk_open_lanes(account, out);
-    for (size_t i = 0; i < account->process_capacity; i++)
-        save_process(&account->store, &account->processes[i], out);
-    return tide_index_put(out, NULL, 0); /* says whether all of it went well */
-}
-
-/* --- Restoring --- */
 
 /* An account being read back. */
 struct reading {
     struct tide_account *account;
     const struct tide_stacks *stacks;
     struct tide_index *index;
-    struct saved_account saved;
+    struct tide_saved_account saved;
 };
 
 /* COUNT items into new memory at *ITEMS, with *CAPACITY.  None is fine. */
@@ -186,49 +32,158 @@ static enum tide_status get_array(struct reading *reading, uint64_t count,
     return tide_index_get(reading->index, *items, (size_t)count * item_bytes);
 }
 
-/* Each site takes the place that its stack gives it, then its saved self. */
-static enum tide_status get_site(struct reading *reading, uint32_t number)
+static bool is_key(const struct reading *reading, uint32_t key)
 {
-    struct tide_sites *sites = &reading->account->sites;
-    struct tide_site site;
-    uint32_t place;
-    enum tide_status status = tide_index_get(reading->index, &site, sizeof(site));
-    if (status)
-        return status;
-    if (site.space >= TIDE_SPACES || site.stack >= reading->stacks->node_count)
-        return TIDE_ECORRUPT;
-    status = tide_sites_find(sites, site.stack, (enum tide_space)site.space,
-                             &reading->account->water[site.space], &place);
-    if (status)
-        return status;
-    if (place != number)
-        return TIDE_ECORRUPT;
-    sites->list[place] = site;
-    return TIDE_OK;
+    return key <= reading->saved.keys; /* 0 is none */
 }
 
-static enum tide_status get_sites(struct reading *reading)
+/* --- Names, and what is made of them --- */
+
+/* COUNT pairs, which get the numbers that they had. */
+static enum tide_status get_pairs(struct reading *reading, struct tide_pairs *pairs,
+                                  uint64_t count)
 {
-    struct tide_sites *sites = &reading->account->sites;
-    const uint64_t count = reading->saved.sites;
-    if (count >= UINT32_MAX || reading->saved.left > count)
-        return TIDE_ECORRUPT;
     enum tide_status status = TIDE_OK;
-    for (uint32_t i = 0; i < count && !status; i++)
-        status = get_site(reading, i);
-    if (status)
-        return status;
-    void *left;
-    status = get_array(reading, reading->saved.left, sizeof(*sites->left), &left,
-                       &sites->left_capacity);
-    sites->left = left;
+    for (uint64_t i = 0; i < count && !status; i++) {
+        struct tide_pair pair;
+        uint32_t number;
+        status = tide_index_get(reading->index, &pair, sizeof(pair));
+        if (!status)
+            status = tide_pairs_find(pairs, pair, &number);
+        if (!status && number != i)
+            return TIDE_ECORRUPT;
+    }
     return status;
 }
 
-static bool is_site(const struct reading *reading, uint32_t site)
+static enum tide_status get_names(struct reading *reading)
 {
-    return site <= reading->saved.sites; /* 0 is none */
+    enum tide_status status = TIDE_OK;
+    for (uint64_t i = 0; i < reading->saved.names && !status; i++) {
+        struct tide_pair name;
+        status = tide_index_get(reading->index, &name, sizeof(name));
+        if (!status && (name.one > UINT32_MAX || !name.other))
+            return TIDE_ECORRUPT;
+        if (!status)
+            status = tide_context_name(&reading->account->contexts, (uint32_t)name.one,
+                                       name.other);
+    }
+    return status;
 }
+
+/* A region's surroundings come before it, and all have names. */
+static bool are_regions(const struct tide_contexts *contexts)
+{
+    for (size_t i = 0; i < contexts->regions.count; i++) {
+        const struct tide_pair *const region = &contexts->regions.list[i];
+        if (region->one > i || region->other > contexts->texts.count)
+            return false;
+    }
+    return true;
+}
+
+static bool are_contexts(const struct tide_contexts *contexts)
+{
+    for (uint32_t i = 0; i < contexts->contexts.count; i++) {
+        const struct tide_context context = tide_context_of(contexts, i);
+        if (context.space >= TIDE_SPACES || context.thread >= contexts->thread_count ||
+            context.region > contexts->regions.count ||
+            context.label > contexts->texts.count)
+            return false;
+    }
+    return true;
+}
+
+static enum tide_status get_contexts(struct reading *reading)
+{
+    const struct tide_saved_account *const saved = &reading->saved;
+    struct tide_contexts *const contexts = &reading->account->contexts;
+    enum tide_status status = get_names(reading);
+    if (!status)
+        status = get_pairs(reading, &contexts->regions, saved->regions);
+    if (!status)
+        status = get_pairs(reading, &contexts->contexts, saved->contexts);
+    if (!status)
+        status = get_pairs(reading, &contexts->rests, saved->rests);
+    if (status)
+        return status;
+    void *threads;
+    status = get_array(reading, saved->threads, sizeof(*contexts->threads), &threads,
+                       &contexts->thread_capacity);
+    contexts->threads = threads;
+    contexts->thread_count = status ? 0 : (size_t)saved->threads;
+    for (size_t i = 0; i < contexts->thread_count; i++)
+        contexts->threads[i].name = NULL;
+    if (status)
+        return status;
+    const size_t apart = contexts->thread_count < TIDE_THREADS_APART
+                             ? contexts->thread_count
+                             : TIDE_THREADS_APART;
+    const bool good = contexts->rests.count == contexts->thread_count - apart &&
+                      are_regions(contexts) && are_contexts(contexts);
+    return good ? TIDE_OK : TIDE_ECORRUPT;
+}
+
+/* --- Keys --- */
+
+static enum tide_status get_key(struct reading *reading)
+{
+    struct tide_account *const account = reading->account;
+    struct tide_key key;
+    const enum tide_status status = tide_index_get(reading->index, &key, sizeof(key));
+    if (status)
+        return status;
+    if (key.space >= TIDE_SPACES || key.stack >= reading->stacks->node_count ||
+        key.context >= account->contexts.contexts.count ||
+        tide_context_of(&account->contexts, key.context).space != key.space)
+        return TIDE_ECORRUPT;
+    return tide_keys_restore(&account->keys, &key);
+}
+
+static enum tide_status get_keys(struct reading *reading)
+{
+    struct tide_keys *const keys = &reading->account->keys;
+    const struct tide_saved_account *const saved = &reading->saved;
+    if (saved->keys >= UINT32_MAX || saved->more > saved->keys)
+        return TIDE_ECORRUPT;
+    enum tide_status status = get_pairs(reading, &keys->crowd_names, saved->crowds);
+    if (status)
+        return status;
+    void *array;
+    status = get_array(reading, saved->crowds, sizeof(*keys->crowds), &array,
+                       &keys->crowd_capacity);
+    keys->crowds = array;
+    for (uint64_t i = 0; i < saved->keys && !status; i++)
+        status = get_key(reading);
+    if (status)
+        return status;
+    status = get_array(reading, saved->more, sizeof(*keys->more), &array,
+                       &keys->more_capacity);
+    keys->more = array;
+    return status;
+}
+
+static enum tide_status get_flows(struct reading *reading)
+{
+    struct tide_account *const account = reading->account;
+    enum tide_status status =
+        get_pairs(reading, &account->flow_pairs, reading->saved.flows);
+    if (status)
+        return status;
+    void *flows;
+    status = get_array(reading, reading->saved.flows, sizeof(*account->flows), &flows,
+                       &account->flow_capacity);
+    account->flows = flows;
+    for (size_t i = 0; account->flows && i < account->flow_pairs.count && !status;
+         i++) {
+        if (account->flows[i].from >= account->contexts.thread_count ||
+            account->flows[i].to >= account->contexts.thread_count)
+            status = TIDE_ECORRUPT;
+    }
+    return status;
+}
+
+/* --- Lanes --- */
 
 /* A byte of the file is not a bool before it has been made one. */
 static bool made_bool(const bool *place)
@@ -238,17 +193,37 @@ static bool made_bool(const bool *place)
     return byte != 0;
 }
 
+/* Its depth is that of its region, unless that is as deep as they are told apart. */
+static bool is_where(const struct tide_contexts *contexts,
+                     const struct tide_where *where)
+{
+    uint32_t depth = 0;
+    if ((where->thread != TIDE_NO_THREAD && where->thread >= contexts->thread_count) ||
+        where->region > contexts->regions.count)
+        return false;
+    for (uint32_t at = where->region; at;
+         at = (uint32_t)contexts->regions.list[at - 1].one)
+        depth++;
+    for (size_t space = 0; space < TIDE_SPACES; space++) {
+        if (where->context[space] != TIDE_NO_CONTEXT &&
+            where->context[space] >= contexts->contexts.count)
+            return false;
+    }
+    return depth == where->depth ||
+           (depth == TIDE_REGIONS_DEEP && where->depth > depth);
+}
+
 static enum tide_status check_lane(const struct reading *reading,
                                    struct tide_lane_book *lane)
 {
     lane->known = made_bool(&lane->known);
-    lane->has_newest = made_bool(&lane->has_newest);
     if (lane->process >= reading->saved.processes || lane->move_count > TIDE_MOVES_OPEN)
         return TIDE_ECORRUPT;
     for (size_t i = 0; i < lane->move_count; i++)
-        if (!is_site(reading, lane->moves[i].site))
+        if (!is_key(reading, lane->moves[i].key))
             return TIDE_ECORRUPT;
-    return TIDE_OK;
+    return is_where(&reading->account->contexts, &lane->where) ? TIDE_OK
+                                                               : TIDE_ECORRUPT;
 }
 
 static enum tide_status get_lanes(struct reading *reading)
@@ -327,7 +302,7 @@ static enum tide_status get_commits(struct reading *reading)
         return status;
     maps->commit_count = (size_t)count;
     for (uint32_t i = 0; i < count; i++) {
-        if (maps->commits[i].site >= reading->saved.sites && maps->commits[i].bytes)
+        if (maps->commits[i].key >= reading->saved.keys && maps->commits[i].bytes)
             return TIDE_ECORRUPT;
         maps->commits[i].next = 0;
         if (maps->commits[i].bytes)
@@ -342,11 +317,11 @@ static enum tide_status put_block(const struct reading *reading, struct tide_liv
                                   const struct tide_block *block)
 {
     struct tide_block old;
-    if (!block->site || !is_site(reading, block->site))
+    if (!block->key || !is_key(reading, block->key))
         return TIDE_ECORRUPT;
     const enum tide_status status =
         tide_live_put(&reading->account->store, live, block, &old);
-    return status || !old.site ? status : TIDE_ECORRUPT;
+    return status || !old.key ? status : TIDE_ECORRUPT;
 }
 
 static enum tide_status get_blocks(struct reading *reading, struct tide_live *live,
@@ -381,7 +356,7 @@ static enum tide_status get_ranges(struct reading *reading, struct tide_ranges *
     uint64_t end = 0;
     enum tide_status status = TIDE_OK;
     for (uint64_t i = 0; i < count && !status; i++) {
-        struct saved_range saved;
+        struct tide_saved_range saved;
         status = tide_index_get(reading->index, &saved, sizeof(saved));
         if (status)
             break;
@@ -398,7 +373,7 @@ static enum tide_status get_process(struct reading *reading, uint32_t number)
 {
     struct tide_account *account = reading->account;
     struct tide_process_book *book = &account->processes[number];
-    struct saved_process saved;
+    struct tide_saved_process saved;
     enum tide_status status = tide_index_get(reading->index, &saved, sizeof(saved));
     if (status)
         return status;
@@ -416,7 +391,7 @@ static enum tide_status get_processes(struct reading *reading)
 {
     struct tide_account *account = reading->account;
     const uint64_t count = reading->saved.processes;
-    if (count > tide_index_left(reading->index) / sizeof(struct saved_process))
+    if (count > tide_index_left(reading->index) / sizeof(struct tide_saved_process))
         return TIDE_ECORRUPT;
     if (count)
         account->processes = tide_grown(NULL, &account->process_capacity, (size_t)count,
@@ -448,7 +423,7 @@ static enum tide_status link_lanes(struct tide_account *account)
 
 static enum tide_status get_summary(struct reading *reading)
 {
-    struct saved_account *saved = &reading->saved;
+    struct tide_saved_account *saved = &reading->saved;
     struct tide_account *account = reading->account;
     const enum tide_status status =
         tide_index_get(reading->index, saved, sizeof(*saved));
@@ -466,6 +441,8 @@ static enum tide_status get_summary(struct reading *reading)
     account->unmatched_frees = saved->unmatched_frees;
     account->inherited_frees = saved->inherited_frees;
     account->replaced_blocks = saved->replaced_blocks;
+    account->unmatched_labels = saved->unmatched_labels;
+    account->contexts.region_mismatches = saved->region_mismatches;
     memcpy(account->extra_records, saved->extra_records, sizeof(saved->extra_records));
     memcpy(account->alloc_kinds, saved->alloc_kinds, sizeof(saved->alloc_kinds));
     memcpy(account->map_calls, saved->map_calls, sizeof(saved->map_calls));
@@ -489,7 +466,11 @@ enum tide_status tide_account_restore(struct tide_account *account,
     struct reading reading = {.account = account, .stacks = stacks, .index = index};
     enum tide_status status = get_summary(&reading);
     if (!status)
-        status = get_sites(&reading);
+        status = get_contexts(&reading);
+    if (!status)
+        status = get_keys(&reading);
+    if (!status)
+        status = get_flows(&reading);
     if (!status)
         status = get_lanes(&reading);
     if (!status)

@@ -1,0 +1,49 @@
+/* model/account_enter.h - how one event is entered: what the files of the books share.
+ *
+ * For: account.c, account_moves.c, account_extra.c.
+ */
+#ifndef TIDE_MODEL_ACCOUNT_ENTER_H
+#define TIDE_MODEL_ACCOUNT_ENTER_H
+
+#include "model/account.h"
+
+/* One event with what its entry needs at hand. */
+struct tide_entry {
+    struct tide_account *account;
+    const struct tide_event *event;
+    struct tide_lane_book *lane;
+    struct tide_process_book *process;
+    struct tide_watermark *water; /* of the heap */
+};
+
+/* --- account.c --- */
+
+/* A block is born of the event, in CONTEXT (TIDE_NO_CONTEXT: the lane's). */
+enum tide_status tide_entry_birth(const struct tide_entry *entry, uint32_t context);
+/* Put BLOCK in, whatever it is and whatever stands at its address: that one ends. */
+enum tide_status tide_entry_put(const struct tide_entry *entry,
+                                const struct tide_block *block);
+/* BLOCK, which is not in the table, stands no more ... */
+void tide_entry_give_up(const struct tide_entry *entry, const struct tide_block *block);
+/* ... because the lane freed it. */
+enum tide_status tide_entry_bury(const struct tide_entry *entry,
+                                 const struct tide_block *block);
+/* The event is a free. */
+enum tide_status tide_entry_free(const struct tide_entry *entry);
+
+/* --- account_moves.c --- */
+
+/* The event is a MOVE_*. */
+enum tide_status tide_entry_move(const struct tide_entry *entry);
+
+/* --- account_extra.c --- */
+
+/* The event is any but a birth or a death. */
+enum tide_status tide_entry_other(const struct tide_entry *entry);
+/* A free of an address at which no block is known. */
+void tide_entry_unknown_free(const struct tide_entry *entry);
+/* The lane freed BLOCK, which was made in another context: perhaps by another thread. */
+enum tide_status tide_entry_flow(const struct tide_entry *entry,
+                                 const struct tide_block *block);
+
+#endif

@@ -1,0 +1,243 @@
+/* model/account_extra.c - events that are neither a birth nor a death.
+ */
+#include <stdlib.h>
+
+#include "model/account_enter.h"
+#include "model/grow.h"
+#include "trace/format.h"
+
+void tide_entry_unknown_free(const struct tide_entry *entry)
+{
+    if (entry->process->forked)
+        entry->account->inherited_frees++;
+    else
+        entry->account->unmatched_frees++;
+}
+
+/* --- Where lanes are ------------------------------------------------------------------ */
+
+static enum tide_status begin_thread(struct tide_account *account,
+                                     const struct tide_event *event, uint64_t tid)
+{
+    const struct tide_key_thread thread = {
+        .process = event->process,
+        .lane = event->lane,
+        .tid = tid <= UINT32_MAX ? (uint32_t)tid : 0,
+        .first_ticks = event->ticks,
+    };
+    return tide_where_thread(&account->contexts, &account->lanes[event->lane].where,
+                             &thread);
+}
+
+enum tide_status tide_account_locate(struct tide_account *account,
+                                     const struct tide_event *event,
+                                     enum tide_space space)
+{
+    struct tide_where *const where = &account->lanes[event->lane].where;
+    enum tide_status status = TIDE_OK;
+    if (where->context[space] != TIDE_NO_CONTEXT)
+        return TIDE_OK;
+    if (where->thread == TIDE_NO_THREAD)
+        status = begin_thread(account, event, 0);
+    return status ? status : tide_where_context(&account->contexts, where, space);
+}
+
+enum tide_status tide_entry_flow(const struct tide_entry *entry,
+                                 const struct tide_block *block)
+{
+    struct tide_account *const account = entry->account;
+    enum tide_status status = tide_account_locate(account, entry->event, TIDE_IN_HEAP);
+    if (status)
+        return status;
+    const uint32_t maker =
+        tide_context_of(&account->contexts, account->keys.list[block->key - 1].context)
+            .thread;
+    const uint32_t taker = entry->lane->where.thread;
+    if (maker == taker)
+        return TIDE_OK;
+    uint32_t number;
+    const struct tide_pair pair = {maker, taker};
+    status = tide_pairs_find(&account->flow_pairs, pair, &number);
+    if (status)
+        return status;
+    struct tide_flow *const flows = tide_grown(account->flows, &account->flow_capacity,
+                                               (size_t)number + 1, sizeof(*flows));
+    if (!flows)
+        return TIDE_ENOMEM;
+    account->flows = flows;
+    flows[number].from = maker;
+    flows[number].to = taker;
+    flows[number].calls++;
+    flows[number].bytes += block->size;
+    struct tide_key_more *const more = tide_keys_more(&account->keys, block->key - 1);
+    if (!more)
+        return TIDE_ENOMEM;
+    more->foreign_calls++;
+    more->foreign_bytes += block->size;
+    return TIDE_OK;
+}
+
+/* --- Labels --------------------------------------------------------------------------- */
+
+/* The key of *KEY's stack with the label that the event gives.  *KEY becomes it; false
+ * when it is the same. */
+static enum tide_status find_labelled(const struct tide_entry *entry,
+                                      const struct tide_watermark *water, uint32_t *key,
+                                      bool *same)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_key before = account->keys.list[*key];
+    struct tide_key_place place = {
+        .stack = before.stack,
+        .space = before.space,
+        .ticks = entry->event->ticks,
+    };
+    enum tide_status status =
+        tide_context_label(&account->contexts, before.context, entry->event->process,
+                           entry->event->value2, &place.context);
+    *same = place.context == before.context;
+    return status || *same ? status : tide_keys_find(&account->keys, place, water, key);
+}
+
+static enum tide_status label_block(const struct tide_entry *entry,
+                                    struct tide_block *block)
+{
+    struct tide_account *const account = entry->account;
+    const uint32_t from = block->key - 1;
+    uint32_t to = from;
+    bool same;
+    const enum tide_status status = find_labelled(entry, entry->water, &to, &same);
+    if (status || same)
+        return status;
+    tide_keys_pass(&account->keys, from, to, entry->water,
+                   (struct tide_key_part){
+                       .bytes = block->size,
+                       .slack = block->slack,
+                       .stood = block->born <= entry->water->peak_births,
+                   });
+    block->key = to + 1;
+    return TIDE_OK;
+}
+
+static enum tide_status label_commit(const struct tide_entry *entry, uint32_t commit)
+{
+    struct tide_maps *const maps = &entry->account->maps;
+    struct tide_commit *const labelled = &maps->commits[commit];
+    uint32_t to = labelled->key;
+    bool same;
+    const enum tide_status status = find_labelled(entry, maps->water, &to, &same);
+    if (status || same)
+        return status;
+    tide_keys_pass(maps->keys, labelled->key, to, maps->water,
+                   (struct tide_key_part){
+                       .bytes = labelled->bytes,
+                       .stood = labelled->born <= maps->water->peak_births,
+                   });
+    labelled->key = to;
+    return TIDE_OK;
+}
+
+static enum tide_status on_label(const struct tide_entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    const uint64_t address = entry->event->value;
+    struct tide_block block;
+    if (tide_live_take(&account->store, &entry->process->live, address, &block)) {
+        struct tide_block none;
+        const enum tide_status status = label_block(entry, &block);
+        return status ? status
+                      : tide_live_put(&account->store, &entry->process->live, &block,
+                                      &none);
+    }
+    const uint32_t commit =
+        tide_maps_commit_at(&account->maps, &entry->process->mapped, address);
+    if (commit)
+        return label_commit(entry, commit - 1);
+    account->unmatched_labels++;
+    return TIDE_OK;
+}
+
+/* --- All kinds of events --------------------------------------------------------------- */
+
+static void on_span(const struct tide_entry *entry)
+{
+    const struct tide_event *const event = entry->event;
+    struct tide_envelope *const envelope = &entry->account->envelope;
+    const struct tide_stretches all = tide_account_stretches(entry->account);
+    struct tide_stretch *const stretch = &entry->lane->stretch;
+    if (event->ticks > entry->water->now)
+        entry->water->now = event->ticks;
+    tide_stretch_settle(stretch, entry->water, event->ticks);
+    tide_envelope_close(envelope, all, event->lane);
+    tide_stretch_next(stretch, (struct tide_span){.from = event->ticks,
+                                                  .until = event->usable,
+                                                  .promised = event->size});
+    tide_envelope_open(envelope, all, event->lane);
+}
+
+static enum tide_status on_extra(const struct tide_entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_event *const event = entry->event;
+    struct tide_where *const where = &entry->lane->where;
+    if (event->extra < sizeof(account->extra_records) / sizeof(uint64_t))
+        account->extra_records[event->extra]++;
+    switch (event->extra) {
+    case TIDE_EXTRA_FAILED:
+        account->failed_calls++;
+        return TIDE_OK;
+    case TIDE_EXTRA_DROPPED:
+        entry->process->dropped += event->value;
+        return TIDE_OK;
+    case TIDE_EXTRA_THREAD_BEGIN:
+        entry->lane->newest = 0;
+        return begin_thread(account, event, event->value);
+    case TIDE_EXTRA_THREAD_END:
+        entry->lane->newest = 0;
+        return TIDE_OK;
+    case TIDE_EXTRA_REGION_BEGIN:
+        return tide_where_enter(&account->contexts, where, event->process,
+                                event->value);
+    case TIDE_EXTRA_REGION_END:
+        return tide_where_leave(&account->contexts, where, event->process,
+                                event->value);
+    case TIDE_EXTRA_LABEL:
+        return on_label(entry);
+    default:
+        return TIDE_OK;
+    }
+}
+
+static enum tide_status on_map(const struct tide_entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    account->map_calls[entry->event->map_call & 7]++;
+    const enum tide_status status =
+        tide_account_locate(account, entry->event, TIDE_IN_MMAP);
+    return status
+               ? status
+               : tide_maps_event(&account->maps, &entry->process->mapped, entry->event,
+                                 entry->lane->where.context[TIDE_IN_MMAP]);
+}
+
+enum tide_status tide_entry_other(const struct tide_entry *entry)
+{
+    switch (entry->event->kind) {
+    case TIDE_EVENT_MOVE_END:
+        entry->account->alloc_kinds[entry->event->alloc_kind & 15]++;
+        return tide_entry_move(entry);
+    case TIDE_EVENT_MOVE_BEGIN:
+    case TIDE_EVENT_MOVE_BACK:
+    case TIDE_EVENT_MOVE_GONE:
+        return tide_entry_move(entry);
+    case TIDE_EVENT_MAP:
+        return on_map(entry);
+    case TIDE_EVENT_SPAN:
+        on_span(entry);
+        return TIDE_OK;
+    case TIDE_EVENT_EXTRA:
+        return on_extra(entry);
+    default:
+        return TIDE_OK;
+    }
+}

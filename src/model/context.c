@@ -1,0 +1,234 @@
+/* model/context.c - where the program was when it made a block: thread, region, label.
+ */
+#include "model/context.h"
+
+#include <stdlib.h>
+
+#include "model/grow.h"
+
+void tide_contexts_release(struct tide_contexts *contexts)
+{
+    tide_pairs_release(&contexts->contexts);
+    tide_pairs_release(&contexts->regions);
+    tide_pairs_release(&contexts->names);
+    tide_pairs_release(&contexts->texts);
+    tide_pairs_release(&contexts->rests);
+    free(contexts->name_texts);
+    free(contexts->strings);
+    free(contexts->threads);
+    tide_intern_release(&contexts->interned);
+    tide_arena_release(&contexts->arena);
+    *contexts = (struct tide_contexts){0};
+}
+
+/* --- Names -------------------------------------------------------------------------- */
+
+/* A number for STRING, or for the nameless NAME when that is NULL. */
+static enum tide_status find_text(struct tide_contexts *contexts, const char *string,
+                                  struct tide_pair name, uint32_t *out)
+{
+    const char *kept = NULL;
+    if (string) {
+        kept = tide_intern(&contexts->interned, &contexts->arena, string);
+        if (!kept)
+            return TIDE_ENOMEM;
+        /* No process has a number like this. */
+        name = (struct tide_pair){UINT64_MAX, (uint64_t)(uintptr_t)kept};
+    }
+    const enum tide_status status = tide_pairs_find(&contexts->texts, name, out);
+    if (status)
+        return status;
+    const char **const strings =
+        tide_grown(contexts->strings, &contexts->string_capacity, (size_t)*out + 1,
+                   sizeof(*strings));
+    if (!strings)
+        return TIDE_ENOMEM;
+    contexts->strings = strings;
+    strings[*out] = kept;
+    return TIDE_OK;
+}
+
+/* The text that PROCESS calls ID, + 1.  ID 0 is none. */
+static enum tide_status find_name(struct tide_contexts *contexts, uint32_t process,
+                                  uint64_t id, uint32_t *out)
+{
+    const struct tide_pair name = {process, id};
+    uint32_t number;
+    *out = 0;
+    if (!id)
+        return TIDE_OK;
+    enum tide_status status = tide_pairs_find(&contexts->names, name, &number);
+    if (status)
+        return status;
+    uint32_t *const texts = tide_grown(contexts->name_texts, &contexts->name_capacity,
+                                       (size_t)number + 1, sizeof(*texts));
+    if (!texts)
+        return TIDE_ENOMEM;
+    contexts->name_texts = texts;
+    if (!texts[number]) {
+        const struct tide_name_source *const source = &contexts->source;
+        const char *const string =
+            source->name ? source->name(source->user, process, id) : NULL;
+        uint32_t text;
+        status = find_text(contexts, string, name, &text);
+        if (status)
+            return status;
+        texts[number] = text + 1;
+    }
+    *out = texts[number];
+    return TIDE_OK;
+}
+
+enum tide_status tide_context_name(struct tide_contexts *contexts, uint32_t process,
+                                   uint64_t id)
+{
+    uint32_t text;
+    return find_name(contexts, process, id, &text);
+}
+
+/* --- Contexts ----------------------------------------------------------------------- */
+
+struct tide_context tide_context_of(const struct tide_contexts *contexts,
+                                    uint32_t number)
+{
+    const struct tide_pair pair = contexts->contexts.list[number];
+    return (struct tide_context){
+        .thread = (uint32_t)(pair.one >> 32),
+        .region = (uint32_t)pair.one,
+        .label = (uint32_t)(pair.other >> 32),
+        .space = (uint32_t)pair.other,
+    };
+}
+
+static enum tide_status find_context(struct tide_contexts *contexts,
+                                     struct tide_context context, uint32_t *out)
+{
+    const struct tide_pair pair = {
+        (uint64_t)context.thread << 32 | context.region,
+        (uint64_t)context.label << 32 | context.space,
+    };
+    return tide_pairs_find(&contexts->contexts, pair, out);
+}
+
+enum tide_status tide_where_context(struct tide_contexts *contexts,
+                                    struct tide_where *where, enum tide_space space)
+{
+    const struct tide_context context = {
+        .thread = where->thread, .region = where->region, .space = space};
+    return find_context(contexts, context, &where->context[space]);
+}
+
+enum tide_status tide_context_label(struct tide_contexts *contexts, uint32_t context,
+                                    uint32_t process, uint64_t id, uint32_t *out)
+{
+    struct tide_context labelled = tide_context_of(contexts, context);
+    const enum tide_status status = find_name(contexts, process, id, &labelled.label);
+    return status ? status : find_context(contexts, labelled, out);
+}
+
+enum tide_status tide_context_like(struct tide_contexts *contexts, uint32_t context,
+                                   uint32_t other, uint32_t *out)
+{
+    struct tide_context labelled = tide_context_of(contexts, context);
+    labelled.label = tide_context_of(contexts, other).label;
+    return find_context(contexts, labelled, out);
+}
+
+/* --- Lanes -------------------------------------------------------------------------- */
+
+static void move_on(struct tide_where *where)
+{
+    for (size_t space = 0; space < TIDE_SPACES; space++)
+        where->context[space] = TIDE_NO_CONTEXT;
+}
+
+void tide_where_begin(struct tide_where *where)
+{
+    *where = (struct tide_where){.thread = TIDE_NO_THREAD};
+    move_on(where);
+}
+
+/* A new entry of the list; TIDE_NO_THREAD without memory. */
+static uint32_t add_thread(struct tide_contexts *contexts,
+                           const struct tide_key_thread *thread)
+{
+    struct tide_key_thread *const threads =
+        tide_grown(contexts->threads, &contexts->thread_capacity,
+                   contexts->thread_count + 1, sizeof(*threads));
+    if (!threads)
+        return TIDE_NO_THREAD;
+    contexts->threads = threads;
+    threads[contexts->thread_count] = *thread;
+    return (uint32_t)contexts->thread_count++;
+}
+
+enum tide_status tide_where_thread(struct tide_contexts *contexts,
+                                   struct tide_where *where,
+                                   const struct tide_key_thread *thread)
+{
+    tide_where_begin(where);
+    const size_t count = contexts->thread_count;
+    uint32_t number = (uint32_t)count;
+    if (count >= TIDE_THREADS_APART) {
+        const struct tide_pair process = {thread->process, 0};
+        const enum tide_status status =
+            tide_pairs_find(&contexts->rests, process, &number);
+        if (status)
+            return status;
+        number += TIDE_THREADS_APART;
+    }
+    if (number == count && add_thread(contexts, thread) == TIDE_NO_THREAD)
+        return TIDE_ENOMEM;
+    if (++contexts->threads[number].count > 1)
+        contexts->threads[number].tid = 0; /* of none in particular */
+    where->thread = number;
+    return TIDE_OK;
+}
+
+enum tide_status tide_where_enter(struct tide_contexts *contexts,
+                                  struct tide_where *where, uint32_t process,
+                                  uint64_t id)
+{
+    uint32_t name, number;
+    enum tide_status status = TIDE_OK;
+    if (where->depth < TIDE_REGIONS_DEEP) {
+        status = find_name(contexts, process, id, &name);
+        if (!status)
+            status = tide_pairs_find(&contexts->regions,
+                                     (struct tide_pair){where->region, name}, &number);
+        if (status)
+            return status;
+        where->region = number + 1;
+        move_on(where);
+    }
+    where->depth += where->depth < UINT32_MAX;
+    return TIDE_OK;
+}
+
+enum tide_status tide_where_leave(struct tide_contexts *contexts,
+                                  struct tide_where *where, uint32_t process,
+                                  uint64_t id)
+{
+    uint32_t name;
+    if (where->depth > TIDE_REGIONS_DEEP) {
+        where->depth--;
+        return TIDE_OK;
+    }
+    const enum tide_status status = find_name(contexts, process, id, &name);
+    if (status)
+        return status;
+    const struct tide_pair *const regions = contexts->regions.list;
+    uint32_t left = 0;
+    for (uint32_t at = where->region; at; at = (uint32_t)regions[at - 1].one) {
+        left++;
+        if (name && regions[at - 1].other != name)
+            continue;
+        contexts->region_mismatches += left > 1;
+        where->region = (uint32_t)regions[at - 1].one;
+        where->depth -= left;
+        move_on(where);
+        return TIDE_OK;
+    }
+    contexts->region_mismatches++;
+    return TIDE_OK;
+}

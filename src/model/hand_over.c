@@ -1,0 +1,50 @@
+/* model/hand_over.c - what an account came to know becomes the model's.
+ */
+#include <string.h>
+
+#include "model/account.h"
+#include "model/model_state.h"
+
+/* What was counted becomes the model's. */
+static void hand_over_keys(struct tide_account *account, struct tide_model *model)
+{
+    struct tide_keys *const keys = &account->keys;
+    model->keys = keys->list;
+    model->key_count = keys->count;
+    model->key_more = keys->more;
+    model->key_more_count =
+        keys->more_capacity < keys->count ? keys->more_capacity : keys->count;
+    model->sites = account->sites.list;
+    model->site_count = account->sites.count;
+    model->flows = account->flows;
+    model->flow_count = account->flow_pairs.count;
+    keys->list = NULL;
+    keys->more = NULL;
+    account->sites.list = NULL;
+    account->flows = NULL;
+}
+
+enum tide_status tide_model_take(struct tide_model *model, struct tide_account *account)
+{
+    const enum tide_status status = tide_account_finish(account, model->summary);
+    if (status)
+        return status;
+    for (size_t space = 0; space < TIDE_SPACES; space++) {
+        const struct tide_watermark *const water = &account->water[space];
+        if (water->peak_bytes)
+            model->summary[space].peak_time_s =
+                tide_trace_seconds(model->trace, water->peak_ticks);
+    }
+    hand_over_keys(account, model);
+    model->honesty.unmatched_frees = account->unmatched_frees;
+    model->honesty.inherited_frees = account->inherited_frees;
+    model->honesty.dropped = tide_account_dropped(account);
+    model->honesty.replaced_blocks = account->replaced_blocks;
+    model->honesty.unmatched_labels = account->unmatched_labels;
+    for (size_t i = 0; i < sizeof(model->extra_records) / sizeof(uint64_t); i++)
+        model->extra_records[i] = account->extra_records[i];
+    memcpy(model->alloc_kinds, account->alloc_kinds, sizeof(model->alloc_kinds));
+    memcpy(model->map_calls, account->map_calls, sizeof(model->map_calls));
+    tide_model_state(model)->stopped = account->stopped;
+    return tide_model_take_contexts(model, &account->contexts);
+}
