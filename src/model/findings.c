@@ -177,22 +177,12 @@ static bool is_runtime(const struct tide_function *function)
     static const char *const modules[] = {
         "libc.so", "libc-2.", "libstdc++", "libc++", "libgcc_s", "ld-linux",
     };
-    static const char *const names[] = {"std::", "__gnu_cxx::", "operator new"};
     const char *const base = tide_path_base(function->module);
     for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
         if (starts_with(base, modules[i]))
             return true;
     }
-    /* A template's name begins with the type it returns: "void std::swap<...>". */
-    const char *name = function->name;
-    const size_t type = strcspn(name, " <(");
-    if (name[type] == ' ')
-        name += type + 1;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (starts_with(name, names[i]) || starts_with(function->name, names[i]))
-            return true;
-    }
-    return false;
+    return function->library;
 }
 
 /* The function to blame for the path at hand. */

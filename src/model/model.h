@@ -224,6 +224,7 @@ struct tide_function {
     const char *file;   /* of its first seen line, NULL when unknown */
     uint32_t line;
     bool resolved;
+    bool library; /* of the language's library: see tide_rows_request.fold */
 };
 
 /* Flat: one function.  self = it is the innermost; inclusive = anywhere on the stack,
@@ -250,27 +251,104 @@ struct tide_tree_row {
     uint32_t first_child, next;      /* 0: none; row 0 is the root */
 };
 
+/* Which keys count.  Patterns as in model/pattern.h; NULL: all. */
+struct tide_filter {
+    const char *region;  /* the path */
+    const char *label;   /* its name */
+    const char *thread;  /* name or number */
+    const char *process; /* program or number */
+    /* Any call of the stack. */
+    const char *function, *module, *file;
+};
+
+/* Which part of the stacks makes the tree. */
+enum tide_tree_part {
+    TIDE_TREE_DOWN,    /* all, callers first */
+    TIDE_TREE_UP,      /* all, the allocating function first */
+    TIDE_TREE_CALLERS, /* from the focus on, its callers below */
+    TIDE_TREE_CALLEES, /* from the focus on, what it calls below */
+};
+
+/* What rows are asked for. */
+struct tide_rows_request {
+    enum tide_metric metric;
+    enum tide_space space;
+    struct tide_filter filter;
+    bool fold;        /* library functions count as their callers */
+    const char *hide; /* so do functions and modules that this pattern means; or NULL */
+    enum tide_tree_part part;
+    const char *focus; /* pattern: the innermost function that it means; with
+                          CALLERS and CALLEES, stacks without it are not in the tree */
+};
+
 struct tide_rows {
     enum tide_metric metric;
     enum tide_space space;
     uint64_t total_bytes, total_calls; /* 100 % */
+    uint64_t whole_bytes, whole_calls; /* the same without a filter */
+    bool filtered;
     const struct tide_function *functions;
     size_t function_count;
     struct tide_flat_row *flat; /* sorted by inclusive bytes, largest first */
     size_t flat_count;
     struct tide_stack_row *stacks; /* sorted by bytes, largest first */
     size_t stack_count;
+    enum tide_tree_part part;
     struct tide_tree_row *tree;
     size_t tree_count;
     void *private_state;
 };
 
-/* Build all shapes of METRIC for SPACE.  The model must be symbolized and outlive the
- * rows; the caller gives them back with tide_rows_free(). */
+/* Build all shapes of what REQUEST asks for.  The model must be symbolized and outlive
+ * the rows; the caller gives them back with tide_rows_free(). */
+enum tide_status tide_rows_ask(const struct tide_model *model,
+                               const struct tide_rows_request *request,
+                               struct tide_rows **out);
+/* The same of METRIC for SPACE, nothing folded or left out. */
 enum tide_status tide_rows_build(const struct tide_model *model,
                                  enum tide_metric metric, enum tide_space space,
                                  struct tide_rows **out);
 void tide_rows_free(struct tide_rows *rows);
+
+/* --- Groups: rows by something else than functions ----------------------------------- */
+
+enum tide_group_by {
+    TIDE_BY_THREAD,
+    TIDE_BY_PROCESS,
+    TIDE_BY_REGION, /* inclusive: with the regions inside it */
+    TIDE_BY_LABEL,
+    TIDE_BY_MODULE, /* of the innermost call; inclusive: of any */
+    TIDE_BY_LINE,   /* the same */
+    TIDE_GROUPINGS,
+};
+
+struct tide_group_row {
+    const char *name; /* of thread, program, region path, label, module, file; "": it
+                           has none */
+    uint64_t number;  /* tid, pid or line; 0: none */
+    uint64_t count;   /* threads in this row; else 1 */
+    uint64_t bytes, calls;
+    uint64_t inclusive_bytes, inclusive_calls;
+};
+
+struct tide_groups {
+    enum tide_group_by by;
+    enum tide_metric metric;
+    enum tide_space space;
+    uint64_t total_bytes, total_calls; /* 100 % */
+    uint64_t whole_bytes, whole_calls; /* the same without a filter */
+    bool filtered;
+    bool nested;                 /* inclusive differs from the row's own */
+    struct tide_group_row *list; /* sorted by inclusive bytes, largest first */
+    size_t count;
+    void *private_state;
+};
+
+/* As tide_rows_ask(). */
+enum tide_status tide_groups_ask(const struct tide_model *model,
+                                 const struct tide_rows_request *request,
+                                 enum tide_group_by by, struct tide_groups **out);
+void tide_groups_free(struct tide_groups *groups);
 
 /* --- Findings -------------------------------------------------------------------- */
 

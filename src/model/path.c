@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/grow.h"
+#include "model/pattern.h"
 #include "model/symbolize.h"
 #include "trace/format.h"
 
@@ -153,6 +154,7 @@ static enum tide_status name_symbol(struct tide_paths *paths,
         .file = symbol->file,
         .line = symbol->line,
         .resolved = symbol->function != NULL,
+        .library = tide_is_library_function(name),
     };
     if (!function.name || !function.module)
         return TIDE_ENOMEM;
@@ -286,6 +288,27 @@ static void fold_start(struct tide_paths *paths)
     paths->call_count -= folded;
 }
 
+static bool is_left_out(const struct tide_paths *paths,
+                        const struct tide_function *function)
+{
+    return (paths->fold && function->library) ||
+           (paths->hide && (tide_pattern_means(paths->hide, function->name) ||
+                            tide_pattern_means(paths->hide, function->module)));
+}
+
+/* Leave out what counts as its caller; when that is everything, the innermost stays. */
+static void fold_library(struct tide_paths *paths)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < paths->call_count; i++) {
+        const struct tide_function *const function =
+            &paths->functions[paths->calls[i].function];
+        if (!is_left_out(paths, function))
+            paths->calls[kept++] = paths->calls[i];
+    }
+    paths->call_count = kept ? kept : 1;
+}
+
 enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack)
 {
     const struct tide_stacks *const stacks = &paths->model->stacks;
@@ -301,5 +324,7 @@ enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack)
     if (!status && paths->call_count == 0)
         return add_unknown(paths);
     fold_start(paths);
+    if (paths->fold || paths->hide)
+        fold_library(paths);
     return status;
 }

@@ -3,11 +3,13 @@
  * For: model/, view/, tests/.  Inlined functions are calls of their own.  Left out are the
  * frames that carry a program or a thread to its first own function (_start and its
  * like, and libc's nameless ones beside them), and the recorder's own.  The innermost
- * call is never left out, so no path is empty.
+ * call is never left out, so no path is empty.  If asked for, functions of the language's
+ * library and those that are hidden are left out too: they count as their callers.
  */
 #ifndef TIDE_MODEL_PATH_H
 #define TIDE_MODEL_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +26,8 @@ struct tide_call {
 /* Turns stacks into calls; names each function once. */
 struct tide_paths {
     const struct tide_model *model; /* borrowed */
+    bool fold;                      /* leave library functions out */
+    const char *hide;               /* borrowed pattern: leave these out; or NULL */
     struct tide_arena arena;        /* names */
     struct tide_intern strings;     /* in the arena */
 

@@ -7,31 +7,8 @@
 
 #include "model/grow.h"
 #include "model/model.h"
+#include "model/pattern.h"
 #include "model/rows_build.h"
-
-/* Negative only in traces that claim impossible sizes. */
-static uint64_t at_least_zero(int64_t value)
-{
-    return value > 0 ? (uint64_t)value : 0;
-}
-
-static struct tide_amount amount_of(const struct tide_site *site,
-                                    enum tide_metric metric)
-{
-    switch (metric) {
-    case TIDE_METRIC_PEAK:
-        return (struct tide_amount){at_least_zero(site->peak_bytes),
-                                    at_least_zero(site->peak_blocks)};
-    case TIDE_METRIC_LEAKS:
-        return (struct tide_amount){at_least_zero(site->live_bytes),
-                                    at_least_zero(site->live_blocks)};
-    case TIDE_METRIC_TOTAL:
-        return (struct tide_amount){site->bytes, site->calls};
-    case TIDE_METRIC_CHURN:
-        return (struct tide_amount){site->temporary_bytes, site->temporary_calls};
-    }
-    return (struct tide_amount){0, 0};
-}
 
 static int by_weight(const void *one, const void *other)
 {
@@ -47,13 +24,13 @@ static int by_weight(const void *one, const void *other)
 /* The sites that have anything, largest first: so the heaviest give functions and tree
  * rows their lines. */
 static enum tide_status list_stacks(const struct tide_model *model,
+                                    const struct tide_chosen *chosen,
                                     struct tide_rows *rows)
 {
     size_t capacity = 0;
     for (size_t i = 0; i < model->site_count; i++) {
-        const struct tide_site *const site = &model->sites[i];
-        const struct tide_amount amount = amount_of(site, rows->metric);
-        if (site->space != (uint32_t)rows->space || (!amount.bytes && !amount.calls))
+        const struct tide_amount amount = chosen->sites[i];
+        if (!amount.bytes && !amount.calls)
             continue;
         struct tide_stack_row *const stacks =
             tide_grown(rows->stacks, &capacity, rows->stack_count + 1, sizeof(*stacks));
@@ -65,15 +42,44 @@ static enum tide_status list_stacks(const struct tide_model *model,
             .bytes = amount.bytes,
             .calls = amount.calls,
         };
-        rows->total_bytes += amount.bytes;
-        rows->total_calls += amount.calls;
     }
     if (rows->stack_count)
         qsort(rows->stacks, rows->stack_count, sizeof(*rows->stacks), by_weight);
     return TIDE_OK;
 }
 
+/* The innermost call that the focus means; call_count: none. */
+static size_t find_focus(const struct tide_paths *paths, const char *focus)
+{
+    size_t at = 0;
+    while (at < paths->call_count &&
+           !tide_pattern_means(focus, paths->functions[paths->calls[at].function].name))
+        at++;
+    return at;
+}
+
+/* The part of the path at hand that goes into the tree. */
+static struct tide_branch_path part_of(const struct tide_paths *paths,
+                                       const struct tide_rows_request *request)
+{
+    struct tide_branch_path path = {.calls = paths->calls, .count = paths->call_count};
+    path.inward = request->part == TIDE_TREE_DOWN || request->part == TIDE_TREE_CALLEES;
+    if (request->part != TIDE_TREE_CALLERS && request->part != TIDE_TREE_CALLEES)
+        return path;
+    const size_t at = find_focus(paths, request->focus);
+    if (at == paths->call_count) {
+        path.count = 0;
+    } else if (request->part == TIDE_TREE_CALLEES) {
+        path.count = at + 1;
+    } else {
+        path.calls += at;
+        path.count -= at;
+    }
+    return path;
+}
+
 static enum tide_status add_shapes(const struct tide_model *model,
+                                   const struct tide_rows_request *request,
                                    struct tide_rows *rows, struct tide_paths *paths)
 {
     struct tide_flat_builder flat = {0};
@@ -85,8 +91,11 @@ static enum tide_status add_shapes(const struct tide_model *model,
         status = tide_paths_walk(paths, model->sites[row->site].stack);
         if (!status)
             status = tide_flat_add(&flat, rows, paths, (uint32_t)i, amount);
-        if (!status)
-            status = tide_tree_add(&tree, rows, paths, amount);
+        if (status)
+            break;
+        const struct tide_branch_path path = part_of(paths, request);
+        if (path.count)
+            status = tide_tree_add(&tree, rows, path, amount);
     }
     rows->functions = paths->functions;
     rows->function_count = paths->function_count;
@@ -99,9 +108,30 @@ static enum tide_status add_shapes(const struct tide_model *model,
     return status;
 }
 
-enum tide_status tide_rows_build(const struct tide_model *model,
-                                 enum tide_metric metric, enum tide_space space,
-                                 struct tide_rows **out)
+/* Fill ROWS, which knows what it is. */
+static enum tide_status fill(const struct tide_model *model,
+                             const struct tide_rows_request *request,
+                             struct tide_rows *rows)
+{
+    struct tide_chosen chosen;
+    enum tide_status status = tide_choose(model, request, false, &chosen);
+    if (status)
+        return status;
+    rows->total_bytes = chosen.total.bytes;
+    rows->total_calls = chosen.total.calls;
+    rows->whole_bytes = chosen.whole.bytes;
+    rows->whole_calls = chosen.whole.calls;
+    rows->filtered = chosen.filtered;
+    status = list_stacks(model, &chosen, rows);
+    if (!status)
+        status = add_shapes(model, request, rows, rows->private_state);
+    tide_chosen_release(&chosen);
+    return status;
+}
+
+enum tide_status tide_rows_ask(const struct tide_model *model,
+                               const struct tide_rows_request *request,
+                               struct tide_rows **out)
 {
     *out = NULL;
     if (!model->symbols)
@@ -116,18 +146,27 @@ enum tide_status tide_rows_build(const struct tide_model *model,
         free(paths);
         return status;
     }
-    rows->metric = metric;
-    rows->space = space;
+    paths->fold = request->fold;
+    paths->hide = request->hide;
+    rows->metric = request->metric;
+    rows->space = request->space;
+    rows->part = request->part;
     rows->private_state = paths;
-    status = list_stacks(model, rows);
-    if (!status)
-        status = add_shapes(model, rows, paths);
+    status = fill(model, request, rows);
     if (status) {
         tide_rows_free(rows);
         return status;
     }
     *out = rows;
     return TIDE_OK;
+}
+
+enum tide_status tide_rows_build(const struct tide_model *model,
+                                 enum tide_metric metric, enum tide_space space,
+                                 struct tide_rows **out)
+{
+    const struct tide_rows_request request = {.metric = metric, .space = space};
+    return tide_rows_ask(model, &request, out);
 }
 
 void tide_rows_free(struct tide_rows *rows)

@@ -5,12 +5,15 @@
 #ifndef TIDE_MODEL_ROWS_BUILD_H
 #define TIDE_MODEL_ROWS_BUILD_H
 
+#include "model/filter.h"
 #include "model/model.h"
 #include "model/path.h"
 
-/* What a site has of the metric in question. */
-struct tide_amount {
-    uint64_t bytes, calls;
+/* The calls that make a branch of the tree, innermost first. */
+struct tide_branch_path {
+    const struct tide_call *calls;
+    size_t count;
+    bool inward; /* the outermost is the first of the branch */
 };
 
 /* The sites come one by one, with paths->calls being theirs.  Zeros to start with. */
@@ -37,7 +40,7 @@ void tide_flat_finish(struct tide_rows *rows);
 void tide_flat_release(struct tide_flat_builder *builder);
 
 enum tide_status tide_tree_add(struct tide_tree_builder *builder,
-                               struct tide_rows *rows, const struct tide_paths *paths,
+                               struct tide_rows *rows, struct tide_branch_path path,
                                struct tide_amount amount);
 enum tide_status tide_tree_finish(struct tide_tree_builder *builder,
                                   struct tide_rows *rows);

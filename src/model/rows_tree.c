@@ -1,4 +1,4 @@
-/* model/rows_tree.c - the call tree, top down.
+/* model/rows_tree.c - the call tree, top down or bottom up.
  *
  * Children of one caller are merged by function.  They may be called from several lines
  * of it; the row shows the line of the heaviest stack, which comes first (see rows.c).
@@ -106,17 +106,18 @@ static enum tide_status add_root(struct tide_tree_builder *builder,
 }
 
 enum tide_status tide_tree_add(struct tide_tree_builder *builder,
-                               struct tide_rows *rows, const struct tide_paths *paths,
+                               struct tide_rows *rows, struct tide_branch_path path,
                                struct tide_amount amount)
 {
     enum tide_status status = add_root(builder, rows);
     uint32_t row = 0;
-    for (size_t left = paths->call_count; !status; left--) {
+    for (size_t done = 0; !status; done++) {
         rows->tree[row].bytes += amount.bytes;
         rows->tree[row].calls += amount.calls;
-        if (left == 0)
+        if (done == path.count)
             break;
-        status = find_row(builder, rows, row, paths->calls[left - 1], &row);
+        const size_t at = path.inward ? path.count - 1 - done : done;
+        status = find_row(builder, rows, row, path.calls[at], &row);
     }
     if (status)
         return status;

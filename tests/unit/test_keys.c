@@ -5,126 +5,41 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "hand_model.h"
 #include "make_event.h"
-#include "model/account.h"
-#include "model/model_state.h"
-#include "model/symbolize.h"
-#include "true_history.h"
+#include "true_trial.h"
 
 enum {
     TIDE_HISTORIES = 20,
     TIDE_TRUE_MOMENTS = 100,
-    TIDE_FUNCTIONS = 8,
-    TIDE_DEEP = 4,
 };
-
-static const struct hand_symbol SYMBOLS[] = {
-    {TIDE_HAND_APP, 0x10, "f0", "f.c", 10},
-    {TIDE_HAND_APP, 0x20, "f1", "f.c", 20},
-    {TIDE_HAND_APP, 0x30, "f2", "f.c", 30},
-    {TIDE_HAND_APP, 0x40, "f3", "f.c", 40},
-    {TIDE_HAND_APP, 0x50, "f4", "f.c", 50},
-    {TIDE_HAND_APP, 0x60, "f5", "f.c", 60},
-    {TIDE_HAND_APP, 0x70, "f6", "f.c", 70},
-    {TIDE_HAND_APP, 0x80, "f7", "f.c", 80},
-    {0, 0, NULL, NULL, 0},
-};
-
-/* A history with the model that was made of it. */
-struct trial {
-    struct true_history *history; /* owned */
-    struct hand_model hand;
-    const struct tide_model *model;
-    uint32_t
-        path[TIDE_TRUE_STACKS]; /* of each stack: its functions, innermost lowest */
-};
-
-/* --- From a history to a model --- */
-
-/* Stacks of one to four functions; some share their outer part, some are recursive. */
-static void make_stacks(struct trial *trial, uint64_t *random)
-{
-    for (size_t i = 0; i < TIDE_TRUE_STACKS; i++) {
-        struct hand_frame frames[TIDE_DEEP];
-        const size_t depth = 1 + any_below(random, TIDE_DEEP);
-        trial->path[i] = 0;
-        for (size_t k = 0; k < depth; k++) {
-            const uint32_t function = (uint32_t)any_below(random, TIDE_FUNCTIONS);
-            frames[k] = (struct hand_frame){TIDE_HAND_APP, 0x10 * (function + 1)};
-            trial->path[i] |= 1u << function;
-        }
-        trial->history->stacks[i] = hand_stack(&trial->hand, frames, depth);
-    }
-}
-
-static void begin_trial(struct trial *trial, uint64_t seed, bool labels)
-{
-    uint64_t random = seed;
-    trial->history = calloc(1, sizeof(*trial->history));
-    assert_non_null(trial->history);
-    hand_model_init(&trial->hand, SYMBOLS);
-    make_stacks(trial, &random);
-    true_history_make(trial->history, seed, labels);
-    trial->model = trial->hand.model;
-}
-
-/* Make the model, up to STOP (0: all of it). */
-static void account_trial(struct trial *trial, uint64_t stop)
-{
-    const struct true_history *const history = trial->history;
-    struct tide_account account;
-    const struct tide_account_setup setup = {
-        .processes = history->processes,
-        .process_count = TIDE_TRUE_PROCESSES,
-        .names = {true_name, NULL},
-        .stop_ticks = stop,
-    };
-    assert_int_equal(tide_account_init(&account, &setup), TIDE_OK);
-    assert_int_equal(tide_account_events(&account, history->events, history->count),
-                     TIDE_OK);
-    free(trial->hand.model->sites);
-    assert_int_equal(tide_model_take(trial->hand.model, &account), TIDE_OK);
-    tide_account_release(&account);
-    assert_int_equal(tide_model_symbolize_from(trial->hand.model, &hand_source),
-                     TIDE_OK);
-}
-
-static void end_trial(struct trial *trial)
-{
-    hand_model_release(&trial->hand);
-    free(trial->history);
-}
 
 /* --- What blocks and keys have in common --- */
 
 enum attribute {
-    TIDE_BY_STACK,
-    TIDE_BY_THREAD,
-    TIDE_BY_PROCESS,
-    TIDE_BY_REGION,
-    TIDE_BY_LABEL,
+    TIDE_OF_STACK,
+    TIDE_OF_THREAD,
+    TIDE_OF_PROCESS,
+    TIDE_OF_REGION,
+    TIDE_OF_LABEL,
     TIDE_ATTRIBUTES
 };
 
 static uint32_t of_block(const struct true_block *block, enum attribute attribute)
 {
     switch (attribute) {
-    case TIDE_BY_STACK:
+    case TIDE_OF_STACK:
         return block->stack;
-    case TIDE_BY_THREAD:
+    case TIDE_OF_THREAD:
         return block->thread;
-    case TIDE_BY_PROCESS:
+    case TIDE_OF_PROCESS:
         return block->process;
-    case TIDE_BY_REGION:
+    case TIDE_OF_REGION:
         return block->region;
-    case TIDE_BY_LABEL:
+    case TIDE_OF_LABEL:
     case TIDE_ATTRIBUTES:
     default:
         return block->label;
@@ -149,15 +64,15 @@ static uint32_t of_key(const struct tide_model *model, const struct tide_key *ke
     const struct tide_context *const context = &model->contexts[key->context];
     const struct tide_key_thread *const thread = &model->key_threads[context->thread];
     switch (attribute) {
-    case TIDE_BY_STACK:
+    case TIDE_OF_STACK:
         return key->stack;
-    case TIDE_BY_THREAD:
+    case TIDE_OF_THREAD:
         return thread->tid;
-    case TIDE_BY_PROCESS:
+    case TIDE_OF_PROCESS:
         return thread->process;
-    case TIDE_BY_REGION:
+    case TIDE_OF_REGION:
         return path_number(model, context->region);
-    case TIDE_BY_LABEL:
+    case TIDE_OF_LABEL:
     case TIDE_ATTRIBUTES:
     default:
         return context->label
@@ -214,8 +129,9 @@ static void add_key(struct sums *sums, const struct tide_model *model, size_t in
 }
 
 /* All blocks of SPACE that have the attribute of PATTERN, from both sides. */
-static void compare_like(const struct trial *trial, const struct true_block *pattern,
-                         enum attribute attribute, size_t peak)
+static void compare_like(const struct true_trial *trial,
+                         const struct true_block *pattern, enum attribute attribute,
+                         size_t peak)
 {
     const struct true_history *const history = trial->history;
     const uint32_t value = of_block(pattern, attribute);
@@ -235,7 +151,7 @@ static void compare_like(const struct trial *trial, const struct true_block *pat
 }
 
 /* Each value of each attribute once. */
-static void compare_space(const struct trial *trial, uint32_t space)
+static void compare_space(const struct true_trial *trial, uint32_t space)
 {
     const struct true_history *const history = trial->history;
     const size_t peak = true_peak(history, space);
@@ -258,9 +174,9 @@ static void counts_by_every_attribute_as_a_recount_does(void **state)
     (void)state;
     uint64_t foreign = 0, temporary = 0, labelled = 0, moves = 0;
     for (uint64_t seed = 1; seed <= TIDE_HISTORIES; seed++) {
-        struct trial trial;
-        begin_trial(&trial, seed, true);
-        account_trial(&trial, 0);
+        struct true_trial trial;
+        true_begin_trial(&trial, seed, true);
+        true_account_trial(&trial, 0);
         compare_space(&trial, TIDE_IN_HEAP);
         compare_space(&trial, TIDE_IN_MMAP);
         const struct tide_model *const model = trial.model;
@@ -274,7 +190,7 @@ static void counts_by_every_attribute_as_a_recount_does(void **state)
             labelled += trial.history->blocks[i].label > 0;
         }
         moves += trial.history->moves;
-        end_trial(&trial);
+        true_end_trial(&trial);
     }
     /* It was there to be met. */
     assert_true(foreign > 1000 && temporary > 100 && labelled > 500 && moves > 500);
@@ -306,9 +222,9 @@ static uint64_t true_most(const struct true_history *history,
 static void knows_the_highest_of_each_stack_and_key(void **state)
 {
     (void)state;
-    struct trial trial;
-    begin_trial(&trial, 77, false);
-    account_trial(&trial, 0);
+    struct true_trial trial;
+    true_begin_trial(&trial, 77, false);
+    true_account_trial(&trial, 0);
     const struct tide_model *const model = trial.model;
     for (size_t i = 0; i < model->site_count; i++) {
         const struct true_block pattern = {.space = model->sites[i].space,
@@ -321,17 +237,17 @@ static void knows_the_highest_of_each_stack_and_key(void **state)
         const struct true_block pattern = {
             .space = key->space,
             .stack = key->stack,
-            .thread = of_key(model, key, TIDE_BY_THREAD),
-            .region = of_key(model, key, TIDE_BY_REGION),
+            .thread = of_key(model, key, TIDE_OF_THREAD),
+            .region = of_key(model, key, TIDE_OF_REGION),
         };
         assert_int_equal(key->most_bytes, true_most(trial.history, &pattern, true));
     }
-    end_trial(&trial);
+    true_end_trial(&trial);
 }
 
 /* --- Any moment --- */
 
-static void compare_moment(const struct trial *trial, size_t moment)
+static void compare_moment(const struct true_trial *trial, size_t moment)
 {
     const struct true_history *const history = trial->history;
     for (size_t i = 0; i < trial->model->site_count; i++) {
@@ -355,18 +271,18 @@ static void knows_what_lived_at_any_moment(void **state)
     (void)state;
     uint64_t random = 5;
     for (uint64_t i = 0; i < TIDE_TRUE_MOMENTS; i++) {
-        struct trial trial;
+        struct true_trial trial;
         const size_t moment = 1 + any_below(&random, TIDE_TRUE_EVENTS - 2);
-        begin_trial(&trial, 1 + i % 10, i % 2);
-        account_trial(&trial, moment);
+        true_begin_trial(&trial, 1 + i % 10, i % 2);
+        true_account_trial(&trial, moment);
         compare_moment(&trial, moment);
-        end_trial(&trial);
+        true_end_trial(&trial);
     }
 }
 
 /* --- Reports --- */
 
-static uint64_t true_inclusive(const struct trial *trial, uint32_t function,
+static uint64_t true_inclusive(const struct true_trial *trial, uint32_t function,
                                size_t peak)
 {
     const struct true_history *const history = trial->history;
@@ -387,10 +303,10 @@ static void sums_up_frames_at_the_peak_as_a_recount_does(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= TIDE_HISTORIES; seed++) {
-        struct trial trial;
+        struct true_trial trial;
         struct tide_rows *rows;
-        begin_trial(&trial, seed, true);
-        account_trial(&trial, 0);
+        true_begin_trial(&trial, seed, true);
+        true_account_trial(&trial, 0);
         const size_t peak = true_peak(trial.history, TIDE_IN_HEAP);
         assert_int_equal(
             tide_rows_build(trial.model, TIDE_METRIC_PEAK, TIDE_IN_HEAP, &rows),
@@ -403,11 +319,11 @@ static void sums_up_frames_at_the_peak_as_a_recount_does(void **state)
                              true_inclusive(&trial, function, peak));
             seen |= 1u << function;
         }
-        for (uint32_t function = 0; function < TIDE_FUNCTIONS; function++)
+        for (uint32_t function = 0; function < TIDE_TRUE_FUNCTIONS; function++)
             assert_true(seen & 1u << function ||
                         true_inclusive(&trial, function, peak) == 0);
         tide_rows_free(rows);
-        end_trial(&trial);
+        true_end_trial(&trial);
     }
 }
 
@@ -442,12 +358,12 @@ static void gives_the_same_totals_in_all_reports(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= TIDE_HISTORIES; seed++) {
-        struct trial trial;
-        begin_trial(&trial, seed, true);
-        account_trial(&trial, 0);
+        struct true_trial trial;
+        true_begin_trial(&trial, seed, true);
+        true_account_trial(&trial, 0);
         compare_totals(trial.model, TIDE_IN_HEAP);
         compare_totals(trial.model, TIDE_IN_MMAP);
-        end_trial(&trial);
+        true_end_trial(&trial);
     }
 }
 

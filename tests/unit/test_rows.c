@@ -40,6 +40,8 @@ static const struct hand_symbol symbols[] = {
     {TIDE_HAND_STDCXX, 0x200, "load", NULL, 0},
     {TIDE_HAND_LOADER, 0x1, "_dl_init", NULL, 0},
     {TIDE_HAND_OWN, 0x1, "malloc", NULL, 0},
+    {TIDE_HAND_APP, 0x600, "std::vector<int>::push_back", "vector", 9},
+    {TIDE_HAND_STDCXX, 0x600, "operator new(unsigned long)", NULL, 0},
     {0, 0, NULL, NULL, 0},
 };
 
@@ -273,6 +275,37 @@ static void folds_what_leads_to_a_thread(void **state)
     assert_tree("worker=11");
 }
 
+static void build_folded(bool fold, const char *hide)
+{
+    const struct tide_rows_request request = {
+        .metric = TIDE_METRIC_TOTAL, .fold = fold, .hide = hide};
+    assert_int_equal(tide_rows_ask(hand.model, &request, &rows), TIDE_OK);
+}
+
+static void folds_the_library_into_its_caller(void **state)
+{
+    (void)state;
+    hand_model_init(&hand, symbols);
+    add_site(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x200},
+                   {TIDE_HAND_APP, 0x600}, {TIDE_HAND_STDCXX, 0x600}),
+             8, 1);
+    add_site(STACK({TIDE_HAND_APP, 0x600}, {TIDE_HAND_STDCXX, 0x600}), 4, 1);
+    build(TIDE_METRIC_TOTAL);
+    tide_rows_free(rows);
+    build_folded(true, NULL);
+    /* A stack of nothing else keeps its innermost call. */
+    assert_tree("main=8(load=8) operator new(unsigned long)=4");
+    assert_int_equal(flat("load")->self_bytes, 8);
+    tide_rows_free(rows);
+    build_folded(true, "load");
+    assert_int_equal(flat("main")->self_bytes, 8);
+    assert_null(flat("load"));
+    tide_rows_free(rows);
+    build_folded(false, "*libstdc++*");
+    assert_tree("main=8(load=8(std::vector<int>::push_back=8)) "
+                "std::vector<int>::push_back=4");
+}
+
 static void keeps_libc_where_it_was_called(void **state)
 {
     (void)state;
@@ -427,6 +460,7 @@ int main(void)
         CASE(folds_what_leads_to_main),
         CASE(folds_what_leads_to_main_in_a_stripped_program),
         CASE(folds_what_leads_to_a_thread),
+        CASE(folds_the_library_into_its_caller),
         CASE(keeps_libc_where_it_was_called),
         CASE(never_folds_the_innermost),
         CASE(leaves_the_recorder_out),
