@@ -20,6 +20,8 @@ enum {
 /* Of what every event needs nothing is left in memory that can stay in registers. */
 #define HOT inline __attribute__((always_inline))
 
+#define RARE(condition) __builtin_expect((condition) != 0, 0)
+
 /* --- Blocks are born and die ---------------------------------------------------- */
 
 /* The key no longer holds BLOCK. */
@@ -27,7 +29,9 @@ static HOT struct tide_key *give_up(const struct tide_entry *entry,
                                     const struct tide_block *block)
 {
     const struct tide_keys *const keys = &entry->account->keys;
-    struct tide_key *const key = &keys->list[block->key - 1];
+    const uint32_t index =
+        RARE(entry->account->detail) ? tide_entry_dies(entry, block) : block->key - 1;
+    struct tide_key *const key = &keys->list[index];
     tide_key_lose(keys, key, entry->water, 1, block->size);
     entry->water->usable -= block->size + block->slack;
     tide_stretch_touch(&entry->lane->stretch, entry->water);
@@ -109,7 +113,11 @@ static HOT enum tide_status give_birth(const struct tide_entry *entry, uint32_t 
     const struct tide_event *const event = entry->event;
     struct tide_watermark *const water = entry->water;
     uint32_t index;
-    enum tide_status status = find_key(entry, context, &index);
+    enum tide_status status = TIDE_OK;
+    if (RARE(account->detail))
+        status = tide_entry_select(entry, TIDE_IN_HEAP, &context);
+    if (!status)
+        status = find_key(entry, context, &index);
     if (status)
         return status;
     const struct tide_block block = {
@@ -129,6 +137,9 @@ static HOT enum tide_status give_birth(const struct tide_entry *entry, uint32_t 
     tide_key_gain(&account->keys, key, water,
                   (struct tide_gain){1, block.size, event->ticks});
     water->usable += block.size + block.slack;
+
+    if (RARE(account->detail))
+        tide_entry_born(entry);
 
     struct tide_lane_book *const lane = entry->lane;
     tide_stretch_touch(&lane->stretch, water);

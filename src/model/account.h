@@ -31,6 +31,7 @@
 #include <tidemark/status.h>
 
 #include "model/context.h"
+#include "model/detail.h"
 #include "model/envelope.h"
 #include "model/key.h"
 #include "model/live.h"
@@ -76,7 +77,10 @@ struct tide_account_setup {
     size_t quiet_module_count;
     const struct tide_process *processes;
     size_t process_count;
-    struct tide_name_source names; /* of regions and labels */
+    struct tide_name_source names;       /* of regions and labels */
+    const struct tide_selection *select; /* NULL: every block counts */
+    double ns_per_tick;                  /* of lives */
+    bool details;                        /* fill detail->histograms */
     uint64_t stop_ticks; /* the first event after it ends the account; 0: none does */
 };
 
@@ -89,6 +93,10 @@ struct tide_account {
     struct tide_watermark water[TIDE_SPACES];
     struct tide_maps maps;
     struct tide_envelope envelope; /* of the heap */
+    struct tide_detail *detail;    /* owned; NULL: nobody asked for it */
+    struct tide_selection select;
+    bool window_open;         /* the window of the selection has begun */
+    enum tide_status trouble; /* that could not be told when it came up */
 
     struct tide_lane_book *lanes; /* owned */
     size_t lane_capacity;
@@ -147,6 +155,18 @@ uint64_t tide_account_dropped(const struct tide_account *account);
 enum tide_status tide_account_locate(struct tide_account *account,
                                      const struct tide_event *event,
                                      enum tide_space space);
+
+/* --- For account_end.c: see account_detail.c --- */
+
+enum tide_status tide_account_detail_begin(struct tide_account *account);
+/* From here on, at TICKS, blocks are selected; peaks are those since. */
+void tide_account_open_window(struct tide_account *account, uint64_t ticks);
+/* BLOCK never died: it has lived longer than any maximum.  *KEY becomes the index of the
+ * key that it counts in. */
+enum tide_status tide_account_survives(struct tide_account *account,
+                                       const struct tide_block *block, uint32_t *key);
+/* Before keys are finished. */
+enum tide_status tide_account_detail_finish(struct tide_account *account);
 
 /* --- For account.c: see account_end.c --- */
 

@@ -61,7 +61,7 @@ enum tide_status tide_account_init(struct tide_account *account,
     seed_tables(account);
     if (account->setup.stop_ticks == 0)
         account->setup.stop_ticks = UINT64_MAX;
-    const enum tide_status status = tide_envelope_init(&account->envelope);
+    enum tide_status status = tide_envelope_init(&account->envelope);
     if (status)
         return status;
     account->maps.keys = &account->keys;
@@ -69,7 +69,8 @@ enum tide_status tide_account_init(struct tide_account *account,
     account->maps.stacks = setup->stacks;
     account->maps.quiet_modules = setup->quiet_modules;
     account->maps.quiet_module_count = setup->quiet_module_count;
-    return list_ends(account);
+    status = tide_account_detail_begin(account);
+    return status ? status : list_ends(account);
 }
 
 void tide_account_release(struct tide_account *account)
@@ -88,6 +89,7 @@ void tide_account_release(struct tide_account *account)
     tide_contexts_release(&account->contexts);
     tide_pairs_release(&account->flow_pairs);
     free(account->flows);
+    free(account->detail);
     tide_live_store_release(&account->store);
     *account = (struct tide_account){0};
 }
@@ -146,8 +148,13 @@ static enum tide_status leave_block(struct tide_account *account,
     struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
     if (!block->key)
         return TIDE_OK;
+    uint32_t key = block->key - 1;
+    const enum tide_status status =
+        account->detail ? tide_account_survives(account, block, &key) : TIDE_OK;
+    if (status)
+        return status;
     water->usable -= block->size + block->slack;
-    return tide_keys_leave(&account->keys, block->key - 1, water, 1, block->size);
+    return tide_keys_leave(&account->keys, key, water, 1, block->size);
 }
 
 static enum tide_status leave_blocks(struct tide_account *account,
@@ -236,8 +243,12 @@ enum tide_status tide_account_look_up(struct tide_account *account, uint64_t tic
         return retire_ended(account, stop);
     }
     const enum tide_status status = retire_ended(account, ticks);
+    if (!account->window_open && ticks >= account->select.window_from)
+        tide_account_open_window(account, ticks);
     account->calm_until =
         stop < account->next_end_ticks ? stop : account->next_end_ticks;
+    if (!account->window_open && account->select.window_from <= account->calm_until)
+        account->calm_until = account->select.window_from - 1;
     return status;
 }
 
@@ -376,9 +387,11 @@ enum tide_status tide_account_finish(struct tide_account *account,
 {
     for (size_t space = 0; space < TIDE_SPACES; space++)
         summary[space] = (struct tide_summary){0};
+    enum tide_status status = tide_account_detail_finish(account);
+    if (status)
+        return status;
     tide_keys_finish(&account->keys, account->water);
-    const enum tide_status status =
-        tide_sites_gather(&account->sites, &account->keys, !account->stopped);
+    status = tide_sites_gather(&account->sites, &account->keys, !account->stopped);
     sum_sites(&account->sites, summary);
 
     struct tide_summary *const heap = &summary[TIDE_IN_HEAP];

@@ -31,6 +31,18 @@ enum tide_status tide_entry_bury(const struct tide_entry *entry,
 /* The event is a free. */
 enum tide_status tide_entry_free(const struct tide_entry *entry);
 
+/* --- account_detail.c: only when there is a detail --- */
+
+/* CONTEXT (TIDE_NO_CONTEXT: the lane's) becomes the one that the event's block of SPACE
+ * counts in. */
+enum tide_status tide_entry_select(const struct tide_entry *entry,
+                                   enum tide_space space, uint32_t *context);
+/* The block of the event was born. */
+void tide_entry_born(const struct tide_entry *entry);
+/* BLOCK dies: the index of the key that it counts in. */
+uint32_t tide_entry_dies(const struct tide_entry *entry,
+                         const struct tide_block *block);
+
 /* --- account_moves.c --- */
 
 /* The event is a MOVE_*. */

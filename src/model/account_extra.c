@@ -49,11 +49,11 @@ enum tide_status tide_entry_flow(const struct tide_entry *entry,
     enum tide_status status = tide_account_locate(account, entry->event, TIDE_IN_HEAP);
     if (status)
         return status;
-    const uint32_t maker =
-        tide_context_of(&account->contexts, account->keys.list[block->key - 1].context)
-            .thread;
+    const struct tide_context made =
+        tide_context_of(&account->contexts, account->keys.list[block->key - 1].context);
+    const uint32_t maker = made.thread;
     const uint32_t taker = entry->lane->where.thread;
-    if (maker == taker)
+    if (maker == taker || made.excluded)
         return TIDE_OK;
     uint32_t number;
     const struct tide_pair pair = {maker, taker};
@@ -212,12 +212,13 @@ static enum tide_status on_map(const struct tide_entry *entry)
 {
     struct tide_account *const account = entry->account;
     account->map_calls[entry->event->map_call & 7]++;
-    const enum tide_status status =
-        tide_account_locate(account, entry->event, TIDE_IN_MMAP);
-    return status
-               ? status
-               : tide_maps_event(&account->maps, &entry->process->mapped, entry->event,
-                                 entry->lane->where.context[TIDE_IN_MMAP]);
+    enum tide_status status = tide_account_locate(account, entry->event, TIDE_IN_MMAP);
+    uint32_t context = entry->lane->where.context[TIDE_IN_MMAP];
+    if (!status && account->detail)
+        status = tide_entry_select(entry, TIDE_IN_MMAP, &context);
+    return status ? status
+                  : tide_maps_event(&account->maps, &entry->process->mapped,
+                                    entry->event, context);
 }
 
 enum tide_status tide_entry_other(const struct tide_entry *entry)

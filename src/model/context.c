@@ -6,6 +6,8 @@
 
 #include "model/grow.h"
 
+#define TIDE_EXCLUDED (1u << 31) /* beside the space */
+
 void tide_contexts_release(struct tide_contexts *contexts)
 {
     tide_pairs_release(&contexts->contexts);
@@ -96,7 +98,8 @@ struct tide_context tide_context_of(const struct tide_contexts *contexts,
         .thread = (uint32_t)(pair.one >> 32),
         .region = (uint32_t)pair.one,
         .label = (uint32_t)(pair.other >> 32),
-        .space = (uint32_t)pair.other,
+        .space = (uint32_t)pair.other & ~TIDE_EXCLUDED,
+        .excluded = pair.other & TIDE_EXCLUDED,
     };
 }
 
@@ -105,7 +108,8 @@ static enum tide_status find_context(struct tide_contexts *contexts,
 {
     const struct tide_pair pair = {
         (uint64_t)context.thread << 32 | context.region,
-        (uint64_t)context.label << 32 | context.space,
+        (uint64_t)context.label << 32 | context.space |
+            (context.excluded ? TIDE_EXCLUDED : 0),
     };
     return tide_pairs_find(&contexts->contexts, pair, out);
 }
@@ -132,6 +136,14 @@ enum tide_status tide_context_like(struct tide_contexts *contexts, uint32_t cont
     struct tide_context labelled = tide_context_of(contexts, context);
     labelled.label = tide_context_of(contexts, other).label;
     return find_context(contexts, labelled, out);
+}
+
+enum tide_status tide_context_exclude(struct tide_contexts *contexts, uint32_t context,
+                                      uint32_t *out)
+{
+    struct tide_context excluded = tide_context_of(contexts, context);
+    excluded.excluded = true;
+    return find_context(contexts, excluded, out);
 }
 
 /* --- Lanes -------------------------------------------------------------------------- */

@@ -42,7 +42,8 @@ struct tide_name_source {
 /* All zeros is ready for use. */
 struct tide_contexts {
     struct tide_name_source source;
-    struct tide_pairs contexts; /* (thread << 32 | region, label << 32 | space) */
+    struct tide_pairs contexts; /* (thread << 32 | region, label << 32 | excluded << 31
+                                   | space) */
     struct tide_pairs regions;  /* (region around it, name): number + 1 is the region */
     struct tide_pairs names;    /* (process, id) */
     uint32_t *name_texts;       /* owned: text + 1 of each of them */
@@ -95,6 +96,10 @@ enum tide_status tide_context_label(struct tide_contexts *contexts, uint32_t con
 /* CONTEXT with the label of OTHER. */
 enum tide_status tide_context_like(struct tide_contexts *contexts, uint32_t context,
                                    uint32_t other, uint32_t *out);
+
+/* CONTEXT for blocks that do not count. */
+enum tide_status tide_context_exclude(struct tide_contexts *contexts, uint32_t context,
+                                      uint32_t *out);
 
 /* PROCESS calls something ID: it gets its number now, if it has none. */
 enum tide_status tide_context_name(struct tide_contexts *contexts, uint32_t process,

@@ -125,6 +125,8 @@ static bool takes_context(const struct tide_model *model,
                           const struct tide_filter *filter,
                           const struct tide_context *context)
 {
+    if (context->excluded)
+        return false;
     if (filter->label &&
         !(context->label &&
           tide_pattern_means(filter->label, tide_model_text(model, context->label))))
@@ -246,9 +248,10 @@ enum tide_status tide_choose(const struct tide_model *model,
                              const struct tide_rows_request *request, bool keys,
                              struct tide_chosen *out)
 {
-    const bool by_key = keys || by_context(&request->filter);
+    const bool by_key = keys || model->selected || by_context(&request->filter);
     *out = (struct tide_chosen){
-        .filtered = by_context(&request->filter) || by_stack(&request->filter),
+        .filtered = model->selected || by_context(&request->filter) ||
+                    by_stack(&request->filter),
         .sites = calloc(model->site_count + 1, sizeof(*out->sites)),
         .keys = by_key ? calloc(model->key_count + 1, sizeof(*out->keys)) : NULL,
     };

@@ -1,5 +1,6 @@
 /* model/hand_over.c - what an account came to know becomes the model's.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/account.h"
@@ -24,9 +25,22 @@ static void hand_over_keys(struct tide_account *account, struct tide_model *mode
     account->flows = NULL;
 }
 
+static enum tide_status hand_over_detail(const struct tide_account *account,
+                                         struct tide_model *model)
+{
+    model->selected = account->setup.select != NULL;
+    if (!account->setup.details)
+        return TIDE_OK;
+    model->histograms = malloc(sizeof(*model->histograms));
+    if (!model->histograms)
+        return TIDE_ENOMEM;
+    *model->histograms = account->detail->histograms;
+    return TIDE_OK;
+}
+
 enum tide_status tide_model_take(struct tide_model *model, struct tide_account *account)
 {
-    const enum tide_status status = tide_account_finish(account, model->summary);
+    enum tide_status status = tide_account_finish(account, model->summary);
     if (status)
         return status;
     for (size_t space = 0; space < TIDE_SPACES; space++) {
@@ -35,6 +49,9 @@ enum tide_status tide_model_take(struct tide_model *model, struct tide_account *
             model->summary[space].peak_time_s =
                 tide_trace_seconds(model->trace, water->peak_ticks);
     }
+    status = hand_over_detail(account, model);
+    if (status)
+        return status;
     hand_over_keys(account, model);
     model->honesty.unmatched_frees = account->unmatched_frees;
     model->honesty.inherited_frees = account->inherited_frees;

@@ -13,11 +13,9 @@ enum {
     TIDE_PROGRESS_EVERY = 64, /* runs */
 };
 
-/* The last tick of the clock that is not after SECONDS; 0 when the run ends before. */
-static uint64_t last_tick_at(const struct tide_trace *trace, double seconds)
+/* The last tick of the clock that is not after SECONDS, which lie in the run. */
+static uint64_t tick_at(const struct tide_trace *trace, double seconds)
 {
-    if (seconds < 0 || !(tide_trace_seconds(trace, trace->end_ticks) > seconds))
-        return 0;
     uint64_t before = trace->start_ticks;
     uint64_t after = trace->end_ticks;
     while (after > before && after - before > 1) {
@@ -27,7 +25,57 @@ static uint64_t last_tick_at(const struct tide_trace *trace, double seconds)
         else
             before = middle;
     }
-    return before ? before : 1;
+    return before;
+}
+
+/* The same; 0 when the run ends before, or for negative SECONDS. */
+static uint64_t last_tick_at(const struct tide_trace *trace, double seconds)
+{
+    if (seconds < 0 || !(tide_trace_seconds(trace, trace->end_ticks) > seconds))
+        return 0;
+    const uint64_t tick = tick_at(trace, seconds);
+    return tick ? tick : 1;
+}
+
+/* SECONDS as ticks; OTHERWISE for none. */
+static uint64_t ticks_of(const struct tide_trace *trace, double seconds,
+                         uint64_t otherwise)
+{
+    const double ticks = seconds * trace->ticks_per_second;
+    if (!(seconds > 0))
+        return otherwise;
+    return ticks < 0x1p63 ? (uint64_t)ticks : otherwise;
+}
+
+/* What SELECT means in this trace, when its moment is END. */
+static struct tide_selection selection_of(const struct tide_trace *trace,
+                                          const struct tide_select *select,
+                                          uint64_t end)
+{
+    struct tide_selection selection = TIDE_SELECT_ALL;
+    const uint64_t oldest = ticks_of(trace, select->most_age_s, 0);
+    const uint64_t youngest = ticks_of(trace, select->least_age_s, 0);
+    if (select->from_s > 0)
+        selection.window_from = tick_at(trace, select->from_s) + 1;
+    selection.born_from = selection.window_from;
+    if (oldest && oldest < end && end - oldest > selection.born_from)
+        selection.born_from = end - oldest;
+    if (youngest)
+        selection.born_until = youngest < end ? end - youngest : 0;
+    selection.size_least = select->least_bytes;
+    if (select->most_bytes)
+        selection.size_most = select->most_bytes;
+    selection.life_least = ticks_of(trace, select->least_life_s, 0);
+    selection.life_most = ticks_of(trace, select->most_life_s, UINT64_MAX);
+    return selection;
+}
+
+/* Does SELECT leave anything out? */
+static bool selects(const struct tide_select *select)
+{
+    return select->from_s > 0 || select->least_bytes || select->most_bytes ||
+           select->least_age_s > 0 || select->most_age_s > 0 ||
+           select->least_life_s > 0 || select->most_life_s > 0;
 }
 
 /* For each module: are the mappings it makes not counted?  NULL without memory. */
@@ -108,7 +156,8 @@ static enum tide_status enter_all(struct tide_account *account,
 {
     const uint64_t wanted = options->index_threshold;
     const uint64_t threshold = wanted ? wanted : TIDE_INDEX_THRESHOLD;
-    const bool large = model->trace->file_bytes >= threshold;
+    /* Checkpoints are of accounts that count everything. */
+    const bool large = model->trace->file_bytes >= threshold && !account->detail;
     const bool whole = account->setup.stop_ticks == UINT64_MAX;
     struct tide_passing passing = {0};
     enum tide_status status = TIDE_OK;
@@ -139,6 +188,9 @@ static enum tide_status fill(struct tide_model *model,
     bool *const quiet = list_quiet_modules(trace);
     if (!quiet)
         return TIDE_ENOMEM;
+    const uint64_t stop = last_tick_at(trace, options->until_s);
+    const struct tide_selection selection =
+        selection_of(trace, &options->select, stop ? stop : trace->end_ticks);
     const struct tide_account_setup setup = {
         .stacks = &model->stacks,
         .quiet_modules = quiet,
@@ -146,17 +198,24 @@ static enum tide_status fill(struct tide_model *model,
         .processes = trace->processes,
         .process_count = trace->process_count,
         .names = {name_in_trace, trace},
-        .stop_ticks = last_tick_at(trace, options->until_s),
+        .select = selects(&options->select) ? &selection : NULL,
+        .details = options->details,
+        .ns_per_tick = trace->ticks_per_second > 0 ? 1e9 / trace->ticks_per_second : 0,
+        .stop_ticks = stop,
     };
-    struct tide_account account;
-    enum tide_status status = tide_account_init(&account, &setup);
-    if (!status)
-        status = enter_all(&account, model, options, replay, resume);
-    if (!status)
-        status = tide_model_take(model, &account);
-    if (!status)
-        status = tide_model_facts(model, tide_replay_counts(replay));
-    tide_account_release(&account);
+    struct tide_account *const account = malloc(sizeof(*account)); /* it is large */
+    enum tide_status status = TIDE_ENOMEM;
+    if (account) {
+        status = tide_account_init(account, &setup);
+        if (!status)
+            status = enter_all(account, model, options, replay, resume);
+        if (!status)
+            status = tide_model_take(model, account);
+        if (!status)
+            status = tide_model_facts(model, tide_replay_counts(replay));
+        tide_account_release(account);
+    }
+    free(account);
     free(quiet);
     return status;
 }
@@ -221,6 +280,7 @@ void tide_model_free(struct tide_model *model)
     free(model->contexts);
     free(model->key_threads);
     free(model->flows);
+    free(model->histograms);
     free(model->regions);
     free(model);
 }

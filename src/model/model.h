@@ -37,6 +37,7 @@ const char *tide_space_name(enum tide_space space); /* "heap", "mmap" */
 /* Where the program was when it made a block. */
 struct tide_context {
     uint32_t space;  /* enum tide_space */
+    bool excluded;   /* its blocks do not count: see tide_select */
     uint32_t thread; /* index into model->key_threads */
     uint32_t region; /* 0: none; else see tide_model_region() */
     uint32_t label;  /* 0: none; else see tide_model_text() */
@@ -129,6 +130,21 @@ struct tide_honesty {
     uint64_t order_table_bytes; /* reserved in the processes; touched in part */
 };
 
+/* How many blocks and bytes, by powers of two: see model/detail.h. */
+enum { TIDE_HISTOGRAM_PLACES = 65 };
+struct tide_histogram {
+    uint64_t calls[TIDE_HISTOGRAM_PLACES], bytes[TIDE_HISTOGRAM_PLACES];
+};
+
+/* Of the heap's blocks that count; filled when options.details asks for it. */
+struct tide_histograms {
+    struct tide_histogram requested, usable; /* by size, at birth */
+    struct tide_histogram freed;             /* by size asked for, at death */
+    struct tide_histogram life_ns;           /* at death: by how long they lived */
+    struct tide_histogram life_bytes;        /* by what was allocated meanwhile */
+    uint64_t live_calls, live_bytes;         /* those that did not die */
+};
+
 /* One line of source as a frame shows it: an inlined function or the real one. */
 struct tide_symbol {
     const char *function; /* demangled; NULL when unknown */
@@ -176,6 +192,8 @@ struct tide_model {
     uint32_t timeline_count;
     struct tide_symbols
         *symbols; /* per frame, after tide_model_symbolize(); else NULL */
+    struct tide_histograms *histograms; /* owned; NULL: not asked for */
+    bool selected; /* keys in excluded contexts do not count: see options.select */
     void *private_state;
 };
 
@@ -185,7 +203,19 @@ struct tide_progress {
     void *user;
 };
 
+/* Which blocks count.  All zeros: all do; a maximum of 0 is none.  Sizes and births are
+ * those of heap blocks and of mappings, lives those of heap blocks. */
+struct tide_select {
+    double from_s; /* born then or later; peaks are those since then */
+    uint64_t least_bytes, most_bytes;
+    double least_age_s, most_age_s;   /* at the end, or at until_s */
+    double least_life_s, most_life_s; /* from birth to death; blocks that do not die
+                                         have no maximum */
+};
+
 struct tide_model_options {
+    struct tide_select select;
+    bool details;   /* fill model->histograms */
     double until_s; /* stop after this time: the live set is then that of the moment;
                        negative: read all */
     struct tide_progress progress;

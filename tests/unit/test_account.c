@@ -375,6 +375,22 @@ static void knows_who_ended_before_the_stop(void **state)
     assert_int_equal(heap()->live_bytes, 20);
 }
 
+static void knows_the_peak_of_a_window_that_only_falls(void **state)
+{
+    (void)state;
+    struct tide_selection select = TIDE_SELECT_ALL;
+    struct tide_event events[] = {alloc_event(0, 0x100, 100, 1),
+                                  alloc_event(0, 0x200, 50, 2), free_event(0, 0x200),
+                                  free_event(0, 0x100)};
+    for (size_t i = 0; i < 4; i++)
+        events[i].ticks = i * 10;
+    select.window_from = 25;
+    enter_with(&(struct tide_account_setup){.select = &select}, events, 4);
+    assert_int_equal(heap()->peak_bytes, 100);
+    assert_int_equal(site_of(1)->peak_bytes, 100);
+    assert_int_equal(site_of(2)->peak_bytes, 0);
+}
+
 static void adds_up_what_was_dropped(void **state)
 {
     (void)state;
@@ -429,6 +445,7 @@ int main(void)
         CASE(lets_an_ended_process_stand_in_no_later_peak),
         CASE(stops_when_told_with_what_stands_then),
         CASE(knows_who_ended_before_the_stop),
+        CASE(knows_the_peak_of_a_window_that_only_falls),
         CASE(adds_up_what_was_dropped),
         CASE(survives_events_that_make_no_sense),
     };

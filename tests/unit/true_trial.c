@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "make_event.h"
-#include "model/account.h"
 #include "model/model_state.h"
 #include "model/symbolize.h"
 
@@ -52,18 +51,15 @@ void true_begin_trial(struct true_trial *trial, uint64_t seed, bool labels)
     trial->model = trial->hand.model;
 }
 
-/* Make the model, up to STOP (0: all of it). */
-void true_account_trial(struct true_trial *trial, uint64_t stop)
+void true_account_with(struct true_trial *trial, const struct tide_account_setup *setup)
 {
     const struct true_history *const history = trial->history;
     struct tide_account account;
-    const struct tide_account_setup setup = {
-        .processes = history->processes,
-        .process_count = TIDE_TRUE_PROCESSES,
-        .names = {true_name, NULL},
-        .stop_ticks = stop,
-    };
-    assert_int_equal(tide_account_init(&account, &setup), TIDE_OK);
+    struct tide_account_setup whole = *setup;
+    whole.processes = history->processes;
+    whole.process_count = TIDE_TRUE_PROCESSES;
+    whole.names = (struct tide_name_source){true_name, NULL};
+    assert_int_equal(tide_account_init(&account, &whole), TIDE_OK);
     assert_int_equal(tide_account_events(&account, history->events, history->count),
                      TIDE_OK);
     free(trial->hand.model->sites);
@@ -71,6 +67,11 @@ void true_account_trial(struct true_trial *trial, uint64_t stop)
     tide_account_release(&account);
     assert_int_equal(tide_model_symbolize_from(trial->hand.model, &hand_source),
                      TIDE_OK);
+}
+
+void true_account_trial(struct true_trial *trial, uint64_t stop)
+{
+    true_account_with(trial, &(struct tide_account_setup){.stop_ticks = stop});
 }
 
 void true_end_trial(struct true_trial *trial)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "hand_model.h"
+#include "model/account.h"
 #include "true_history.h"
 
 enum {
@@ -28,6 +29,9 @@ struct true_trial {
 void true_begin_trial(struct true_trial *trial, uint64_t seed, bool labels);
 /* Make the model, up to STOP (0: all of it). */
 void true_account_trial(struct true_trial *trial, uint64_t stop);
+/* The same with what else SETUP says, beside names and processes. */
+void true_account_with(struct true_trial *trial,
+                       const struct tide_account_setup *setup);
 void true_end_trial(struct true_trial *trial);
 
 #endif
