@@ -6,128 +6,112 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
-#include "cli/options.h"
+#include "cli/report_options.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 
 enum {
-    TIDE_METRICS = 4,
     TIDE_ROWS_TREE = 30, /* without -n */
     TIDE_ROWS_FLAT = 20,
     TIDE_ROWS_STACKS = 10,
     TIDE_ROWS_FIRST_TREE = 12, /* the same when all sections are shown */
     TIDE_ROWS_FIRST_STACKS = 5,
 };
-#define TIDE_ROWS_UNSET UINT64_MAX
-
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
-static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
-
-struct report_options {
-    bool views[TIDE_METRICS]; /* by enum tide_metric */
-    bool flat, tree, stacks;
-    bool json, bytes, si;
-    uint64_t rows;
-    int space, color;
-};
-
-static int parse(int argc, char **argv, struct report_options *options,
-                 struct tide_arguments *rest)
-{
-    const struct tide_option table[] = {
-        {.name = "peak", .flag = &options->views[TIDE_METRIC_PEAK]},
-        {.name = "leaks", .flag = &options->views[TIDE_METRIC_LEAKS]},
-        {.name = "total", .flag = &options->views[TIDE_METRIC_TOTAL]},
-        {.name = "churn", .flag = &options->views[TIDE_METRIC_CHURN]},
-        {.name = "tree", .flag = &options->tree},
-        {.name = "flat", .flag = &options->flat},
-        {.name = "stacks", .flag = &options->stacks},
-        {.name = "rows", .letter = 'n', .count = &options->rows},
-        {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
-        {.name = "json", .flag = &options->json},
-        {.name = "bytes", .flag = &options->bytes},
-        {.name = "si", .flag = &options->si},
-        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
-        {.name = NULL},
-    };
-    return tide_options_parse(&tide_cmd_report, table, argc, argv, rest);
-}
-
-static int count_views(const struct report_options *options)
-{
-    int count = 0;
-    for (int i = 0; i < TIDE_METRICS; i++)
-        count += options->views[i];
-    return count;
-}
-
-/* -1, or the exit status when the options contradict each other. */
-static int check(const struct report_options *options)
-{
-    if (options->flat + options->tree + options->stacks > 1)
-        return tide_fail_usage(&tide_cmd_report,
-                               "one of --tree, --flat and --stacks at a time");
-    if (options->bytes && options->si)
-        return tide_fail_usage(&tide_cmd_report, "either --bytes or --si");
-    if (options->json && count_views(options) > 1)
-        return tide_fail_usage(&tide_cmd_report, "--json holds one view at a time");
-    return -1;
-}
-
-static enum tide_shape shape_of(const struct report_options *options,
-                                enum tide_metric metric)
-{
-    if (options->flat)
-        return TIDE_SHAPE_FLAT;
-    if (options->stacks)
-        return TIDE_SHAPE_STACKS;
-    if (options->tree)
-        return TIDE_SHAPE_TREE;
-    const bool by_stack = metric == TIDE_METRIC_LEAKS || metric == TIDE_METRIC_CHURN;
-    return by_stack ? TIDE_SHAPE_STACKS : TIDE_SHAPE_TREE;
-}
 
 /* The rows of SHAPE that are shown when -n does not say; FIRST: among all sections. */
-static size_t limit_of(const struct report_options *options, enum tide_shape shape,
+static size_t limit_of(const struct tide_report_options *options, enum tide_shape shape,
                        bool first)
 {
     if (options->rows != TIDE_ROWS_UNSET)
         return (size_t)options->rows;
-    if (shape == TIDE_SHAPE_TREE)
-        return first ? TIDE_ROWS_FIRST_TREE : TIDE_ROWS_TREE;
+    if (shape == TIDE_SHAPE_FLAT || tide_shape_groups(shape))
+        return TIDE_ROWS_FLAT;
     if (shape == TIDE_SHAPE_STACKS)
         return first ? TIDE_ROWS_FIRST_STACKS : TIDE_ROWS_STACKS;
-    return TIDE_ROWS_FLAT;
+    return first ? TIDE_ROWS_FIRST_TREE : TIDE_ROWS_TREE;
+}
+
+/* --- What a view is made of --------------------------------------------------------- */
+
+/* Owned. */
+struct parts {
+    struct tide_rows *rows, *callees;
+    struct tide_groups *groups;
+};
+
+static void release(struct parts *parts)
+{
+    tide_rows_free(parts->rows);
+    tide_rows_free(parts->callees);
+    tide_groups_free(parts->groups);
+}
+
+/* Build what the view of METRIC shows in SHAPE. */
+static enum tide_status build(const struct tide_model *model,
+                              const struct tide_report_options *options,
+                              enum tide_metric metric, enum tide_shape shape,
+                              struct parts *out)
+{
+    struct tide_rows_request request = tide_report_request(options, metric, shape);
+    enum tide_status status = TIDE_OK;
+    *out = (struct parts){0};
+    if (tide_shape_groups(shape)) {
+        const enum tide_group_by by = (enum tide_group_by)(shape - TIDE_SHAPE_THREADS);
+        status = tide_groups_ask(model, &request, by, &out->groups);
+    } else if (!tide_shape_counts(shape)) {
+        status = tide_rows_ask(model, &request, &out->rows);
+    }
+    if (!status && shape == TIDE_SHAPE_SANDWICH) {
+        request.part = TIDE_TREE_CALLEES;
+        status = tide_rows_ask(model, &request, &out->callees);
+    }
+    if (status)
+        release(out);
+    return status;
 }
 
 /* --- Text -------------------------------------------------------------------------- */
 
+static void add_shape(struct tide_page *page, const struct tide_model *model,
+                      const struct parts *parts, enum tide_shape shape, size_t limit)
+{
+    if (shape == TIDE_SHAPE_SIZES)
+        tide_view_sizes(page, model);
+    else if (shape == TIDE_SHAPE_LIFETIMES)
+        tide_view_lifetimes(page, model);
+    else if (parts->groups)
+        tide_view_groups(page, model, parts->groups, limit);
+    else if (shape == TIDE_SHAPE_FLAT)
+        tide_view_flat(page, model, parts->rows, limit);
+    else if (shape == TIDE_SHAPE_STACKS)
+        tide_view_stacks(page, model, parts->rows, limit);
+    else
+        tide_view_tree(page, model, parts->rows, limit);
+    if (parts->callees) {
+        tide_page_skip(page);
+        tide_view_tree(page, model, parts->callees, limit);
+    }
+    tide_page_skip(page);
+}
+
 static enum tide_status add_view(struct tide_page *page, const struct tide_model *model,
-                                 const struct report_options *options,
+                                 const struct tide_report_options *options,
                                  enum tide_metric metric, bool first)
 {
-    const enum tide_shape shape = shape_of(options, metric);
-    const size_t limit = limit_of(options, shape, first);
-    struct tide_rows *rows;
-    const enum tide_status status =
-        tide_rows_build(model, metric, (enum tide_space)options->space, &rows);
+    const enum tide_shape shape = tide_report_shape(options, metric);
+    struct parts parts;
+    const enum tide_status status = build(model, options, metric, shape, &parts);
     if (status)
         return status;
-    if (shape == TIDE_SHAPE_FLAT)
-        tide_view_flat(page, model, rows, limit);
-    else if (shape == TIDE_SHAPE_STACKS)
-        tide_view_stacks(page, model, rows, limit);
-    else
-        tide_view_tree(page, model, rows, limit);
-    tide_page_skip(page);
-    tide_rows_free(rows);
+    add_shape(page, model, &parts, shape, limit_of(options, shape, first));
+    release(&parts);
     return TIDE_OK;
 }
 
 /* All sections. */
 static enum tide_status add_everything(struct tide_page *page,
                                        const struct tide_model *model,
-                                       const struct report_options *options)
+                                       const struct tide_report_options *options)
 {
     struct tide_findings findings;
     enum tide_status status = tide_findings_build(model, &findings);
@@ -151,21 +135,20 @@ static enum tide_status add_everything(struct tide_page *page,
 
 static enum tide_status add_views(struct tide_page *page,
                                   const struct tide_model *model,
-                                  const struct report_options *options)
+                                  const struct tide_report_options *options)
 {
-    for (int metric = 0; metric < TIDE_METRICS; metric++) {
-        if (!options->views[metric])
-            continue;
-        const enum tide_status status =
-            add_view(page, model, options, (enum tide_metric)metric, false);
-        if (status)
-            return status;
+    enum tide_status status = TIDE_OK;
+    if (options->load.details)
+        return add_view(page, model, options, TIDE_METRIC_TOTAL, false);
+    for (int metric = 0; metric < TIDE_METRICS && !status; metric++) {
+        if (options->views[metric])
+            status = add_view(page, model, options, (enum tide_metric)metric, false);
     }
-    return TIDE_OK;
+    return status;
 }
 
 static enum tide_status report_text(const struct tide_model *model,
-                                    const struct report_options *options,
+                                    const struct tide_report_options *options,
                                     struct tide_text *out)
 {
     const enum tide_units units = options->bytes ? TIDE_UNITS_BYTES
@@ -177,17 +160,17 @@ static enum tide_status report_text(const struct tide_model *model,
     tide_view_warning(&page, model->trace);
     if (out->length > 0)
         tide_page_skip(&page);
-    const enum tide_status status = count_views(options) > 0
-                                        ? add_views(&page, model, options)
-                                        : add_everything(&page, model, options);
+    const bool some = tide_report_views(options) > 0 || options->load.details;
+    const enum tide_status status =
+        some ? add_views(&page, model, options) : add_everything(&page, model, options);
     tide_view_honesty(&page, model);
     tide_view_warning(&page, model->trace);
     return status;
 }
 
-/* --- JSON -------------------------------------------------------------------------- */
+/* --- JSON and CSV ------------------------------------------------------------------ */
 
-static enum tide_metric chosen_metric(const struct report_options *options)
+static enum tide_metric chosen_metric(const struct tide_report_options *options)
 {
     for (int metric = 0; metric < TIDE_METRICS; metric++)
         if (options->views[metric])
@@ -195,53 +178,53 @@ static enum tide_metric chosen_metric(const struct report_options *options)
     return TIDE_METRIC_PEAK;
 }
 
-static enum tide_status report_json(const struct tide_model *model,
-                                    const struct report_options *options,
+static enum tide_status report_data(const struct tide_model *model,
+                                    const struct tide_report_options *options,
                                     struct tide_text *out)
 {
     const enum tide_metric metric = chosen_metric(options);
-    struct tide_findings findings;
-    struct tide_rows *rows;
-    enum tide_status status = tide_findings_build(model, &findings);
+    const enum tide_shape shape = tide_report_shape(options, metric);
+    struct tide_findings findings = {0};
+    struct parts parts;
+    enum tide_status status = build(model, options, metric, shape, &parts);
     if (status)
         return status;
-    status = tide_rows_build(model, metric, (enum tide_space)options->space, &rows);
-    if (!status) {
-        const struct tide_report_json report = {
-            .model = model,
-            .rows = rows,
-            .findings = &findings,
-            .shape = shape_of(options, metric),
-            .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
-        };
+    if (options->json)
+        status = tide_findings_build(model, &findings);
+    const struct tide_report_json report = {
+        .model = model,
+        .rows = parts.rows,
+        .callees = parts.callees,
+        .groups = parts.groups,
+        .findings = &findings,
+        .shape = shape,
+        .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
+    };
+    if (!status && options->json)
         tide_view_report_json(out, &report);
-        tide_rows_free(rows);
-    }
+    else if (!status)
+        tide_view_report_csv(out, &report);
     tide_findings_release(&findings);
+    release(&parts);
     return status;
 }
 
 static int run(int argc, char **argv)
 {
-    struct report_options options = {.rows = TIDE_ROWS_UNSET};
+    struct tide_report_options options;
     struct tide_arguments rest = {0};
     struct tide_opened opened;
     struct tide_text text = {0};
-    int done = parse(argc, argv, &options, &rest);
+    int done = tide_report_parse(argc, argv, &options, &rest);
     if (done < 0)
-        done = check(&options);
-    if (done < 0)
-        done = tide_open_trace(&tide_cmd_report, &rest, &opened);
+        done = tide_open_trace_with(&tide_cmd_report, &rest, &options.load, &opened);
     if (done >= 0)
         return done;
-    const bool shaped = options.flat || options.tree || options.stacks;
-    if (shaped && count_views(&options) == 0)
-        options.views[TIDE_METRIC_PEAK] = true;
-
     enum tide_status status = tide_model_symbolize(opened.model);
     if (!status)
-        status = options.json ? report_json(opened.model, &options, &text)
-                              : report_text(opened.model, &options, &text);
+        status = options.json || options.csv
+                     ? report_data(opened.model, &options, &text)
+                     : report_text(opened.model, &options, &text);
     tide_opened_close(&opened);
     if (!status)
         return tide_print_text(&text);
@@ -262,16 +245,45 @@ const struct tide_command tide_cmd_report = {
         "  --leaks          what was live at the end\n"
         "  --total          everything that was allocated\n"
         "  --churn          temporary blocks: freed before their thread's next one\n"
+        "  --live-at T      what was live T seconds after the start\n"
+        "  --between T1 T2  what was made after T1 and live at T2; with another view:\n"
+        "                   that view of blocks made between T1 and T2\n"
         "\n"
         "shapes\n"
         "  --tree           by call path, callers first (peak and total without a shape)\n"
         "  --stacks         by stack, innermost first (leaks and churn without a shape)\n"
         "  --flat           by function\n"
+        "  --bottom-up      by call path, the allocating function first\n"
+        "  --callers F      who calls function F for it\n"
+        "  --sandwich F     who calls function F, and what F calls\n"
+        "  --threads        by thread, and who freed whose blocks\n"
+        "  --processes      by process\n"
+        "  --regions        by region of the program\n"
+        "  --labels         by the names of blocks\n"
+        "  --modules        by program and library\n"
+        "  --lines          by source line\n"
+        "  --sizes          all blocks of the heap by size\n"
+        "  --lifetimes      all blocks of the heap by how long they lived\n"
+        "\n"
+        "filters (P: part of a name, or a pattern with * and ?; P|Q: either)\n"
+        "  --function P     stacks with such a function\n"
+        "  --module P       stacks with a function of such a program or library\n"
+        "  --file P         stacks with a function of such a source file\n"
+        "  --region P       blocks made in such a region (main/solve)\n"
+        "  --label P        blocks with such a name\n"
+        "  --thread P       blocks made by such a thread, by name or number\n"
+        "  --process P      blocks made by such a process, by program or number\n"
+        "  --size RANGE     blocks of so many bytes: 1K..64K, 1M.. or ..100\n"
+        "  --age RANGE      blocks so many seconds old at the end or at --live-at\n"
+        "  --lifetime RANGE blocks that lived so many seconds\n"
         "\n"
         "options\n"
         "  -n, --rows N     at most N rows; 0: all, with nothing folded\n"
         "  --space SPACE    heap (default) or mmap\n"
+        "  --hide P         such functions and modules count as their callers\n"
+        "  --no-fold        so do not those of the C++ and Rust libraries\n"
         "  --json           for programs: all rows of one view, see tidemark-report(1)\n"
+        "  --csv            the rows alone, for spreadsheets\n"
         "  --bytes          sizes in bytes\n"
         "  --si             sizes in powers of 1000\n"
         "  --color WHEN     auto (default), always or never\n"

@@ -130,22 +130,31 @@ static int find_path(const struct tide_command *command,
     return status ? tide_fail("this folder: %s", tide_status_words(status)) : -1;
 }
 
-static enum tide_status load(struct tide_opened *opened)
+static enum tide_status load(struct tide_opened *opened,
+                             const struct tide_model_options *options)
 {
     struct tide_progress_bar bar;
     tide_progress_bar_init(&bar, STDERR_FILENO, "reading");
-    const struct tide_model_options options = {
-        .until_s = -1,
-        .progress = {.step = tide_progress_bar_step, .user = &bar},
-    };
+    struct tide_model_options shown = *options;
+    shown.progress =
+        (struct tide_progress){.step = tide_progress_bar_step, .user = &bar};
     const enum tide_status status =
-        tide_model_load(opened->trace, &options, &opened->model);
+        tide_model_load(opened->trace, &shown, &opened->model);
     tide_progress_bar_end(&bar);
     return status;
 }
 
 int tide_open_trace(const struct tide_command *command,
                     const struct tide_arguments *arguments, struct tide_opened *out)
+{
+    const struct tide_model_options options = {.until_s = -1};
+    return tide_open_trace_with(command, arguments, &options, out);
+}
+
+int tide_open_trace_with(const struct tide_command *command,
+                         const struct tide_arguments *arguments,
+                         const struct tide_model_options *options,
+                         struct tide_opened *out)
 {
     char why[256] = "";
     *out = (struct tide_opened){0};
@@ -155,7 +164,7 @@ int tide_open_trace(const struct tide_command *command,
     enum tide_status status = tide_trace_open(out->path, why, sizeof(why), &out->trace);
     if (!status) {
         why[0] = '\0';
-        status = load(out);
+        status = load(out, options);
     }
     if (!status)
         return -1;

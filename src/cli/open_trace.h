@@ -20,6 +20,11 @@ struct tide_opened {
  * then owes a tide_opened_close().  Else the exit status, after what is wrong was said. */
 int tide_open_trace(const struct tide_command *command,
                     const struct tide_arguments *arguments, struct tide_opened *out);
+/* The same with OPTIONS of the model; its progress is set here. */
+int tide_open_trace_with(const struct tide_command *command,
+                         const struct tide_arguments *arguments,
+                         const struct tide_model_options *options,
+                         struct tide_opened *out);
 void tide_opened_close(struct tide_opened *opened);
 
 /* Put TEXT on stdout and release it; returns the exit status. */

@@ -69,7 +69,7 @@ static int unit_shift(const char *unit)
     return 10 * (int)(place - letters + 1);
 }
 
-static bool store_bytes(const struct tide_option *option, const char *value)
+static bool read_bytes(const char *value, uint64_t *out)
 {
     uint64_t number;
     const char *rest;
@@ -78,11 +78,11 @@ static bool store_bytes(const struct tide_option *option, const char *value)
     const int shift = unit_shift(rest);
     if (shift < 0 || number > UINT64_MAX >> shift)
         return false;
-    *option->bytes = number << shift;
+    *out = number << shift;
     return true;
 }
 
-static bool store_seconds(const struct tide_option *option, const char *value)
+static bool read_seconds(const char *value, double *out)
 {
     char *end;
     const double number = strtod(value, &end);
@@ -90,8 +90,49 @@ static bool store_seconds(const struct tide_option *option, const char *value)
         return false;
     if (*end != '\0' && strcmp(end, "s") != 0)
         return false;
-    *option->seconds = number;
+    *out = number;
     return true;
+}
+
+/* VALUE up to JOINT, and what follows it; false when it has no joint. */
+static bool split(const char *value, const char *joint, char first[64],
+                  const char **second)
+{
+    const char *const at = strstr(value, joint);
+    if (!at || at - value >= 64)
+        return false;
+    (void)snprintf(first, 64, "%.*s", (int)(at - value), value);
+    *second = at + strlen(joint);
+    return true;
+}
+
+static bool store_pair(const struct tide_option *option, const char *value)
+{
+    char first[64];
+    const char *second;
+    return split(value, ",", first, &second) &&
+           read_seconds(first, &option->seconds_pair[0]) &&
+           read_seconds(second, &option->seconds_pair[1]);
+}
+
+/* One end of a range; an empty one has no limit. */
+static bool store_end(const struct tide_option *option, int which, const char *value)
+{
+    if (*value == '\0')
+        return true;
+    if (option->bytes_range)
+        return read_bytes(value, &option->bytes_range[which]);
+    return read_seconds(value, &option->seconds_range[which]);
+}
+
+static bool store_range(const struct tide_option *option, const char *value)
+{
+    char least[64];
+    const char *most;
+    if (!split(value, "..", least, &most))
+        return *value && store_end(option, 0, value);
+    return (*least || *most) && store_end(option, 0, least) &&
+           store_end(option, 1, most);
 }
 
 static bool store_choice(const struct tide_option *option, const char *value)
@@ -118,9 +159,13 @@ static bool store(const struct tide_option *option, const char *value)
     if (option->count)
         return store_count(option, value);
     if (option->bytes)
-        return store_bytes(option, value);
+        return read_bytes(value, option->bytes);
     if (option->seconds)
-        return store_seconds(option, value);
+        return read_seconds(value, option->seconds);
+    if (option->seconds_pair)
+        return store_pair(option, value);
+    if (option->seconds_range || option->bytes_range)
+        return store_range(option, value);
     return store_choice(option, value);
 }
 
@@ -142,9 +187,13 @@ static int fail_value(const struct parser *parser, const struct tide_option *opt
 {
     if (option->choice)
         return fail_choice(parser, option, value);
-    const char *const wanted = option->count   ? "a whole number"
-                               : option->bytes ? "a size (like 4096, 64K or 2GiB)"
-                                               : "a time in seconds";
+    const char *const wanted =
+        option->count           ? "a whole number"
+        : option->bytes         ? "a size (like 4096, 64K or 2GiB)"
+        : option->bytes_range   ? "a range of sizes (like 1K..64K or 1M..)"
+        : option->seconds_range ? "a range of seconds (like 0.5..10 or 2..)"
+        : option->seconds_pair  ? "two times in seconds (like 2,10)"
+                                : "a time in seconds";
     return tide_fail_usage(parser->command, "--%s: '%s' is not %s", option->name, value,
                            wanted);
 }
@@ -161,7 +210,15 @@ static int take_next(struct parser *parser, const struct tide_option *option)
     if (parser->at + 1 >= parser->argc)
         return tide_fail_usage(parser->command, "--%s needs a value", option->name);
     parser->at++;
-    return take_value(parser, option, parser->argv[parser->at]);
+    const char *const value = parser->argv[parser->at];
+    if (!option->seconds_pair || strchr(value, ','))
+        return take_value(parser, option, value);
+    if (parser->at + 1 >= parser->argc)
+        return tide_fail_usage(parser->command, "--%s needs two values", option->name);
+    parser->at++;
+    char both[128];
+    (void)snprintf(both, sizeof(both), "%.60s,%.60s", value, parser->argv[parser->at]);
+    return take_value(parser, option, both);
 }
 
 /* --- Options ----------------------------------------------------------------------- */

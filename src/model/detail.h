@@ -14,6 +14,7 @@
 #define TIDE_MODEL_DETAIL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/model.h"
@@ -70,6 +71,12 @@ struct tide_moment_of_birth tide_detail_born(const struct tide_detail *detail,
 static inline unsigned tide_histogram_place(uint64_t value)
 {
     return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+}
+
+/* The least value of PLACE. */
+static inline uint64_t tide_histogram_least(size_t place)
+{
+    return place ? 1ull << (place - 1) : 0;
 }
 
 /* BYTES of one block, at the place of VALUE. */

@@ -51,7 +51,7 @@ static struct tide_amount live_of_key(const struct tide_model *model, size_t ind
     const struct tide_key *const key = &model->keys[index];
     uint64_t bytes = key->bytes - key->freed_bytes;
     uint64_t blocks = key->calls - key->freed_calls;
-    if (tide_model_state(model)->stopped && index < model->key_more_count) {
+    if (model->stopped && index < model->key_more_count) {
         bytes -= model->key_more[index].left_bytes;
         blocks -= model->key_more[index].left_blocks;
     }

@@ -1,6 +1,7 @@
 /* model/findings.c - what a reader of the report should look at first.
  *
- * A finding names one stack, and says only what was measured:
+ * A finding names one function with all its stacks, and says only what was measured.  A
+ * stack has a part in it when
  *
  *   peak_owner  it held at least a tenth of what stood when its space was highest.
  *   leak        it still held at least 1 KiB, and at least a hundredth of all that was
@@ -14,6 +15,7 @@
  * The function in the text is the innermost that is not of the C or C++ runtime: that a
  * vector grew is rarely news, who grew it is.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +38,12 @@ enum {
 
 enum kind { TIDE_PEAK_OWNER, TIDE_LEAK, TIDE_CHURN };
 
-/* A finding before it has words. */
+/* A finding before it has words: of one site, or of all that have one function to blame. */
 struct candidate {
     enum kind kind;
-    uint32_t site;
+    uint32_t site;        /* the heaviest */
+    const char *function; /* to blame: its name in the paths, one copy of each */
+    uint32_t stacks;
     uint64_t bytes, calls;
     double share;
 };
@@ -126,7 +130,7 @@ static enum tide_status add_churn(const struct tide_model *model, uint32_t index
 /* May what is live at the end be called leaked? */
 static bool ended_well(const struct tide_model *model)
 {
-    if (!model->honesty.complete || tide_model_state(model)->stopped)
+    if (!model->honesty.complete || model->stopped)
         return false;
     for (size_t i = 0; i < model->trace->process_count; i++) {
         const struct tide_process *const process = &model->trace->processes[i];
@@ -186,15 +190,14 @@ static bool is_runtime(const struct tide_function *function)
 }
 
 /* The function to blame for the path at hand. */
-static const struct tide_function *blamed(const struct tide_paths *paths)
+static uint32_t blamed(const struct tide_paths *paths)
 {
     for (size_t i = 0; i < paths->call_count; i++) {
-        const struct tide_function *const function =
-            &paths->functions[paths->calls[i].function];
-        if (!is_runtime(function))
+        const uint32_t function = paths->calls[i].function;
+        if (!is_runtime(&paths->functions[function]))
             return function;
     }
-    return &paths->functions[paths->calls[0].function];
+    return paths->calls[0].function;
 }
 
 /* Does the loader run it, before main? */
@@ -223,15 +226,32 @@ static void add_bytes(struct tide_text *text, uint64_t bytes)
     tide_text_addf(text, "%.1f %s", amount, units[unit]);
 }
 
+/* "1,234,567 blocks" */
 static void add_count(struct tide_text *text, uint64_t count, const char *thing)
 {
-    tide_text_addf(text, "%llu %s%s", (unsigned long long)count, thing,
-                   count == 1 ? "" : "s");
+    char digits[24];
+    const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            tide_text_add(text, ",");
+        tide_text_add_bytes(text, &digits[i], 1);
+    }
+    tide_text_addf(text, " %s%s", thing, count == 1 ? "" : "s");
+}
+
+/* " on 3 paths", when there are several. */
+static void add_stacks(struct tide_text *text, const struct candidate *candidate)
+{
+    if (candidate->stacks < 2)
+        return;
+    tide_text_add(text, " on ");
+    add_count(text, candidate->stacks, "path");
 }
 
 static void write_words(struct tide_text *text, const struct tide_model *model,
-                        const struct candidate *candidate, const char *function)
+                        const struct candidate *candidate)
 {
+    const char *const function = candidate->function;
     const double percent = candidate->share * 100;
     switch (candidate->kind) {
     case TIDE_PEAK_OWNER:
@@ -239,6 +259,7 @@ static void write_words(struct tide_text *text, const struct tide_model *model,
         add_bytes(text, candidate->bytes);
         tide_text_add(text, " in ");
         add_count(text, candidate->calls, "block");
+        add_stacks(text, candidate);
         tide_text_addf(text, " when %s stands highest: %.0f %% of the peak.",
                        model->sites[candidate->site].space == TIDE_IN_HEAP
                            ? "the heap"
@@ -249,8 +270,10 @@ static void write_words(struct tide_text *text, const struct tide_model *model,
         add_bytes(text, candidate->bytes);
         tide_text_add(text, " in ");
         add_count(text, candidate->calls, "block");
-        tide_text_addf(text, " from %s %s never freed: ", function,
-                       candidate->calls == 1 ? "was" : "were");
+        tide_text_addf(text, " from %s", function);
+        add_stacks(text, candidate);
+        tide_text_addf(text,
+                       " %s never freed: ", candidate->calls == 1 ? "was" : "were");
         tide_text_addf(text, "%.0f %% of what is live at the end.", percent);
         break;
     case TIDE_CHURN:
@@ -258,14 +281,81 @@ static void write_words(struct tide_text *text, const struct tide_model *model,
         add_count(text, candidate->calls, "temporary block");
         tide_text_add(text, ", ");
         add_bytes(text, candidate->bytes);
-        tide_text_addf(text, " in all: %.0f %% of all allocation calls.", percent);
+        tide_text_add(text, " in all");
+        add_stacks(text, candidate);
+        tide_text_addf(text, ": %.0f %% of all allocation calls.", percent);
         break;
     }
 }
 
-/* Write the finding for CANDIDATE, or none if a second look speaks against it. */
+/* --- One finding a function --------------------------------------------------------- */
+
+/* Find out who is to blame for each candidate; leave out what a second look speaks
+ * against. */
+static enum tide_status blame(const struct tide_model *model, struct tide_paths *paths,
+                              struct candidates *candidates)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct candidate candidate = candidates->list[i];
+        const enum tide_status status =
+            tide_paths_walk(paths, model->sites[candidate.site].stack);
+        if (status)
+            return status;
+        if (candidate.kind == TIDE_LEAK && is_startup(paths))
+            continue;
+        candidate.function = paths->functions[blamed(paths)].name;
+        candidate.stacks = 1;
+        candidates->list[kept++] = candidate;
+    }
+    candidates->count = kept;
+    return TIDE_OK;
+}
+
+static int by_subject(const void *one, const void *other)
+{
+    const struct candidate *const a = one;
+    const struct candidate *const b = other;
+    if (a->kind != b->kind)
+        return a->kind > b->kind ? 1 : -1;
+    if (a->function != b->function)
+        return a->function > b->function ? 1 : -1;
+    return by_bytes(one, other);
+}
+
+/* Whether a space says the same of both. */
+static bool same_subject(const struct tide_model *model, const struct candidate *a,
+                         const struct candidate *b)
+{
+    return a->kind == b->kind && a->function == b->function &&
+           model->sites[a->site].space == model->sites[b->site].space;
+}
+
+/* Stacks with one function to blame become one finding: the heaviest stands for them. */
+static void merge(const struct tide_model *model, struct candidates *candidates)
+{
+    size_t kept = 0;
+    if (candidates->count)
+        qsort(candidates->list, candidates->count, sizeof(*candidates->list),
+              by_subject);
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct candidate *const next = &candidates->list[i];
+        if (kept == 0 || !same_subject(model, &candidates->list[kept - 1], next)) {
+            candidates->list[kept++] = *next;
+            continue;
+        }
+        struct candidate *const sum = &candidates->list[kept - 1];
+        sum->bytes += next->bytes;
+        sum->calls += next->calls;
+        sum->share += next->share;
+        sum->stacks++;
+    }
+    candidates->count = kept;
+    if (kept)
+        qsort(candidates->list, kept, sizeof(*candidates->list), by_bytes);
+}
+
 static enum tide_status add_finding(const struct tide_model *model,
-                                    struct tide_paths *paths,
                                     const struct candidate *candidate,
                                     struct tide_findings *out)
 {
@@ -274,12 +364,8 @@ static enum tide_status add_finding(const struct tide_model *model,
         [TIDE_LEAK] = "leak",
         [TIDE_CHURN] = "churn",
     };
-    const uint32_t stack = model->sites[candidate->site].stack;
-    const enum tide_status status = tide_paths_walk(paths, stack);
-    if (status || (candidate->kind == TIDE_LEAK && is_startup(paths)))
-        return status;
     struct tide_text text = {0};
-    write_words(&text, model, candidate, blamed(paths)->name);
+    write_words(&text, model, candidate);
     if (text.failed) {
         tide_text_release(&text);
         return TIDE_ENOMEM;
@@ -289,7 +375,7 @@ static enum tide_status add_finding(const struct tide_model *model,
         .text = text.bytes,
         .bytes = candidate->bytes,
         .calls = candidate->calls,
-        .stack = stack,
+        .stack = model->sites[candidate->site].stack,
     };
     return TIDE_OK;
 }
@@ -306,14 +392,17 @@ enum tide_status tide_findings_build(const struct tide_model *model,
     if (status)
         return status;
     status = list_candidates(model, &candidates);
+    if (!status)
+        status = blame(model, &paths, &candidates);
     if (!status) {
+        merge(model, &candidates);
         out->list = calloc(TIDE_FINDINGS_MAX, sizeof(*out->list));
         status = out->list ? TIDE_OK : TIDE_ENOMEM;
     }
     for (size_t i = 0; i < candidates.count && !status; i++) {
         if (out->count == TIDE_FINDINGS_MAX)
             break;
-        status = add_finding(model, &paths, &candidates.list[i], out);
+        status = add_finding(model, &candidates.list[i], out);
     }
     free(candidates.list);
     tide_paths_release(&paths);

@@ -62,6 +62,6 @@ enum tide_status tide_model_take(struct tide_model *model, struct tide_account *
         model->extra_records[i] = account->extra_records[i];
     memcpy(model->alloc_kinds, account->alloc_kinds, sizeof(model->alloc_kinds));
     memcpy(model->map_calls, account->map_calls, sizeof(model->map_calls));
-    tide_model_state(model)->stopped = account->stopped;
+    model->stopped = account->stopped;
     return tide_model_take_contexts(model, &account->contexts);
 }

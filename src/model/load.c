@@ -213,6 +213,8 @@ static enum tide_status fill(struct tide_model *model,
             status = tide_model_take(model, account);
         if (!status)
             status = tide_model_facts(model, tide_replay_counts(replay));
+        model->until_s = options->until_s;
+        model->from_s = options->select.from_s;
         tide_account_release(account);
     }
     free(account);

@@ -193,7 +193,10 @@ struct tide_model {
     struct tide_symbols
         *symbols; /* per frame, after tide_model_symbolize(); else NULL */
     struct tide_histograms *histograms; /* owned; NULL: not asked for */
-    bool selected; /* keys in excluded contexts do not count: see options.select */
+    bool stopped;   /* read up to until_s only: what is live is live then */
+    double until_s; /* of the options */
+    double from_s;  /* of options.select; 0: from the start */
+    bool selected;  /* keys in excluded contexts do not count: see options.select */
     void *private_state;
 };
 
@@ -317,6 +320,8 @@ struct tide_rows {
     uint64_t total_bytes, total_calls; /* 100 % */
     uint64_t whole_bytes, whole_calls; /* the same without a filter */
     bool filtered;
+    bool fold; /* of the request */
+    const char *hide;
     const struct tide_function *functions;
     size_t function_count;
     struct tide_flat_row *flat; /* sorted by inclusive bytes, largest first */

@@ -16,7 +16,6 @@ struct tide_model_state {
     struct tide_arena arena;       /* symbols and their strings */
     struct tide_intern strings;    /* in the arena */
     struct tide_contexts contexts; /* the texts of names */
-    bool stopped;                  /* read up to options.until_s only */
 };
 
 static inline struct tide_model_state *tide_model_state(const struct tide_model *model)

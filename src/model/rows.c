@@ -151,6 +151,8 @@ enum tide_status tide_rows_ask(const struct tide_model *model,
     rows->metric = request->metric;
     rows->space = request->space;
     rows->part = request->part;
+    rows->fold = request->fold;
+    rows->hide = request->hide;
     rows->private_state = paths;
     status = fill(model, request, rows);
     if (status) {

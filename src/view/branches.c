@@ -17,6 +17,7 @@ struct candidate {
     uint32_t line;        /* where it was put out */
     uint32_t depth;
     bool chosen;
+    bool itself_put;       /* its line of what it allocates itself is out */
     uint64_t bytes, calls; /* of the whole chain, everything below included */
     uint64_t folded;       /* rows beside the chain and too small below it */
     uint64_t shown_bytes, shown_calls; /* of the lines put out below it */
@@ -214,9 +215,10 @@ static bool put_itself(struct builder *builder, uint32_t index)
 {
     struct candidate *const c = &builder->candidates[index];
     const struct tide_tree_row *const last = &builder->rows->tree[c->last];
-    if (last->self_bytes < builder->least ||
+    if (c->itself_put || last->self_bytes < builder->least ||
         (last->self_bytes == 0 && last->self_calls == 0))
         return true;
+    c->itself_put = true;
     if (last->first_child == 0 && index != 0) {
         c->shown_bytes += last->self_bytes;
         c->shown_calls += last->self_calls;
@@ -269,6 +271,11 @@ static bool put_candidate(struct builder *builder, uint32_t index)
 {
     struct candidate *const c = &builder->candidates[index];
     if (!close_until(builder, c->parent))
+        return false;
+    /* Larger lines stand above smaller ones, this one too. */
+    const uint32_t above = builder->candidates[c->parent].last;
+    if (builder->rows->tree[above].self_bytes > c->bytes &&
+        !put_itself(builder, c->parent))
         return false;
     c->line = (uint32_t)builder->out->count;
     builder->open[builder->open_count++] = index;

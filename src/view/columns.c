@@ -21,7 +21,13 @@ static int wider(int width, const char *text)
 struct tide_columns tide_columns_for(const struct tide_rows *rows,
                                      const struct tide_style *style)
 {
-    const char *const counts = tide_metric_counts(rows->metric);
+    return tide_columns_of(rows->metric, style);
+}
+
+struct tide_columns tide_columns_of(enum tide_metric metric,
+                                    const struct tide_style *style)
+{
+    const char *const counts = tide_metric_counts(metric);
     const int bar = style->width >= 140 ? 14 : 8;
     return (struct tide_columns){
         .bytes = 8,

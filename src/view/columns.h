@@ -15,7 +15,9 @@ struct tide_columns {
     const char *count_name; /* "blocks" or "calls" */
 };
 
-/* Columns as wide as their names. */
+/* Columns as wide as their names, for what METRIC counts. */
+struct tide_columns tide_columns_of(enum tide_metric metric,
+                                    const struct tide_style *style);
 struct tide_columns tide_columns_for(const struct tide_rows *rows,
                                      const struct tide_style *style);
 /* Make room for these numbers. */

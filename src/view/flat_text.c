@@ -103,7 +103,8 @@ void tide_view_flat(struct tide_page *page, const struct tide_model *model,
 {
     const size_t shown = limit && limit < rows->flat_count ? limit : rows->flat_count;
     struct flat_text flat = {.page = page, .rows = rows, .shown = shown};
-    tide_view_heading(page, model, rows);
+    const struct tide_view_totals totals = tide_totals_of_rows(rows);
+    tide_view_heading(page, model, &totals);
     if (shown == 0)
         return;
     measure(&flat);

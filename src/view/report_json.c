@@ -9,9 +9,13 @@
 const char *tide_shape_name(enum tide_shape shape)
 {
     static const char *const NAMES[] = {
-        [TIDE_SHAPE_TREE] = "tree",
-        [TIDE_SHAPE_FLAT] = "flat",
-        [TIDE_SHAPE_STACKS] = "stacks",
+        [TIDE_SHAPE_TREE] = "tree",       [TIDE_SHAPE_FLAT] = "flat",
+        [TIDE_SHAPE_STACKS] = "stacks",   [TIDE_SHAPE_BOTTOM_UP] = "bottom_up",
+        [TIDE_SHAPE_CALLERS] = "callers", [TIDE_SHAPE_SANDWICH] = "sandwich",
+        [TIDE_SHAPE_THREADS] = "threads", [TIDE_SHAPE_PROCESSES] = "processes",
+        [TIDE_SHAPE_REGIONS] = "regions", [TIDE_SHAPE_LABELS] = "labels",
+        [TIDE_SHAPE_MODULES] = "modules", [TIDE_SHAPE_LINES] = "lines",
+        [TIDE_SHAPE_SIZES] = "sizes",     [TIDE_SHAPE_LIFETIMES] = "lifetimes",
     };
     return NAMES[shape];
 }
@@ -142,12 +146,13 @@ static void close_tree_rows(struct tide_json *json, uint32_t count)
     }
 }
 
-static void add_tree_rows(struct tide_json *json, const struct tide_report_json *report)
+static void add_tree_rows(struct tide_json *json, const struct tide_rows *rows,
+                          size_t limit)
 {
-    const struct tide_branch_options options = {.lines = report->limit};
+    const struct tide_branch_options options = {.lines = limit};
     struct tide_branches branches;
     uint32_t open = 0; /* rows whose children may come */
-    if (tide_branches_build(report->rows, options, &branches)) {
+    if (tide_branches_build(rows, options, &branches)) {
         json->out->failed = true;
         return;
     }
@@ -156,29 +161,41 @@ static void add_tree_rows(struct tide_json *json, const struct tide_report_json 
         if (branch->kind != TIDE_BRANCH_CALLS)
             continue; /* in the row's own values */
         close_tree_rows(json, open - branch->depth);
-        open_tree_row(json, report->rows, branch->first);
+        open_tree_row(json, rows, branch->first);
         open = branch->depth + 1;
     }
     close_tree_rows(json, open);
     tide_branches_release(&branches);
 }
 
+static void add_callees(struct writer *writer)
+{
+    if (!writer->report->callees)
+        return;
+    tide_json_open(&writer->json, "callees", '[');
+    add_tree_rows(&writer->json, writer->report->callees, writer->report->limit);
+    tide_json_close(&writer->json);
+}
+
 static void add_rows(struct writer *writer)
 {
-    tide_json_open(&writer->json, "rows", '[');
-    switch (writer->report->shape) {
-    case TIDE_SHAPE_FLAT:
-        add_flat_rows(&writer->json, writer->report);
-        break;
-    case TIDE_SHAPE_STACKS:
+    const struct tide_report_json *const report = writer->report;
+    struct tide_json *const json = &writer->json;
+    tide_json_open(json, "rows", '[');
+    if (report->shape == TIDE_SHAPE_FLAT)
+        add_flat_rows(json, report);
+    else if (report->shape == TIDE_SHAPE_STACKS)
         add_stack_rows(writer);
-        break;
-    case TIDE_SHAPE_TREE:
-    default:
-        add_tree_rows(&writer->json, writer->report);
-        break;
-    }
-    tide_json_close(&writer->json);
+    else if (report->shape == TIDE_SHAPE_SIZES)
+        tide_json_sizes(json, report->model->histograms);
+    else if (report->shape == TIDE_SHAPE_LIFETIMES)
+        tide_json_lifetimes(json, report->model->histograms);
+    else if (report->groups)
+        tide_json_groups(json, report->groups, report->limit);
+    else
+        add_tree_rows(json, report->rows, report->limit);
+    tide_json_close(json);
+    add_callees(writer);
 }
 
 /* --- The rest ---------------------------------------------------------------------- */
@@ -206,7 +223,10 @@ static void add_summary(struct tide_json *json, const struct tide_model *model)
 {
     tide_json_open(json, "summary", '{');
     tide_json_summary(json, &model->summary[TIDE_IN_HEAP]);
-    tide_json_uint(json, "rss_peak_bytes", model->rss_peak_bytes);
+    if (model->rss_peak_bytes)
+        tide_json_uint(json, "rss_peak_bytes", model->rss_peak_bytes);
+    else
+        tide_json_null(json, "rss_peak_bytes"); /* it ended before anybody looked */
     tide_json_uint(json, "threads", model->threads);
     tide_json_uint(json, "processes", model->processes);
     tide_json_close(json);
@@ -262,7 +282,12 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
     tide_json_uint(json, "truncated_stacks", honesty->truncated_stacks);
     tide_json_uint(json, "unresolved_frames", honesty->unresolved_frames);
     tide_json_bool(json, "complete", honesty->complete);
-    tide_json_number(json, "rss_explained", honesty->rss_explained);
+    if (model->rss_peak_bytes)
+        tide_json_number(json, "rss_explained", honesty->rss_explained);
+    else
+        tide_json_null(json, "rss_explained");
+    tide_json_uint(json, "region_mismatches", honesty->region_mismatches);
+    tide_json_uint(json, "unmatched_labels", honesty->unmatched_labels);
     tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
     tide_json_uint(json, "ring_bytes", honesty->ring_bytes);
     tide_json_uint(json, "order_table_bytes", honesty->order_table_bytes);
@@ -281,6 +306,23 @@ void tide_json_words(struct tide_json *json, const char *key, const char *const 
     tide_json_close(json);
 }
 
+static struct tide_view_totals totals_of(const struct tide_report_json *report)
+{
+    if (report->groups)
+        return tide_totals_of_groups(report->groups);
+    if (report->rows)
+        return tide_totals_of_rows(report->rows);
+    const struct tide_summary *const heap = &report->model->summary[TIDE_IN_HEAP];
+    return (struct tide_view_totals){
+        .metric = TIDE_METRIC_TOTAL,
+        .bytes = heap->allocated_bytes,
+        .calls = heap->alloc_calls,
+        .whole_bytes = heap->allocated_bytes,
+        .whole_calls = heap->alloc_calls,
+        .filtered = report->model->selected,
+    };
+}
+
 /* What was asked for, and of what. */
 static void add_request(struct tide_json *json, const struct tide_report_json *report)
 {
@@ -292,9 +334,18 @@ static void add_request(struct tide_json *json, const struct tide_report_json *r
     tide_json_string(json, "command", command.bytes ? command.bytes : "");
     tide_json_words(json, "argv", model->trace->argv);
     tide_json_number(json, "duration_s", model->duration_s);
-    tide_json_string(json, "view", tide_metric_name(report->rows->metric));
+    const struct tide_view_totals totals = totals_of(report);
+    tide_json_string(json, "view", tide_metric_name(totals.metric));
     tide_json_string(json, "shape", tide_shape_name(report->shape));
-    tide_json_string(json, "space", tide_space_name(report->rows->space));
+    tide_json_string(json, "space", tide_space_name(totals.space));
+    if (model->stopped)
+        tide_json_number(json, "live_at_s", model->until_s);
+    else
+        tide_json_null(json, "live_at_s");
+    if (model->from_s > 0)
+        tide_json_number(json, "born_after_s", model->from_s);
+    else
+        tide_json_null(json, "born_after_s");
     tide_text_release(&command);
 }
 
@@ -305,12 +356,18 @@ void tide_view_report_json(struct tide_text *out, const struct tide_report_json 
         out->failed = true;
         return;
     }
+    writer.paths.fold = report->rows && report->rows->fold;
+    writer.paths.hide = report->rows ? report->rows->hide : NULL;
     tide_json_open(&writer.json, NULL, '{');
     add_request(&writer.json, report);
     add_summary(&writer.json, report->model);
     add_spaces(&writer.json, report->model);
-    tide_json_uint(&writer.json, "total_bytes", report->rows->total_bytes);
-    tide_json_uint(&writer.json, "total_calls", report->rows->total_calls);
+    const struct tide_view_totals totals = totals_of(report);
+    tide_json_uint(&writer.json, "total_bytes", totals.bytes);
+    tide_json_uint(&writer.json, "total_calls", totals.calls);
+    tide_json_bool(&writer.json, "filtered", totals.filtered);
+    tide_json_uint(&writer.json, "whole_bytes", totals.whole_bytes);
+    tide_json_uint(&writer.json, "whole_calls", totals.whole_calls);
     add_rows(&writer);
     add_findings(&writer);
     tide_json_honesty(&writer.json, report->model);

@@ -6,6 +6,7 @@
 #ifndef TIDE_VIEW_REPORT_JSON_H
 #define TIDE_VIEW_REPORT_JSON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/text.h"
@@ -18,13 +19,38 @@ enum tide_shape {
     TIDE_SHAPE_TREE,
     TIDE_SHAPE_FLAT,
     TIDE_SHAPE_STACKS,
+    TIDE_SHAPE_BOTTOM_UP,
+    TIDE_SHAPE_CALLERS,
+    TIDE_SHAPE_SANDWICH,
+    TIDE_SHAPE_THREADS, /* from here on groups, in the order of enum tide_group_by */
+    TIDE_SHAPE_PROCESSES,
+    TIDE_SHAPE_REGIONS,
+    TIDE_SHAPE_LABELS,
+    TIDE_SHAPE_MODULES,
+    TIDE_SHAPE_LINES,
+    TIDE_SHAPE_SIZES, /* from here on histograms */
+    TIDE_SHAPE_LIFETIMES,
+    TIDE_SHAPES,
 };
-/* "tree", "flat", "stacks" */
+/* "tree", "bottom_up": as JSON names it. */
 const char *tide_shape_name(enum tide_shape shape);
 
+static inline bool tide_shape_groups(enum tide_shape shape)
+{
+    return shape >= TIDE_SHAPE_THREADS && shape < TIDE_SHAPE_SIZES;
+}
+
+static inline bool tide_shape_counts(enum tide_shape shape)
+{
+    return shape == TIDE_SHAPE_SIZES || shape == TIDE_SHAPE_LIFETIMES;
+}
+
+/* A view in one shape.  What the shape has no use for may be NULL. */
 struct tide_report_json {
     const struct tide_model *model;
     const struct tide_rows *rows;
+    const struct tide_rows *callees; /* of a sandwich, whose callers are rows */
+    const struct tide_groups *groups;
     const struct tide_findings *findings;
     enum tide_shape shape;
     size_t limit; /* rows at most, the largest; 0: all */
@@ -32,6 +58,18 @@ struct tide_report_json {
 
 void tide_view_report_json(struct tide_text *out,
                            const struct tide_report_json *report);
+
+/* The same as lines of values with commas between them, the first of them names: for
+ * spreadsheets.  Trees have a column depth, and come in the order they are printed in. */
+void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *report);
+
+/* --- Pieces --- */
+
+/* Rows of groups and histograms, as members of the array that is open. */
+void tide_json_groups(struct tide_json *json, const struct tide_groups *groups,
+                      size_t limit);
+void tide_json_sizes(struct tide_json *json, const struct tide_histograms *all);
+void tide_json_lifetimes(struct tide_json *json, const struct tide_histograms *all);
 
 /* --- What `info` writes in the same words --- */
 

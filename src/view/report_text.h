@@ -26,6 +26,14 @@ void tide_view_flat(struct tide_page *page, const struct tide_model *model,
 void tide_view_stacks(struct tide_page *page, const struct tide_model *model,
                       const struct tide_rows *rows, size_t limit);
 
+/* Rows by something else than functions; with threads, who freed whose blocks. */
+void tide_view_groups(struct tide_page *page, const struct tide_model *model,
+                      const struct tide_groups *groups, size_t limit);
+
+/* The heap's blocks by size, and by how long they lived: the model has histograms. */
+void tide_view_sizes(struct tide_page *page, const struct tide_model *model);
+void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model);
+
 /* What stands out, one sentence each; nothing when there is nothing. */
 void tide_view_findings(struct tide_page *page, const struct tide_findings *findings);
 
@@ -41,9 +49,19 @@ void tide_view_warning(struct tide_page *page, const struct tide_trace *trace);
 const char *tide_metric_counts(enum tide_metric metric);
 /* "peak", "leaks", "total", "churn": as options and JSON name it. */
 const char *tide_metric_name(enum tide_metric metric);
+/* What a view is of, and what 100 % is. */
+struct tide_view_totals {
+    enum tide_metric metric;
+    enum tide_space space;
+    uint64_t bytes, calls;
+    uint64_t whole_bytes, whole_calls; /* without a filter */
+    bool filtered;
+};
+struct tide_view_totals tide_totals_of_rows(const struct tide_rows *rows);
+struct tide_view_totals tide_totals_of_groups(const struct tide_groups *groups);
 /* The heading of a view: its title and what 100 % is. */
 void tide_view_heading(struct tide_page *page, const struct tide_model *model,
-                       const struct tide_rows *rows);
+                       const struct tide_view_totals *totals);
 /* "file.c:12" (without folders), or as much as COLUMNS hold; nothing without FILE. */
 void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
                      int columns);

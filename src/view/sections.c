@@ -26,7 +26,24 @@ const char *tide_metric_name(enum tide_metric metric)
     return NAMES[metric];
 }
 
-static const char *title_of(enum tide_metric metric)
+struct tide_view_totals tide_totals_of_rows(const struct tide_rows *rows)
+{
+    return (struct tide_view_totals){
+        rows->metric,      rows->space,       rows->total_bytes, rows->total_calls,
+        rows->whole_bytes, rows->whole_calls, rows->filtered};
+}
+
+struct tide_view_totals tide_totals_of_groups(const struct tide_groups *groups)
+{
+    return (struct tide_view_totals){groups->metric,      groups->space,
+                                     groups->total_bytes, groups->total_calls,
+                                     groups->whole_bytes, groups->whole_calls,
+                                     groups->filtered};
+}
+
+/* Add the title of METRIC. */
+static void add_title(struct tide_text *out, const struct tide_model *model,
+                      enum tide_metric metric)
 {
     static const char *const TITLES[] = {
         [TIDE_METRIC_PEAK] = "At the peak",
@@ -34,12 +51,15 @@ static const char *title_of(enum tide_metric metric)
         [TIDE_METRIC_TOTAL] = "Allocated",
         [TIDE_METRIC_CHURN] = "Temporary",
     };
-    return TITLES[metric];
+    if (metric == TIDE_METRIC_LEAKS && model->stopped)
+        tide_text_addf(out, "Live at %s", tide_number_seconds(model->until_s).text);
+    else
+        tide_text_add(out, TITLES[metric]);
 }
 
 /* What a metric without any row says. */
 static const char *nothing_of(const struct tide_model *model,
-                              const struct tide_rows *rows)
+                              const struct tide_view_totals *totals)
 {
     static const char *const WORDS[] = {
         [TIDE_METRIC_PEAK] = "nothing was ever live",
@@ -48,32 +68,50 @@ static const char *nothing_of(const struct tide_model *model,
         [TIDE_METRIC_CHURN] =
             "nothing: no block was freed before its thread's next one",
     };
-    if (model->summary[rows->space].alloc_calls == 0)
+    if (totals->filtered)
+        return "nothing that the filter lets through";
+    if (model->summary[totals->space].alloc_calls == 0 && totals->space == TIDE_IN_HEAP)
         return "nothing was recorded";
-    return WORDS[rows->metric];
+    if (model->summary[totals->space].alloc_calls == 0)
+        return "the program mapped no private memory itself";
+    return WORDS[totals->metric];
+}
+
+/* "1.20 MiB in 30 blocks" */
+static void add_totals(struct tide_text *out, const struct tide_view_totals *totals,
+                       enum tide_units units)
+{
+    const bool blocks =
+        totals->metric == TIDE_METRIC_PEAK || totals->metric == TIDE_METRIC_LEAKS;
+    tide_text_addf(out, "%s %s ", tide_number_bytes(totals->bytes, units).text,
+                   blocks ? "in" : "by");
+    tide_words_count(out, totals->calls, blocks ? "block" : "call");
+    if (totals->filtered)
+        tide_text_addf(out, ", of %s in all",
+                       tide_number_bytes(totals->whole_bytes, units).text);
 }
 
 void tide_view_heading(struct tide_page *page, const struct tide_model *model,
-                       const struct tide_rows *rows)
+                       const struct tide_view_totals *totals)
 {
-    struct tide_text detail = {0};
-    if (rows->total_bytes == 0 && rows->total_calls == 0) {
-        tide_text_add(&detail, nothing_of(model, rows));
-    } else {
-        const bool blocks =
-            rows->metric == TIDE_METRIC_PEAK || rows->metric == TIDE_METRIC_LEAKS;
-        tide_text_addf(&detail, "%s %s ",
-                       tide_number_bytes(rows->total_bytes, page->style->units).text,
-                       blocks ? "in" : "by");
-        tide_words_count(&detail, rows->total_calls, blocks ? "block" : "call");
-    }
-    if (rows->metric == TIDE_METRIC_PEAK && rows->total_calls > 0)
+    struct tide_text title = {0}, detail = {0};
+    add_title(&title, model, totals->metric);
+    if (totals->bytes == 0 && totals->calls == 0)
+        tide_text_add(&detail, nothing_of(model, totals));
+    else
+        add_totals(&detail, totals, page->style->units);
+    if (totals->metric == TIDE_METRIC_PEAK && totals->calls > 0)
         tide_text_addf(
             &detail, ", at %s",
-            tide_number_seconds(model->summary[rows->space].peak_time_s).text);
-    if (rows->space != TIDE_IN_HEAP)
-        tide_text_addf(&detail, " (%s)", tide_space_name(rows->space));
-    tide_page_heading(page, title_of(rows->metric), detail.bytes ? detail.bytes : "");
+            tide_number_seconds(model->summary[totals->space].peak_time_s).text);
+    if (model->from_s > 0)
+        tide_text_addf(&detail, ", born after %s",
+                       tide_number_seconds(model->from_s).text);
+    if (totals->space != TIDE_IN_HEAP)
+        tide_text_addf(&detail, " (%s)", tide_space_name(totals->space));
+    tide_page_heading(page, title.bytes ? title.bytes : "",
+                      detail.bytes ? detail.bytes : "");
+    tide_text_release(&title);
     tide_text_release(&detail);
 }
 

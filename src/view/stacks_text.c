@@ -108,6 +108,8 @@ static enum tide_status add_rows(struct tide_page *page, const struct tide_model
     enum tide_status status = tide_paths_init(&paths, model);
     if (status)
         return status;
+    paths.fold = rows->fold;
+    paths.hide = rows->hide;
     for (size_t i = 0; i < part.count && !status; i++) {
         const struct tide_stack_row *const row = &rows->stacks[i];
         const struct tide_columns_values values = {
@@ -125,7 +127,8 @@ void tide_view_stacks(struct tide_page *page, const struct tide_model *model,
 {
     const size_t shown = limit && limit < rows->stack_count ? limit : rows->stack_count;
     const struct tide_columns columns = measure(page, rows, shown);
-    tide_view_heading(page, model, rows);
+    const struct tide_view_totals totals = tide_totals_of_rows(rows);
+    tide_view_heading(page, model, &totals);
     if (shown == 0)
         return;
     tide_columns_head(page, &columns);

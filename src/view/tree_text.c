@@ -22,6 +22,7 @@ struct tree_text {
     struct tide_columns columns;
     int step;   /* columns of indentation a level */
     bool folds; /* the library's inside is left out */
+    bool up;    /* callers below: the tree stands on its head */
 };
 
 static const char *row_name(const struct tide_rows *rows, uint32_t row)
@@ -194,6 +195,12 @@ static size_t choose_second(const struct chain *chain, const struct layout *layo
     return from;
 }
 
+/* What stands between two functions of a chain. */
+static const char *joint_of(const struct tree_text *tree)
+{
+    return tide_glyph(tree->page->style, tree->up ? TIDE_GLYPH_FROM : TIDE_GLYPH_INTO);
+}
+
 /* What a line holds: the last name and its place, both on one line. */
 static struct layout layout_of(const struct tree_text *tree, const struct chain *chain,
                                const struct tide_branch *branch)
@@ -202,7 +209,7 @@ static struct layout layout_of(const struct tree_text *tree, const struct chain 
     const struct tide_tree_row *const row = &tree->rows->tree[branch->last];
     struct layout layout = {
         .room = tide_page_left(tree->page),
-        .joint = tide_columns(tide_glyph(style, TIDE_GLYPH_INTO)) + 2,
+        .joint = tide_columns(joint_of(tree)) + 2,
         .dots = tide_columns(tide_glyph(style, TIDE_GLYPH_ELLIPSIS)),
         .name = tide_columns(name_at(chain, chain->count - 1)),
     };
@@ -218,11 +225,11 @@ static struct layout layout_of(const struct tree_text *tree, const struct chain 
     return layout;
 }
 
-static void add_joint(struct tide_page *page)
+static void add_joint(const struct tree_text *tree)
 {
-    tide_page_add(page, TIDE_INK_DIM, " ");
-    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_INTO));
-    tide_page_add(page, TIDE_INK_DIM, " ");
+    tide_page_add(tree->page, TIDE_INK_DIM, " ");
+    tide_page_add(tree->page, TIDE_INK_DIM, joint_of(tree));
+    tide_page_add(tree->page, TIDE_INK_DIM, " ");
 }
 
 /* Go on below the first name when COLUMNS do not fit any more. */
@@ -246,7 +253,7 @@ static void add_last(const struct tree_text *tree, const struct tide_branch *bra
     tide_page_function(page, TIDE_INK_BOLD, row_name(tree->rows, branch->last),
                        tide_page_left(page) - layout->place - layout->more);
     if (layout->more > 0) {
-        add_joint(page);
+        add_joint(tree);
         tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
     }
     if (layout->place > 2) {
@@ -268,11 +275,11 @@ static void add_chain(const struct tree_text *tree, const struct tide_branch *br
         const int after = layout.joint + (gap ? layout.joint + layout.dots : 0);
         make_room(tree, branch, start, tide_columns(name) + after - 1);
         tide_page_name(page, TIDE_INK_PLAIN, name, layout.room - after);
-        add_joint(page);
+        add_joint(tree);
         if (gap) {
             tide_page_add(page, TIDE_INK_DIM,
                           tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
-            add_joint(page);
+            add_joint(tree);
         }
     }
     make_room(tree, branch, start, layout.name + layout.more + layout.place);
@@ -291,7 +298,9 @@ static void add_branch(const struct tree_text *tree, const struct tide_branch *b
     if (branch->kind == TIDE_BRANCH_ITSELF) {
         const bool rootless = branch->parent == TIDE_NO_BRANCH;
         tide_page_add(tree->page, TIDE_INK_DIM,
-                      rootless ? "[no stack]" : "[allocated here]");
+                      rootless   ? "[no stack]"
+                      : tree->up ? "[no caller]"
+                                 : "[allocated here]");
         tide_page_end(tree->page);
         return;
     }
@@ -318,13 +327,31 @@ static void add_line(const struct tree_text *tree, const struct tide_branch *bra
     add_branch(tree, branch);
 }
 
+static const char *title_of(enum tide_tree_part part)
+{
+    static const char *const TITLES[] = {
+        [TIDE_TREE_DOWN] = "call path",
+        [TIDE_TREE_UP] = "allocated in, called from",
+        [TIDE_TREE_CALLERS] = "called from",
+        [TIDE_TREE_CALLEES] = "calls",
+    };
+    return TITLES[part];
+}
+
 void tide_view_tree(struct tide_page *page, const struct tide_model *model,
                     const struct tide_rows *rows, size_t limit)
 {
-    struct tree_text tree = {.page = page, .rows = rows, .folds = limit > 0};
+    struct tree_text tree = {
+        .page = page,
+        .rows = rows,
+        .folds = limit > 0,
+        .up = rows->part == TIDE_TREE_UP || rows->part == TIDE_TREE_CALLERS,
+    };
     const struct tide_branch_options options = {
         .lines = limit, .percent = limit ? TIDE_FOLD_PERCENT : 0, .chains = true};
-    tide_view_heading(page, model, rows);
+    const struct tide_view_totals totals = tide_totals_of_rows(rows);
+    if (rows->part != TIDE_TREE_CALLEES) /* these stand below the callers */
+        tide_view_heading(page, model, &totals);
     if (tide_branches_build(rows, options, &tree.branches)) {
         page->out->failed = true;
         return;
@@ -336,7 +363,11 @@ void tide_view_tree(struct tide_page *page, const struct tide_model *model,
     tree.step = indent_step(&tree);
     if (tree.branches.count > 0) {
         tide_columns_head(page, &tree.columns);
-        tide_page_add(page, TIDE_INK_DIM, "call path");
+        tide_page_add(page, TIDE_INK_DIM, title_of(rows->part));
+        tide_page_end(page);
+    } else if (rows->part == TIDE_TREE_CALLERS && totals.calls > 0) {
+        tide_page_tab(page, 2);
+        tide_page_add(page, TIDE_INK_PLAIN, "No stack has such a function.");
         tide_page_end(page);
     }
     for (size_t i = 0; i < tree.branches.count; i++)

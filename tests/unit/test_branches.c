@@ -118,6 +118,26 @@ static void shows_what_a_function_allocates_itself_beside_its_callees(void **sta
     fixture_release(&f);
 }
 
+static void puts_what_a_function_allocates_itself_where_it_belongs(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    add(&f, "main", 300);
+    add(&f, "main;a", 500);
+    add(&f, "main;b", 200);
+    struct tide_branches b = build(&f, (struct tide_branch_options){0, 1, true});
+    assert_int_equal(b.count, 4);
+    assert_calls(&f, &b.list[1], "a", "a", 500);
+    assert_int_equal(b.list[2].kind, TIDE_BRANCH_ITSELF);
+    assert_int_equal(b.list[2].bytes, 300);
+    assert_false(b.list[2].is_last);
+    assert_calls(&f, &b.list[3], "b", "b", 200);
+    assert_true(b.list[3].is_last);
+    tide_branches_release(&b);
+    fixture_release(&f);
+}
+
 static void keeps_the_largest_lines_and_their_callers(void **state)
 {
     (void)state;
@@ -250,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_chain_goes_on_past_branches_of_no_weight),
         cmocka_unit_test(sums_up_what_is_folded),
         cmocka_unit_test(shows_what_a_function_allocates_itself_beside_its_callees),
+        cmocka_unit_test(puts_what_a_function_allocates_itself_where_it_belongs),
         cmocka_unit_test(keeps_the_largest_lines_and_their_callers),
         cmocka_unit_test(folds_nothing_when_asked_for_all),
         cmocka_unit_test(gives_every_row_a_line_of_its_own_without_chains),

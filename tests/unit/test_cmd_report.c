@@ -179,23 +179,89 @@ static void shows_the_views_that_are_asked_for(void **state)
     assert_null(strstr(out, "Live at the end"));
 }
 
+static const char *const SHAPES[] = {
+    "--tree",         "--flat",          "--stacks",      "--bottom-up",
+    "--callers prog", "--threads",       "--regions",     "--labels",
+    "--processes",    "--sandwich prog", "--modules",     "--lines",
+    "--live-at 1000", "--no-fold",       "--size 1..100", "--between 0 0.000001",
+    "--lifetime ..1", "--hide libc"};
+enum { TIDE_SHAPES_TRIED = sizeof(SHAPES) / sizeof(SHAPES[0]) };
+
 static void every_view_and_shape_of_a_rich_trace_is_valid_json(void **state)
 {
     (void)state;
     static const char *const VIEWS[] = {"--peak", "--leaks", "--total", "--churn"};
-    static const char *const SHAPES[] = {"--tree", "--flat", "--stacks"};
-    for (size_t i = 0; i < 24; i++) {
+    for (size_t i = 0; i < TIDE_SHAPES_TRIED * 8; i++) {
         char line[128];
+        const bool heap = i / 4 % 2 == 0;
         (void)snprintf(line, sizeof(line), "--json %s %s --space %s rich.tide",
-                       VIEWS[i % 4], SHAPES[i / 4 % 3], i < 12 ? "heap" : "mmap");
+                       VIEWS[i % 4], SHAPES[i / 8], heap ? "heap" : "mmap");
         assert_int_equal(run(&tide_cmd_report, line), 0);
         assert_true(json_valid(out));
-        assert_true(json_raw_at(out, "space", i < 12 ? "\"heap\"" : "\"mmap\""));
+        assert_true(json_raw_at(out, "space", heap ? "\"heap\"" : "\"mmap\""));
     }
+    assert_int_equal(run(&tide_cmd_report, "--json --sizes rich.tide"), 0);
+    assert_true(json_valid(out));
+    assert_int_equal(run(&tide_cmd_report, "--json --lifetimes rich.tide"), 0);
+    assert_true(json_valid(out));
     assert_int_equal(run(&tide_cmd_info, "--json rich.tide"), 0);
     assert_true(json_valid(out));
     assert_int_equal(json_count_at(out, "processes"), 3);
     assert_int_equal(json_uint_at(out, "events"), TIDE_RICH_EVENTS);
+}
+
+/* How many values each line of a CSV text has; they must be equal. */
+static size_t csv_columns(const char *text)
+{
+    size_t columns = 0, now = 1;
+    bool quoted = false;
+    for (; *text; text++) {
+        if (*text == '"')
+            quoted = !quoted;
+        now += !quoted && *text == ',';
+        if (quoted || *text != '\n')
+            continue;
+        assert_true(columns == 0 || columns == now);
+        columns = now;
+        now = 1;
+    }
+    assert_false(quoted);
+    assert_int_equal(now, 1); /* the last line ended */
+    return columns;
+}
+
+static void every_shape_of_a_rich_trace_is_a_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TIDE_SHAPES_TRIED; i++) {
+        char line[128];
+        (void)snprintf(line, sizeof(line), "--csv --total %s rich.tide", SHAPES[i]);
+        assert_int_equal(run(&tide_cmd_report, line), 0);
+        assert_true(csv_columns(out) >= 4);
+    }
+    assert_int_equal(run(&tide_cmd_report, "--csv --sizes rich.tide"), 0);
+    assert_int_equal(csv_columns(out), 7);
+    assert_int_equal(run(&tide_cmd_report, "--csv --lifetimes rich.tide"), 0);
+    assert_int_equal(csv_columns(out), 4);
+}
+
+/* No line is wider than the page, whatever is shown. */
+static void every_shape_keeps_to_the_width(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("COLUMNS", "60", 1), 0);
+    for (size_t i = 0; i < TIDE_SHAPES_TRIED; i++) {
+        char line[128];
+        (void)snprintf(line, sizeof(line), "--total %s rich.tide", SHAPES[i]);
+        assert_int_equal(run(&tide_cmd_report, line), 0);
+        for (const char *at = out; *at; at += strcspn(at, "\n") + 1) {
+            size_t width = 0; /* of UTF-8: what follows a first byte is no column */
+            for (const char *c = at; *c && *c != '\n'; c++)
+                width += (*c & 0xc0) != 0x80;
+            assert_true(width <= 60);
+        }
+    }
+    assert_int_equal(unsetenv("COLUMNS"), 0);
 }
 
 static void a_cut_trace_is_reported_and_says_so_first_and_last(void **state)
@@ -246,9 +312,18 @@ static void says_what_a_file_is_that_is_no_trace(void **state)
 static void refuses_options_that_contradict_each_other(void **state)
 {
     (void)state;
-    static const char *const LINES[] = {
-        "--flat --tree", "--bytes --si", "--json --peak --leaks",
-        "a b",           "--rows=x",     "--space=disk"};
+    static const char *const LINES[] = {"--flat --tree",
+                                        "--bytes --si",
+                                        "--json --peak --leaks",
+                                        "a b",
+                                        "--rows=x",
+                                        "--space=disk",
+                                        "--json --csv",
+                                        "--live-at 1 --between 1 2",
+                                        "--between 2 1",
+                                        "--sizes --peak",
+                                        "--threads --callers f",
+                                        "--size x"};
     for (size_t i = 0; i < sizeof(LINES) / sizeof(LINES[0]); i++) {
         assert_int_equal(run(&tide_cmd_report, LINES[i]), 2);
         assert_non_null(strstr(err, "usage: tidemark report"));
@@ -261,8 +336,12 @@ static void help_names_every_option_and_an_example(void **state)
 {
     (void)state;
     static const char *const NAMES[] = {
-        "--peak", "--leaks", "--total", "--churn", "--tree", "--flat",  "--stacks",
-        "--rows", "--space", "--json",  "--bytes", "--si",   "--color", "example: "};
+        "--peak",    "--leaks",     "--total",   "--churn",    "--tree",
+        "--flat",    "--stacks",    "--rows",    "--space",    "--json",
+        "--bytes",   "--si",        "--color",   "example: ",  "--live-at",
+        "--between", "--bottom-up", "--callers", "--sandwich", "--threads",
+        "--regions", "--labels",    "--lines",   "--sizes",    "--lifetimes",
+        "--csv"};
     assert_int_equal(run(&tide_cmd_report, "--help"), 0);
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
         assert_non_null(strstr(out, NAMES[i]));
@@ -277,6 +356,8 @@ int main(void)
         cmocka_unit_test(says_the_same_in_words),
         cmocka_unit_test(shows_the_views_that_are_asked_for),
         cmocka_unit_test(every_view_and_shape_of_a_rich_trace_is_valid_json),
+        cmocka_unit_test(every_shape_of_a_rich_trace_is_a_table),
+        cmocka_unit_test(every_shape_keeps_to_the_width),
         cmocka_unit_test(a_cut_trace_is_reported_and_says_so_first_and_last),
         cmocka_unit_test(takes_the_newest_trace_when_none_is_named),
         cmocka_unit_test(says_what_a_file_is_that_is_no_trace),

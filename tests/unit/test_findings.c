@@ -133,12 +133,12 @@ static void calls_nothing_leaked_when_the_end_was_not_seen(void **state)
     tide_findings_release(&findings);
 
     hand.model->honesty.complete = true;
-    tide_model_state(hand.model)->stopped = true;
+    hand.model->stopped = true;
     build();
     assert_int_equal(count_kind("leak"), 0);
     tide_findings_release(&findings);
 
-    tide_model_state(hand.model)->stopped = false;
+    hand.model->stopped = false;
     hand.process.status_known = true;
     hand.process.status = SIGKILL;
     build();
@@ -160,6 +160,32 @@ static void calls_nothing_leaked_that_was_made_before_main(void **state)
     assert_int_equal(count_kind("leak"), 0);
 }
 
+static void says_it_once_of_a_function(void **state)
+{
+    (void)state;
+    hand_model_init(&hand, symbols);
+    hand_site(&hand, (struct tide_site){.stack = PARSE,
+                                        .live_bytes = 4096,
+                                        .live_blocks = 1,
+                                        .peak_bytes = 4096,
+                                        .peak_blocks = 1});
+    hand_site(&hand, (struct tide_site){.stack = STACK({TIDE_HAND_APP, 0x200}),
+                                        .live_bytes = 2048,
+                                        .live_blocks = 1500,
+                                        .peak_bytes = 2048,
+                                        .peak_blocks = 1500});
+    build();
+    assert_int_equal(findings.count, 2);
+    assert_string_equal(findings.list[0].text,
+                        "parse holds 6.0 KiB in 1,501 blocks on 2 paths when the heap "
+                        "stands highest: 100 % of the peak.");
+    assert_string_equal(findings.list[1].text,
+                        "6.0 KiB in 1,501 blocks from parse on 2 paths were never "
+                        "freed: 100 % of what is live at the end.");
+    assert_int_equal(findings.list[1].bytes, 6144);
+    assert_int_equal(findings.list[1].stack, PARSE);
+}
+
 static void points_at_churn(void **state)
 {
     (void)state;
@@ -176,7 +202,7 @@ static void points_at_churn(void **state)
     assert_int_equal(findings.count, 1);
     assert_string_equal(
         findings.list[0].text,
-        "parse makes 1000 temporary blocks, 62.5 KiB in all: 10 % of all "
+        "parse makes 1,000 temporary blocks, 62.5 KiB in all: 10 % of all "
         "allocation calls.");
 }
 
@@ -221,6 +247,7 @@ int main(void)
         CASE(names_what_was_never_freed),
         CASE(calls_nothing_leaked_when_the_end_was_not_seen),
         CASE(calls_nothing_leaked_that_was_made_before_main),
+        CASE(says_it_once_of_a_function),
         CASE(points_at_churn),
         CASE(blames_who_called_the_runtime),
         CASE(gives_ten_at_most_largest_first),

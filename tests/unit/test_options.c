@@ -27,6 +27,8 @@ struct outcome {
     uint64_t rows, least;
     double until;
     int engine;
+    double between[2], age[2];
+    uint64_t size[2];
     struct tide_arguments rest;
     char words[TIDE_WORDS_MAX][64];
     char *argv[TIDE_WORDS_MAX + 1];
@@ -61,6 +63,9 @@ static int parse(const char *line, bool anywhere, struct outcome *o)
         {.name = "rows", .letter = 'n', .count = &o->rows},
         {.name = "min-size", .bytes = &o->least},
         {.name = "until", .seconds = &o->until},
+        {.name = "between", .seconds_pair = o->between},
+        {.name = "age", .seconds_range = o->age},
+        {.name = "size", .bytes_range = o->size},
         {.name = "unwind", .choice = &o->engine, .words = ENGINES},
         {.name = NULL},
     };
@@ -219,9 +224,33 @@ static void shows_control_bytes_instead_of_obeying_them(void **state)
     assert_non_null(strstr(o.said, "\\x1b]0;x"));
 }
 
+static void reads_pairs_and_ranges(void **state)
+{
+    (void)state;
+    struct outcome o;
+    assert_int_equal(parse("x --between 1 2.5s left", true, &o), -1);
+    assert_true(o.between[0] == 1 && o.between[1] == 2.5);
+    assert_int_equal(o.rest.count, 1);
+    assert_string_equal(o.rest.list[0], "left");
+    assert_int_equal(parse("x --between=1,2", true, &o), -1);
+    assert_true(o.between[0] == 1 && o.between[1] == 2);
+    assert_int_equal(parse("x --age 1..2 --size 1K..", true, &o), -1);
+    assert_true(o.age[0] == 1 && o.age[1] == 2);
+    assert_true(o.size[0] == 1024 && o.size[1] == 0);
+    assert_int_equal(parse("x --age ..3 --size 7", true, &o), -1);
+    assert_true(o.age[0] == 0 && o.age[1] == 3);
+    assert_true(o.size[0] == 7 && o.size[1] == 0);
+    static const char *const BAD[] = {
+        "x --between 1", "x --between 1 b",  "x --between=1", "x --age ..",
+        "x --age 1..b",  "x --size 1..2..3", "x --size=",     "x --age -1..2"};
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_int_equal(parse(BAD[i], true, &o), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_pairs_and_ranges),
         cmocka_unit_test(reads_every_kind_of_value),
         cmocka_unit_test(reads_values_after_an_equals_sign_and_letters),
         cmocka_unit_test(leaves_other_words_in_their_order),

@@ -1,0 +1,192 @@
+/* cli/report_options.c - what `tidemark report` was asked for. */
+#include "cli/report_options.h"
+
+#include "cli/command.h"
+
+static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
+static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
+
+/* What the words of the command line say, before it is put where it belongs. */
+struct words {
+    const char *callers, *sandwich;
+    double live_at, between[2], age[2], life[2];
+    uint64_t size[2];
+};
+
+static int parse(int argc, char **argv, struct tide_report_options *options,
+                 struct words *words, struct tide_arguments *rest)
+{
+    bool *const shapes = options->shapes;
+    struct tide_filter *const filter = &options->filter;
+    const struct tide_option table[] = {
+        {.name = "peak", .flag = &options->views[TIDE_METRIC_PEAK]},
+        {.name = "leaks", .flag = &options->views[TIDE_METRIC_LEAKS]},
+        {.name = "total", .flag = &options->views[TIDE_METRIC_TOTAL]},
+        {.name = "churn", .flag = &options->views[TIDE_METRIC_CHURN]},
+        {.name = "live-at", .seconds = &words->live_at},
+        {.name = "between", .seconds_pair = words->between},
+        {.name = "tree", .flag = &shapes[TIDE_SHAPE_TREE]},
+        {.name = "flat", .flag = &shapes[TIDE_SHAPE_FLAT]},
+        {.name = "stacks", .flag = &shapes[TIDE_SHAPE_STACKS]},
+        {.name = "bottom-up", .flag = &shapes[TIDE_SHAPE_BOTTOM_UP]},
+        {.name = "callers", .text = &words->callers},
+        {.name = "sandwich", .text = &words->sandwich},
+        {.name = "threads", .flag = &shapes[TIDE_SHAPE_THREADS]},
+        {.name = "processes", .flag = &shapes[TIDE_SHAPE_PROCESSES]},
+        {.name = "regions", .flag = &shapes[TIDE_SHAPE_REGIONS]},
+        {.name = "labels", .flag = &shapes[TIDE_SHAPE_LABELS]},
+        {.name = "modules", .flag = &shapes[TIDE_SHAPE_MODULES]},
+        {.name = "lines", .flag = &shapes[TIDE_SHAPE_LINES]},
+        {.name = "sizes", .flag = &shapes[TIDE_SHAPE_SIZES]},
+        {.name = "lifetimes", .flag = &shapes[TIDE_SHAPE_LIFETIMES]},
+        {.name = "region", .text = &filter->region},
+        {.name = "label", .text = &filter->label},
+        {.name = "thread", .text = &filter->thread},
+        {.name = "process", .text = &filter->process},
+        {.name = "function", .text = &filter->function},
+        {.name = "module", .text = &filter->module},
+        {.name = "file", .text = &filter->file},
+        {.name = "size", .bytes_range = words->size},
+        {.name = "age", .seconds_range = words->age},
+        {.name = "lifetime", .seconds_range = words->life},
+        {.name = "hide", .text = &options->hide},
+        {.name = "no-fold", .flag = &options->no_fold},
+        {.name = "rows", .letter = 'n', .count = &options->rows},
+        {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
+        {.name = "json", .flag = &options->json},
+        {.name = "csv", .flag = &options->csv},
+        {.name = "bytes", .flag = &options->bytes},
+        {.name = "si", .flag = &options->si},
+        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
+        {.name = NULL},
+    };
+    return tide_options_parse(&tide_cmd_report, table, argc, argv, rest);
+}
+
+int tide_report_views(const struct tide_report_options *options)
+{
+    int count = 0;
+    for (int i = 0; i < TIDE_METRICS; i++)
+        count += options->views[i];
+    return count;
+}
+
+static int count_shapes(const struct tide_report_options *options)
+{
+    int count = 0;
+    for (int i = 0; i < TIDE_SHAPES; i++)
+        count += options->shapes[i];
+    return count;
+}
+
+static bool counts(const struct tide_report_options *options)
+{
+    return options->shapes[TIDE_SHAPE_SIZES] || options->shapes[TIDE_SHAPE_LIFETIMES];
+}
+
+static bool filters(const struct tide_report_options *options)
+{
+    const struct tide_filter *const filter = &options->filter;
+    const struct tide_select *const select = &options->load.select;
+    return filter->region || filter->label || filter->thread || filter->process ||
+           filter->function || filter->module || filter->file || options->hide ||
+           select->least_bytes || select->most_bytes || select->least_age_s > 0 ||
+           select->most_age_s > 0 || select->least_life_s > 0 ||
+           select->most_life_s > 0;
+}
+
+/* Put WORDS where they belong. */
+static void settle(struct tide_report_options *options, const struct words *words)
+{
+    struct tide_select *const select = &options->load.select;
+    options->shapes[TIDE_SHAPE_CALLERS] = words->callers != NULL;
+    options->shapes[TIDE_SHAPE_SANDWICH] = words->sandwich != NULL;
+    options->focus = words->callers ? words->callers : words->sandwich;
+    options->load.until_s = words->live_at;
+    if (words->between[1] >= 0) {
+        select->from_s = words->between[0];
+        options->load.until_s = words->between[1];
+    }
+    select->least_bytes = words->size[0];
+    select->most_bytes = words->size[1];
+    select->least_age_s = words->age[0];
+    select->most_age_s = words->age[1];
+    select->least_life_s = words->life[0];
+    select->most_life_s = words->life[1];
+    options->load.details = counts(options);
+}
+
+/* -1, or the exit status when the options contradict each other. */
+static int check(const struct tide_report_options *options, const struct words *words)
+{
+    if (count_shapes(options) > 1)
+        return tide_fail_usage(&tide_cmd_report,
+                               "one shape (like --tree or --flat) at a time");
+    if (options->bytes && options->si)
+        return tide_fail_usage(&tide_cmd_report, "either --bytes or --si");
+    if (options->json && options->csv)
+        return tide_fail_usage(&tide_cmd_report, "either --json or --csv");
+    if ((options->json || options->csv) && tide_report_views(options) > 1)
+        return tide_fail_usage(&tide_cmd_report, "--%s holds one view at a time",
+                               options->json ? "json" : "csv");
+    if (words->live_at >= 0 && words->between[1] >= 0)
+        return tide_fail_usage(&tide_cmd_report, "either --live-at or --between");
+    if (words->between[1] >= 0 && words->between[0] >= words->between[1])
+        return tide_fail_usage(&tide_cmd_report, "--between ends before it begins");
+    if (counts(options) && (tide_report_views(options) > 0 || options->space != 0))
+        return tide_fail_usage(&tide_cmd_report,
+                               "--sizes and --lifetimes are of all blocks of the heap");
+    return -1;
+}
+
+int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
+                      struct tide_arguments *rest)
+{
+    struct words words = {.live_at = -1, .between = {-1, -1}};
+    *options = (struct tide_report_options){.rows = TIDE_ROWS_UNSET};
+    const int done = parse(argc, argv, options, &words, rest);
+    if (done >= 0)
+        return done;
+    settle(options, &words);
+    const int bad = check(options, &words);
+    if (bad >= 0)
+        return bad;
+    const bool moment = options->load.until_s >= 0;
+    if (tide_report_views(options) == 0 && !counts(options)) {
+        if (moment)
+            options->views[TIDE_METRIC_LEAKS] = true;
+        else if (count_shapes(options) > 0 || filters(options))
+            options->views[TIDE_METRIC_PEAK] = true;
+    }
+    return -1;
+}
+
+enum tide_shape tide_report_shape(const struct tide_report_options *options,
+                                  enum tide_metric metric)
+{
+    for (int shape = 0; shape < TIDE_SHAPES; shape++) {
+        if (options->shapes[shape])
+            return (enum tide_shape)shape;
+    }
+    const bool by_stack = metric == TIDE_METRIC_LEAKS || metric == TIDE_METRIC_CHURN;
+    return by_stack ? TIDE_SHAPE_STACKS : TIDE_SHAPE_TREE;
+}
+
+struct tide_rows_request tide_report_request(const struct tide_report_options *options,
+                                             enum tide_metric metric,
+                                             enum tide_shape shape)
+{
+    struct tide_rows_request request = {
+        .metric = metric,
+        .space = (enum tide_space)options->space,
+        .filter = options->filter,
+        .fold = !options->no_fold,
+        .hide = options->hide,
+        .focus = options->focus,
+    };
+    if (shape == TIDE_SHAPE_BOTTOM_UP)
+        request.part = TIDE_TREE_UP;
+    if (shape == TIDE_SHAPE_CALLERS || shape == TIDE_SHAPE_SANDWICH)
+        request.part = TIDE_TREE_CALLERS;
+    return request;
+}

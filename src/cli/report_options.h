@@ -1,0 +1,45 @@
+/* cli/report_options.h - what `tidemark report` was asked for.
+ *
+ * For: cli/ only.
+ */
+#ifndef TIDE_CLI_REPORT_OPTIONS_H
+#define TIDE_CLI_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/options.h"
+#include "model/model.h"
+#include "view/report_json.h"
+
+enum { TIDE_METRICS = 4 };
+#define TIDE_ROWS_UNSET UINT64_MAX
+
+struct tide_report_options {
+    bool views[TIDE_METRICS]; /* by enum tide_metric */
+    bool shapes[TIDE_SHAPES]; /* by enum tide_shape */
+    struct tide_model_options load;
+    struct tide_filter filter;
+    const char *focus, *hide;
+    bool no_fold;
+    bool json, csv, bytes, si;
+    uint64_t rows;
+    int space, color;
+};
+
+/* Read the options of `tidemark report`; as tide_options_parse().  What was asked for
+ * without saying so (the view of --live-at, say) is set. */
+int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
+                      struct tide_arguments *rest);
+
+/* How many views were asked for. */
+int tide_report_views(const struct tide_report_options *options);
+/* The shape of METRIC. */
+enum tide_shape tide_report_shape(const struct tide_report_options *options,
+                                  enum tide_metric metric);
+/* The rows that are to be built for METRIC in SHAPE. */
+struct tide_rows_request tide_report_request(const struct tide_report_options *options,
+                                             enum tide_metric metric,
+                                             enum tide_shape shape);
+
+#endif

@@ -1,0 +1,162 @@
+/* view/histogram_text.c - the heap's blocks by size and by life, as text. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/detail.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+
+enum {
+    TIDE_RANGE_COLUMNS = 22,
+    TIDE_COUNT_COLUMNS = 15,
+    TIDE_BYTES_COLUMNS = 12,
+    TIDE_BAR_COLUMNS = 20,
+};
+
+/* One column of counts, with its bytes or without. */
+struct series {
+    const char *name;
+    const struct tide_histogram *histogram;
+};
+
+/* "from 16 B", up to the next. */
+static struct tide_number size_range(size_t place, enum tide_units units)
+{
+    struct tide_number words;
+    const struct tide_number from =
+        tide_number_bytes(tide_histogram_least(place), units);
+    if (place < 2) {
+        (void)snprintf(words.text, sizeof(words.text), "%.30s", from.text);
+        return words;
+    }
+    (void)snprintf(words.text, sizeof(words.text), "from %.30s", from.text);
+    return words;
+}
+
+static struct tide_number life_range(size_t place, enum tide_units units)
+{
+    static const char *const NAMES[] = {"ns", "us", "ms", "s"};
+    struct tide_number words;
+    double value = (double)tide_histogram_least(place);
+    size_t unit = 0;
+    (void)units;
+    while (value >= 1000 && unit < 3) {
+        value /= 1000;
+        unit++;
+    }
+    (void)snprintf(words.text, sizeof(words.text), "%s%.3g %s",
+                   place < 2 ? "" : "from ", value, NAMES[unit]);
+    if (unit == 3)
+        (void)snprintf(words.text, sizeof(words.text), "from %.30s",
+                       tide_number_seconds(value).text);
+    return words;
+}
+
+static bool is_empty(const struct series *series, size_t count, size_t place)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (series[i].histogram->calls[place])
+            return false;
+    }
+    return true;
+}
+
+static uint64_t highest_of(const struct tide_histogram *histogram)
+{
+    uint64_t highest = 0;
+    for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++)
+        highest = histogram->calls[i] > highest ? histogram->calls[i] : highest;
+    return highest;
+}
+
+static void add_head(struct tide_page *page, const char *what,
+                     const struct series *series, size_t count)
+{
+    tide_page_tab(page, 2);
+    tide_page_add(page, TIDE_INK_DIM, what);
+    tide_page_tab(page, TIDE_RANGE_COLUMNS);
+    for (size_t i = 0; i < count; i++)
+        tide_page_add_right(page, TIDE_INK_DIM, series[i].name, TIDE_COUNT_COLUMNS);
+    tide_page_add_right(page, TIDE_INK_DIM, "bytes", TIDE_BYTES_COLUMNS);
+    tide_page_end(page);
+}
+
+static void add_row(struct tide_page *page, const struct tide_number *range,
+                    const struct series *series, size_t count, size_t place)
+{
+    const struct tide_histogram *const first = series[0].histogram;
+    tide_page_tab(page, 2);
+    tide_page_add(page, TIDE_INK_PLAIN, range->text);
+    tide_page_tab(page, TIDE_RANGE_COLUMNS);
+    for (size_t i = 0; i < count; i++)
+        tide_page_add_right(page, TIDE_INK_PLAIN,
+                            tide_number_count(series[i].histogram->calls[place]).text,
+                            TIDE_COUNT_COLUMNS);
+    tide_page_add_right(page, TIDE_INK_PLAIN,
+                        tide_number_bytes(first->bytes[place], page->style->units).text,
+                        TIDE_BYTES_COLUMNS);
+    if (page->style->bars && tide_page_left(page) > TIDE_BAR_COLUMNS + 2) {
+        tide_page_tab(page, page->column + 2);
+        tide_page_bar(page, first->calls[place], highest_of(first), TIDE_BAR_COLUMNS);
+    }
+    tide_page_end(page);
+}
+
+static void add_table(struct tide_page *page, const char *what,
+                      struct tide_number (*range)(size_t, enum tide_units),
+                      const struct series *series, size_t count)
+{
+    add_head(page, what, series, count);
+    for (size_t place = 0; place < TIDE_HISTOGRAM_PLACES; place++) {
+        if (is_empty(series, count, place))
+            continue;
+        const struct tide_number words = range(place, page->style->units);
+        add_row(page, &words, series, count, place);
+    }
+}
+
+/* All of a histogram in one line: "12 blocks of 3.4 KiB". */
+static void add_sum(struct tide_text *out, const struct tide_histogram *histogram,
+                    const struct tide_page *page)
+{
+    uint64_t calls = 0, bytes = 0;
+    for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
+        calls += histogram->calls[i];
+        bytes += histogram->bytes[i];
+    }
+    tide_words_count(out, calls, "block");
+    tide_text_addf(out, ", %s", tide_number_bytes(bytes, page->style->units).text);
+}
+
+void tide_view_sizes(struct tide_page *page, const struct tide_model *model)
+{
+    const struct tide_histograms *const all = model->histograms;
+    const struct series series[] = {{"asked for", &all->requested},
+                                    {"usable", &all->usable},
+                                    {"freed", &all->freed}};
+    struct tide_text detail = {0};
+    add_sum(&detail, &all->requested, page);
+    tide_text_add(&detail, "; usable ");
+    add_sum(&detail, &all->usable, page);
+    tide_page_heading(page, "Sizes", detail.bytes ? detail.bytes : "");
+    tide_text_release(&detail);
+    add_table(page, "size", size_range, series, 3);
+}
+
+void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
+{
+    const struct tide_histograms *const all = model->histograms;
+    const struct series time = {"blocks", &all->life_ns};
+    const struct series bytes = {"blocks", &all->life_bytes};
+    struct tide_text detail = {0};
+    add_sum(&detail, &all->life_ns, page);
+    tide_text_add(&detail, " freed; ");
+    tide_words_count(&detail, all->live_calls, "block");
+    tide_text_addf(&detail, ", %s never",
+                   tide_number_bytes(all->live_bytes, page->style->units).text);
+    tide_page_heading(page, "Lifetimes", detail.bytes ? detail.bytes : "");
+    tide_text_release(&detail);
+    add_table(page, "lived", life_range, &time, 1);
+    tide_page_skip(page);
+    add_table(page, "allocated meanwhile", size_range, &bytes, 1);
+}

@@ -1,0 +1,319 @@
+/* view/report_csv.c - `tidemark report --csv`: one view as a table for spreadsheets.
+ *
+ * As RFC 4180 has it, but lines end as they do here.  Characters that a terminal obeys are
+ * written as \xNN, so a line is a row.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "model/detail.h"
+#include "model/path.h"
+#include "view/branches.h"
+#include "view/names.h"
+#include "view/report_json.h"
+#include "view/report_text.h"
+
+/* --- Values -------------------------------------------------------------------------- */
+
+struct csv {
+    struct tide_text *out;
+    bool comma;
+};
+
+static void next(struct csv *csv)
+{
+    if (csv->comma)
+        tide_text_add(csv->out, ",");
+    csv->comma = true;
+}
+
+static void end(struct csv *csv)
+{
+    tide_text_add(csv->out, "\n");
+    csv->comma = false;
+}
+
+static void add_number(struct csv *csv, uint64_t number)
+{
+    next(csv);
+    tide_text_addf(csv->out, "%" PRIu64, number);
+}
+
+static void add_share(struct csv *csv, uint64_t part, uint64_t whole)
+{
+    next(csv);
+    tide_text_addf(csv->out, "%.6f", whole ? (double)part / (double)whole : 0.0);
+}
+
+/* A line's number, which may be unknown. */
+static void add_place(struct csv *csv, uint64_t number)
+{
+    if (number)
+        add_number(csv, number);
+    else
+        next(csv);
+}
+
+/* TEXT is safe; quotes are doubled. */
+static void add_quoted(struct csv *csv, const char *text)
+{
+    tide_text_add(csv->out, "\"");
+    for (const char *at = text; *at; at++) {
+        if (*at == '"')
+            tide_text_add(csv->out, "\"");
+        tide_text_add_bytes(csv->out, at, 1);
+    }
+    tide_text_add(csv->out, "\"");
+}
+
+static void add_text(struct csv *csv, const char *text)
+{
+    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
+    struct tide_text safe = {0};
+    next(csv);
+    tide_name_safe(&safe, text, &PLAIN);
+    if (safe.bytes && strpbrk(safe.bytes, ",\" "))
+        add_quoted(csv, safe.bytes);
+    else
+        tide_text_add(csv->out, safe.bytes ? safe.bytes : "");
+    csv->out->failed = csv->out->failed || safe.failed;
+    tide_text_release(&safe);
+}
+
+static void add_head(struct csv *csv, const char *const *names)
+{
+    for (; *names; names++)
+        add_text(csv, *names);
+    end(csv);
+}
+
+static void add_values(struct csv *csv, uint64_t bytes, uint64_t calls, uint64_t total)
+{
+    add_number(csv, bytes);
+    add_number(csv, calls);
+    add_share(csv, bytes, total);
+}
+
+static void add_function(struct csv *csv, const struct tide_function *function)
+{
+    add_text(csv, function ? function->name : "");
+    add_text(csv, function ? function->module : "");
+}
+
+/* --- Shapes -------------------------------------------------------------------------- */
+
+static void add_flat(struct csv *csv, const struct tide_report_json *report)
+{
+    const struct tide_rows *const rows = report->rows;
+    const char *const names[] = {"bytes",
+                                 tide_metric_counts(rows->metric),
+                                 "share",
+                                 "inclusive_bytes",
+                                 "inclusive_calls",
+                                 "function",
+                                 "module",
+                                 "file",
+                                 "line",
+                                 NULL};
+    add_head(csv, names);
+    for (size_t i = 0; i < rows->flat_count; i++) {
+        const struct tide_flat_row *const row = &rows->flat[i];
+        const struct tide_function *const function = &rows->functions[row->function];
+        if (report->limit > 0 && i == report->limit)
+            break;
+        add_values(csv, row->self_bytes, row->self_calls, rows->total_bytes);
+        add_number(csv, row->inclusive_bytes);
+        add_number(csv, row->inclusive_calls);
+        add_function(csv, function);
+        add_text(csv, function->file);
+        add_place(csv, function->file ? function->line : 0);
+        end(csv);
+    }
+}
+
+/* The functions of the path at hand, innermost first, as one value. */
+static void add_path(struct csv *csv, const struct tide_paths *paths)
+{
+    struct tide_text joined = {0};
+    for (size_t i = 0; i < paths->call_count; i++) {
+        if (i > 0)
+            tide_text_add(&joined, ";");
+        tide_text_add(&joined, paths->functions[paths->calls[i].function].name);
+    }
+    add_text(csv, joined.bytes);
+    csv->out->failed = csv->out->failed || joined.failed;
+    tide_text_release(&joined);
+}
+
+static void add_stack_row(struct csv *csv, const struct tide_report_json *report,
+                          struct tide_paths *paths, size_t index)
+{
+    const struct tide_stack_row *const row = &report->rows->stacks[index];
+    if (tide_paths_walk(paths, report->model->sites[row->site].stack)) {
+        csv->out->failed = true;
+        return;
+    }
+    const struct tide_call *const call = &paths->calls[0];
+    add_values(csv, row->bytes, row->calls, report->rows->total_bytes);
+    add_function(csv, &paths->functions[call->function]);
+    add_text(csv, call->file);
+    add_place(csv, call->file ? call->line : 0);
+    add_path(csv, paths);
+    end(csv);
+}
+
+static void add_stacks(struct csv *csv, const struct tide_report_json *report)
+{
+    const char *const names[] = {"bytes",  tide_metric_counts(report->rows->metric),
+                                 "share",  "function",
+                                 "module", "file",
+                                 "line",   "stack",
+                                 NULL};
+    struct tide_paths paths;
+    if (tide_paths_init(&paths, report->model)) {
+        csv->out->failed = true;
+        return;
+    }
+    paths.fold = report->rows->fold;
+    paths.hide = report->rows->hide;
+    add_head(csv, names);
+    for (size_t i = 0; i < report->rows->stack_count; i++) {
+        if (report->limit > 0 && i == report->limit)
+            break;
+        add_stack_row(csv, report, &paths, i);
+    }
+    tide_paths_release(&paths);
+}
+
+/* PART tells the two trees of a sandwich apart. */
+static void add_tree(struct csv *csv, const struct tide_rows *rows, size_t limit,
+                     const char *part)
+{
+    const struct tide_branch_options options = {.lines = limit};
+    struct tide_branches branches;
+    if (tide_branches_build(rows, options, &branches)) {
+        csv->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < branches.count; i++) {
+        const struct tide_branch *const branch = &branches.list[i];
+        const struct tide_tree_row *const row = &rows->tree[branch->first];
+        if (branch->kind != TIDE_BRANCH_CALLS)
+            continue; /* in the row's own values */
+        const bool known = row->function < rows->function_count;
+        add_text(csv, part);
+        add_number(csv, branch->depth);
+        add_values(csv, row->bytes, row->calls, rows->total_bytes);
+        add_number(csv, row->self_bytes);
+        add_number(csv, row->self_calls);
+        add_function(csv, known ? &rows->functions[row->function] : NULL);
+        add_text(csv, row->file);
+        add_place(csv, row->file ? row->line : 0);
+        end(csv);
+    }
+    tide_branches_release(&branches);
+}
+
+static void add_trees(struct csv *csv, const struct tide_report_json *report)
+{
+    const char *const names[] = {
+        "part",   "depth",      "bytes",      tide_metric_counts(report->rows->metric),
+        "share",  "self_bytes", "self_calls", "function",
+        "module", "file",       "line",       NULL};
+    add_head(csv, names);
+    add_tree(csv, report->rows, report->limit, report->callees ? "callers" : "tree");
+    if (report->callees)
+        add_tree(csv, report->callees, report->limit, "callees");
+}
+
+static void add_groups(struct csv *csv, const struct tide_report_json *report)
+{
+    const struct tide_groups *const groups = report->groups;
+    static const char *const NAMES[TIDE_GROUPINGS][2] = {
+        [TIDE_BY_THREAD] = {"thread", "tid"}, [TIDE_BY_PROCESS] = {"process", "pid"},
+        [TIDE_BY_REGION] = {"region", NULL},  [TIDE_BY_LABEL] = {"label", NULL},
+        [TIDE_BY_MODULE] = {"module", NULL},  [TIDE_BY_LINE] = {"file", "line"},
+    };
+    const char *const names[] = {"bytes",
+                                 tide_metric_counts(groups->metric),
+                                 "share",
+                                 "inclusive_bytes",
+                                 "inclusive_calls",
+                                 NAMES[groups->by][0],
+                                 NAMES[groups->by][1],
+                                 NULL};
+    add_head(csv, names);
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct tide_group_row *const row = &groups->list[i];
+        if (report->limit > 0 && i == report->limit)
+            break;
+        add_values(csv, row->bytes, row->calls, groups->total_bytes);
+        add_number(csv, row->inclusive_bytes);
+        add_number(csv, row->inclusive_calls);
+        add_text(csv, row->name);
+        if (NAMES[groups->by][1])
+            add_place(csv, row->number);
+        end(csv);
+    }
+}
+
+/* --- Histograms ---------------------------------------------------------------------- */
+
+static void add_sizes(struct csv *csv, const struct tide_histograms *all)
+{
+    static const char *const NAMES[] = {
+        "least_bytes",  "requested_calls", "requested_bytes", "usable_calls",
+        "usable_bytes", "freed_calls",     "freed_bytes",     NULL};
+    add_head(csv, NAMES);
+    for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
+        if (!all->requested.calls[i] && !all->usable.calls[i] && !all->freed.calls[i])
+            continue;
+        add_number(csv, tide_histogram_least(i));
+        add_number(csv, all->requested.calls[i]);
+        add_number(csv, all->requested.bytes[i]);
+        add_number(csv, all->usable.calls[i]);
+        add_number(csv, all->usable.bytes[i]);
+        add_number(csv, all->freed.calls[i]);
+        add_number(csv, all->freed.bytes[i]);
+        end(csv);
+    }
+}
+
+static void add_lives(struct csv *csv, const char *unit,
+                      const struct tide_histogram *histogram)
+{
+    for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
+        if (!histogram->calls[i])
+            continue;
+        add_text(csv, unit);
+        add_number(csv, tide_histogram_least(i));
+        add_number(csv, histogram->calls[i]);
+        add_number(csv, histogram->bytes[i]);
+        end(csv);
+    }
+}
+
+static void add_lifetimes(struct csv *csv, const struct tide_histograms *all)
+{
+    static const char *const NAMES[] = {"unit", "least", "calls", "bytes", NULL};
+    add_head(csv, NAMES);
+    add_lives(csv, "nanoseconds", &all->life_ns);
+    add_lives(csv, "allocated_bytes", &all->life_bytes);
+}
+
+void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *report)
+{
+    struct csv csv = {.out = out};
+    if (report->shape == TIDE_SHAPE_SIZES)
+        add_sizes(&csv, report->model->histograms);
+    else if (report->shape == TIDE_SHAPE_LIFETIMES)
+        add_lifetimes(&csv, report->model->histograms);
+    else if (report->groups)
+        add_groups(&csv, report);
+    else if (report->shape == TIDE_SHAPE_FLAT)
+        add_flat(&csv, report);
+    else if (report->shape == TIDE_SHAPE_STACKS)
+        add_stacks(&csv, report);
+    else
+        add_trees(&csv, report);
+}
