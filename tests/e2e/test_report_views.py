@@ -1,0 +1,140 @@
+"""tests/e2e/test_report_views.py - the views and filters of `report`, on one recorded run.
+
+The program says itself what it made in which region, under which label, in which thread.
+"""
+import csv
+import io
+import subprocess
+import unittest
+
+import tide
+
+NASTY = 'bad\x1b[2J,"name"'
+SAFE = 'bad\\x1b[2J,"name"'
+
+
+class Views(tide.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_of = tide.Recorded([tide.program("phases")])
+        cls.own = cls.run_of.own_count()
+
+    def report(self, *options):
+        result = self.run_of.report(*options)
+        self.whole(result)
+        return result
+
+    def text(self, *options):
+        return subprocess.run([tide.TIDEMARK, "report", self.run_of.trace, *options],
+                              capture_output=True, text=True, timeout=300, check=True).stdout
+
+    def rows(self, key, *options):
+        return {row[key]: row for row in self.report(*options)["rows"]}
+
+    def test_regions(self):
+        rows = self.rows("region", "--regions", "--leaks")
+        self.assertEqual(rows["main/solve"]["bytes"], self.own["main/solve"])
+        self.assertEqual(rows["main"]["bytes"], self.own["main"])
+        self.assertEqual(rows["main"]["inclusive_bytes"],
+                         self.own["main"] + self.own["main/solve"] + self.own["nasty"])
+        made = self.rows("region", "--regions", "--total")
+        self.assertEqual(made["produce"]["bytes"], self.own["produce"])
+        self.assertNotIn("produce", rows)
+        self.assertEqual(self.report("--regions")["honesty"]["region_mismatches"], 1)
+
+    def test_labels(self):
+        rows = self.rows("label", "--labels", "--leaks")
+        for label in ("row", "matrix"):
+            self.assertEqual(rows[label]["bytes"], self.own[label])
+        # They stood at the peak as well, though each got its name after it was made.
+        peak = self.rows("label", "--labels", "--peak")
+        self.assertEqual(peak["matrix"]["bytes"], self.own["matrix"])
+        self.assertEqual(peak["row"]["blocks"], 100)
+
+    def test_threads_and_who_freed_what(self):
+        rows = self.rows("thread", "--threads", "--total")
+        self.assertEqual(rows["maker"]["bytes"] - rows["maker"]["bytes"] % 1000,
+                         self.own["produce"])
+        text = self.text("--threads", "--bytes")
+        self.assertRegex(text, rf"25,000 B in {self.own['handed']} blocks made by "
+                               r"maker \(tid \d+\), freed\s+by phases")
+
+    def test_filters_compose(self):
+        solved = self.report("--leaks", "--region", "main/solve")
+        self.assertEqual(solved["total_bytes"], self.own["main/solve"])
+        self.assertTrue(solved["filtered"])
+        self.assertEqual(solved["whole_bytes"], solved["summary"]["live_bytes"])
+        large = self.report("--leaks", "--region", "main/solve", "--size", "1K..")
+        self.assertEqual(large["total_bytes"], self.own["matrix"])
+        rows = self.report("--leaks", "--label", "row|matrix", "--function", "keep",
+                           "--file", "phases.c", "--process", "phases", "--size", "..200")
+        self.assertEqual(rows["total_bytes"], self.own["row"])
+        self.assertEqual(self.report("--leaks", "--thread", "maker")["total_bytes"], 0)
+        self.assertEqual(self.report("--total", "--thread", "maker", "--region",
+                                     "produce")["total_calls"], self.own["handed"])
+        self.assertEqual(self.report("--churn", "--function", "churn")["total_calls"],
+                         self.own["churn"])
+
+    def test_moments(self):
+        end = self.report()["duration_s"]
+        late = self.report("--live-at", str(end))
+        self.assertEqual(late["total_bytes"], late["summary"]["live_bytes"])
+        self.assertEqual(self.report("--live-at", "0")["view"], "leaks")
+        halves = [self.report("--between", str(a), str(b), "--total")["total_calls"]
+                  for a, b in ((0, end / 2), (end / 2, end + 1))]
+        self.assertEqual(sum(halves), self.report()["summary"]["alloc_calls"])
+
+    def test_all_shapes_have_the_same_total(self):
+        for view in ("--peak", "--leaks", "--total", "--churn"):
+            totals = set()
+            for shape in (["--tree"], ["--flat"], ["--stacks"], ["--bottom-up"],
+                          ["--threads"], ["--processes"], ["--regions"], ["--labels"],
+                          ["--modules"], ["--lines"], ["--no-fold"], ["--hide", "keep"]):
+                result = self.report(view, *shape)
+                totals.add((result["total_bytes"], result["total_calls"]))
+                if "children" not in str(result["rows"][:1]):
+                    self.assertEqual(sum(row["bytes"] for row in result["rows"]),
+                                     result["total_bytes"], (view, shape))
+            self.assertEqual(len(totals), 1, view)
+
+    def test_histograms_are_of_all_blocks(self):
+        summary = self.report()["summary"]
+        sizes = self.report("--sizes")["rows"]
+        self.assertEqual(sum(row["requested_calls"] for row in sizes),
+                         summary["alloc_calls"])
+        self.assertEqual(sum(row["requested_bytes"] for row in sizes),
+                         summary["allocated_bytes"])
+        self.assertEqual(sum(row["freed_calls"] for row in sizes), summary["free_calls"])
+        lives = self.report("--lifetimes")["rows"]
+        self.assertEqual(sum(row["calls"] for row in lives if "least_s" in row),
+                         summary["free_calls"])
+
+    def test_csv_is_what_json_is(self):
+        for shape in ("--flat", "--threads", "--regions", "--labels", "--lines"):
+            table = list(csv.DictReader(io.StringIO(
+                self.text("--csv", "--total", shape))))
+            rows = self.report("--total", shape)["rows"]
+            self.assertEqual([int(line["bytes"]) for line in table],
+                             [row["bytes"] for row in rows])
+        regions = [line["region"] for line in csv.DictReader(io.StringIO(
+            self.text("--csv", "--total", "--regions")))]
+        self.assertIn("main/" + SAFE, regions)
+
+    def test_names_do_nothing_to_a_terminal(self):
+        for options in (["--regions"], ["--labels"], ["--csv", "--labels"], []):
+            self.assertNotIn("\x1b", self.text(*options))
+        self.assertIn("main/" + NASTY, self.rows("region", "--regions", "--leaks"))
+
+    def test_callers_and_callees(self):
+        text = self.text("--total", "--callers", "churn")
+        self.assertRegex(text, r"churn.*main")
+        result = self.report("--total", "--sandwich", "keep")
+        self.assertEqual(result["rows"][0]["function"], "keep")
+        self.assertEqual(result["callees"][0]["function"], "keep")
+        self.assertEqual(result["rows"][0]["bytes"], result["callees"][0]["bytes"])
+        self.assertIn("No stack has such a function",
+                      self.text("--callers", "nobody_at_all"))
+
+
+if __name__ == "__main__":
+    unittest.main()
