@@ -182,20 +182,28 @@ static int fail_choice(const struct parser *parser, const struct tide_option *op
                            value, words);
 }
 
+/* What kind of value OPTION wants, with an example. */
+static const char *wanted_by(const struct tide_option *option)
+{
+    if (option->count)
+        return "a whole number";
+    if (option->bytes)
+        return "a size (like 4096, 64K or 2GiB)";
+    if (option->bytes_range)
+        return "a range of sizes (like 1K..64K or 1M..)";
+    if (option->seconds_range)
+        return "a range of seconds (like 0.5..10 or 2..)";
+    return option->seconds_pair ? "two times in seconds (like 2,10)"
+                                : "a time in seconds";
+}
+
 static int fail_value(const struct parser *parser, const struct tide_option *option,
                       const char *value)
 {
     if (option->choice)
         return fail_choice(parser, option, value);
-    const char *const wanted =
-        option->count           ? "a whole number"
-        : option->bytes         ? "a size (like 4096, 64K or 2GiB)"
-        : option->bytes_range   ? "a range of sizes (like 1K..64K or 1M..)"
-        : option->seconds_range ? "a range of seconds (like 0.5..10 or 2..)"
-        : option->seconds_pair  ? "two times in seconds (like 2,10)"
-                                : "a time in seconds";
     return tide_fail_usage(parser->command, "--%s: '%s' is not %s", option->name, value,
-                           wanted);
+                           wanted_by(option));
 }
 
 static int take_value(const struct parser *parser, const struct tide_option *option,

@@ -116,27 +116,43 @@ static void settle(struct tide_report_options *options, const struct words *word
     options->load.details = counts(options);
 }
 
+/* What contradicts itself among the times; NULL: nothing. */
+static const char *wrong_times(const struct words *words)
+{
+    if (words->between[1] < 0)
+        return NULL;
+    if (words->live_at >= 0)
+        return "either --live-at or --between";
+    return words->between[0] >= words->between[1] ? "--between ends before it begins"
+                                                  : NULL;
+}
+
+/* The same of views and shapes. */
+static const char *wrong_views(const struct tide_report_options *options)
+{
+    const int views = tide_report_views(options);
+    if (count_shapes(options) > 1)
+        return "one shape (like --tree or --flat) at a time";
+    if (options->json && views > 1)
+        return "--json holds one view at a time";
+    if (options->csv && views > 1)
+        return "--csv holds one view at a time";
+    if (counts(options) && (views > 0 || options->space != 0))
+        return "--sizes and --lifetimes are of all blocks of the heap";
+    return NULL;
+}
+
 /* -1, or the exit status when the options contradict each other. */
 static int check(const struct tide_report_options *options, const struct words *words)
 {
-    if (count_shapes(options) > 1)
-        return tide_fail_usage(&tide_cmd_report,
-                               "one shape (like --tree or --flat) at a time");
-    if (options->bytes && options->si)
-        return tide_fail_usage(&tide_cmd_report, "either --bytes or --si");
-    if (options->json && options->csv)
-        return tide_fail_usage(&tide_cmd_report, "either --json or --csv");
-    if ((options->json || options->csv) && tide_report_views(options) > 1)
-        return tide_fail_usage(&tide_cmd_report, "--%s holds one view at a time",
-                               options->json ? "json" : "csv");
-    if (words->live_at >= 0 && words->between[1] >= 0)
-        return tide_fail_usage(&tide_cmd_report, "either --live-at or --between");
-    if (words->between[1] >= 0 && words->between[0] >= words->between[1])
-        return tide_fail_usage(&tide_cmd_report, "--between ends before it begins");
-    if (counts(options) && (tide_report_views(options) > 0 || options->space != 0))
-        return tide_fail_usage(&tide_cmd_report,
-                               "--sizes and --lifetimes are of all blocks of the heap");
-    return -1;
+    const char *wrong = wrong_views(options);
+    if (!wrong)
+        wrong = wrong_times(words);
+    if (!wrong && options->bytes && options->si)
+        wrong = "either --bytes or --si";
+    if (!wrong && options->json && options->csv)
+        wrong = "either --json or --csv";
+    return wrong ? tide_fail_usage(&tide_cmd_report, "%s", wrong) : -1;
 }
 
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
