@@ -105,6 +105,29 @@ static void add_flat_rows(struct tide_json *json, const struct tide_report_json 
     }
 }
 
+/* All that a stack did in the run, whatever the view. */
+static void add_site(struct tide_json *json, const struct tide_model *model,
+                     const struct tide_site *site)
+{
+    tide_json_open_row(json, "site");
+    tide_json_uint(json, "alloc_calls", site->calls);
+    tide_json_uint(json, "allocated_bytes", site->bytes);
+    tide_json_uint(json, "freed_calls", site->freed_calls);
+    tide_json_uint(json, "most_bytes", site->most_bytes);
+    tide_json_number(json, "most_time_s",
+                     tide_trace_seconds(model->trace, site->most_ticks));
+    tide_json_number(json, "first_s",
+                     tide_trace_seconds(model->trace, site->first_ticks));
+    tide_json_number(json, "last_s",
+                     tide_trace_seconds(model->trace, site->last_ticks));
+    tide_json_uint(json, "slack_bytes", site->slack_bytes);
+    tide_json_uint(json, "realloc_calls", site->more.moved_calls);
+    tide_json_uint(json, "realloc_growth_bytes", site->more.grown_bytes);
+    tide_json_uint(json, "foreign_free_calls", site->more.foreign_calls);
+    tide_json_uint(json, "foreign_free_bytes", site->more.foreign_bytes);
+    tide_json_close(json);
+}
+
 static void add_stack_rows(struct writer *writer)
 {
     const struct tide_report_json *const report = writer->report;
@@ -119,6 +142,7 @@ static void add_stack_rows(struct writer *writer)
         if (writer->paths.call_count > 0)
             add_call(writer, 0);
         add_stack(writer);
+        add_site(&writer->json, report->model, &report->model->sites[row->site]);
         tide_json_close(&writer->json);
     }
 }

