@@ -59,6 +59,21 @@ static struct tide_builder *small_trace(void)
     return builder;
 }
 
+/* A process that did nothing, or made one block of no size. */
+static struct tide_builder *bare_trace(bool one)
+{
+    struct tide_builder *const builder = tide_builder_new();
+    tide_builder_note(&builder->notes[0], TIDE_NOTE_PROCESS,
+                      (const uint64_t[]){77, 1, 5, 0, 0}, 5, NULL);
+    struct tide_lane_out *const lane = tide_builder_lane(builder, 0, 0);
+    tide_out_sync(lane, 10, 0);
+    if (one)
+        tide_out_alloc(lane, (struct tide_out_birth){.address = 0x1000},
+                       (struct tide_out_stack){0});
+    tide_builder_finish(builder);
+    return builder;
+}
+
 static int enter_folder(void **state)
 {
     (void)state;
@@ -68,6 +83,12 @@ static int enter_folder(void **state)
     write_file("small.tide", builder->file.bytes, builder->file.length);
     write_file("cut.tide", builder->file.bytes, builder->file.length - 10);
     tide_builder_free(builder);
+    for (int i = 0; i < 2; i++) {
+        builder = bare_trace(i == 1);
+        write_file(i ? "one.tide" : "bare.tide", builder->file.bytes,
+                   builder->file.length);
+        tide_builder_free(builder);
+    }
     builder = tide_rich_trace(false);
     write_file("rich.tide", builder->file.bytes, builder->file.length);
     tide_builder_free(builder);
@@ -77,9 +98,9 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
     (void)state;
-    static const char *const NAMES[] = {"small.tide", "cut.tide",   "rich.tide",
-                                        "prog",       "empty.tide", "text",
-                                        "stdout",     "stderr"};
+    static const char *const NAMES[] = {"small.tide", "cut.tide", "rich.tide", "prog",
+                                        "empty.tide", "text",     "stdout",    "stderr",
+                                        "bare.tide",  "one.tide"};
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
         (void)unlink(NAMES[i]);
     return chdir("/") || rmdir(folder);
@@ -264,6 +285,27 @@ static void every_shape_keeps_to_the_width(void **state)
     (void)unsetenv("COLUMNS"); /* NOLINT(concurrency-mt-unsafe) */
 }
 
+static void says_nothing_foolish_of_next_to_nothing(void **state)
+{
+    (void)state;
+    static const char *const HOW[] = {"", "--json", "--csv"};
+    static const char *const WHAT[] = {"", "--sizes", "--lifetimes", "--leaks"};
+    for (size_t i = 0; i < (TIDE_SHAPES_TRIED + 4) * 6; i++) {
+        const size_t shape = i / 6;
+        char line[128];
+        (void)snprintf(line, sizeof(line), "%s %s %s.tide", HOW[i % 3],
+                       shape < 4 ? WHAT[shape] : SHAPES[shape - 4],
+                       i / 3 % 2 ? "one" : "bare");
+        assert_int_equal(run(&tide_cmd_report, line), 0);
+        assert_string_equal(err, "");
+        assert_null(strstr(out, "nan"));
+        assert_null(strstr(out, "inf,"));
+        assert_null(strstr(out, "100.0 %"));
+        assert_true(i % 3 != 1 || json_valid(out));
+        assert_true(i % 3 != 2 || csv_columns(out) >= 4);
+    }
+}
+
 static void a_cut_trace_is_reported_and_says_so_first_and_last(void **state)
 {
     (void)state;
@@ -358,6 +400,7 @@ int main(void)
         cmocka_unit_test(every_view_and_shape_of_a_rich_trace_is_valid_json),
         cmocka_unit_test(every_shape_of_a_rich_trace_is_a_table),
         cmocka_unit_test(every_shape_keeps_to_the_width),
+        cmocka_unit_test(says_nothing_foolish_of_next_to_nothing),
         cmocka_unit_test(a_cut_trace_is_reported_and_says_so_first_and_last),
         cmocka_unit_test(takes_the_newest_trace_when_none_is_named),
         cmocka_unit_test(says_what_a_file_is_that_is_no_trace),
