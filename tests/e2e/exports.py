@@ -57,7 +57,8 @@ def space_of(report, space):
 
 
 def stack_rows(trace, view, space="heap"):
-    return tide.report(trace, f"--{view}", "--stacks", "--space", space)["rows"]
+    return tide.report(trace, f"--{view}", "--stacks", "--no-fold", "--space",
+                       space)["rows"]
 
 
 # --- pprof ---------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class Profiles(tide.Case):
     @each_run
     def test_folded_is_the_tree(self, name, trace, space):
         for view in exports.VIEWS:
-            report = tide.report(trace, f"--{view}", "--tree", "--space", space,
+            report = tide.report(trace, f"--{view}", "--tree", "--no-fold", "--space", space,
                                  "-n", "0")
             wanted = collections.Counter()
             self.flatten(report["rows"], (), wanted)
@@ -154,7 +154,8 @@ class Callgrind(tide.Case):
             key = "calls" if view in ("total", "churn") else "blocks"
             own, below = ((key, "inclusive_calls") if counts
                           else ("bytes", "inclusive_bytes"))
-            rows = tide.report(trace, f"--{view}", "--flat", "--space", space)["rows"]
+            rows = tide.report(trace, f"--{view}", "--flat", "--no-fold", "--space",
+                               space)["rows"]
             self.assertEqual(
                 self.column(alone, i),
                 self.nonzero(((r["function"], r["module"]), r[own]) for r in rows))
@@ -182,7 +183,7 @@ class Callgrind(tide.Case):
         with open(self.write(trace, "heap"), encoding="utf-8") as file:
             text = file.read()
         flat = {row["function"]: row for row in
-                tide.report(trace, "--peak", "--flat")["rows"]}
+                tide.report(trace, "--peak", "--flat", "--no-fold")["rows"]}
         row = flat["build_pool"]
         self.assertRegex(text, rf"fn=\(\d+\) build_pool\n{row['line']} {row['bytes']} 1 ")
 
@@ -367,7 +368,7 @@ class Tables(tide.Case):
         trace = exports.record("tide_pool").trace
         rows = dict(self.rows(exports.database(trace),
                               "SELECT function, peak_bytes FROM by_function"))
-        for row in tide.report(trace, "--peak", "--flat")["rows"]:
+        for row in tide.report(trace, "--peak", "--flat", "--no-fold")["rows"]:
             self.assertEqual(rows[row["function"]], row["inclusive_bytes"])
 
 
