@@ -41,7 +41,16 @@
 #include "model/site.h"
 #include "trace/event.h"
 
-enum { TIDE_MOVES_OPEN = 4 }; /* of a lane at once; the oldest makes room */
+enum {
+    TIDE_MOVES_OPEN = 4, /* of a lane at once; the oldest makes room */
+    TIDE_FLOW_HINTS = 8, /* a power of two */
+};
+
+/* Which flow the blocks of MAKER go into when this lane's thread frees them. */
+struct tide_flow_hint {
+    uint32_t maker;
+    uint32_t flow; /* index + 1; 0: nothing is known */
+};
 
 struct tide_lane_book {
     uint64_t newest; /* the birth of the block the lane's thread made last; 0: none */
@@ -51,6 +60,7 @@ struct tide_lane_book {
     uint8_t move_count;
     struct tide_stretch stretch;
     struct tide_where where;
+    struct tide_flow_hint flow_hints[TIDE_FLOW_HINTS]; /* by maker */
     /* Innermost last; key 0: its address held no block that we know. */
     struct tide_block moves[TIDE_MOVES_OPEN];
 };

@@ -1,6 +1,7 @@
 /* model/account_extra.c - events that are neither a birth nor a death.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/account_enter.h"
 #include "model/grow.h"
@@ -25,8 +26,9 @@ static enum tide_status begin_thread(struct tide_account *account,
         .tid = tid <= UINT32_MAX ? (uint32_t)tid : 0,
         .first_ticks = event->ticks,
     };
-    return tide_where_thread(&account->contexts, &account->lanes[event->lane].where,
-                             &thread);
+    struct tide_lane_book *const lane = &account->lanes[event->lane];
+    memset(lane->flow_hints, 0, sizeof(lane->flow_hints)); /* they were another's */
+    return tide_where_thread(&account->contexts, &lane->where, &thread);
 }
 
 enum tide_status tide_account_locate(struct tide_account *account,
@@ -42,36 +44,49 @@ enum tide_status tide_account_locate(struct tide_account *account,
     return status ? status : tide_where_context(&account->contexts, where, space);
 }
 
+/* The flow from MAKER to the lane's thread: index + 1; 0 without memory. */
+static uint32_t __attribute__((noinline))
+find_flow(const struct tide_entry *entry, uint32_t maker)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_pair pair = {maker, entry->lane->where.thread};
+    uint32_t number;
+    if (tide_pairs_find(&account->flow_pairs, pair, &number))
+        return 0;
+    struct tide_flow *const flows = tide_grown(account->flows, &account->flow_capacity,
+                                               (size_t)number + 1, sizeof(*flows));
+    if (!flows)
+        return 0;
+    account->flows = flows;
+    flows[number].from = maker;
+    flows[number].to = entry->lane->where.thread;
+    entry->lane->flow_hints[maker % TIDE_FLOW_HINTS] =
+        (struct tide_flow_hint){.maker = maker, .flow = number + 1};
+    return number + 1;
+}
+
 enum tide_status tide_entry_flow(const struct tide_entry *entry,
                                  const struct tide_block *block)
 {
     struct tide_account *const account = entry->account;
-    enum tide_status status = tide_account_locate(account, entry->event, TIDE_IN_HEAP);
+    const enum tide_status status =
+        tide_account_locate(account, entry->event, TIDE_IN_HEAP);
     if (status)
         return status;
     const struct tide_context made =
         tide_context_of(&account->contexts, account->keys.list[block->key - 1].context);
-    const uint32_t maker = made.thread;
-    const uint32_t taker = entry->lane->where.thread;
-    if (maker == taker || made.excluded)
+    if (made.thread == entry->lane->where.thread || made.excluded)
         return TIDE_OK;
-    uint32_t number;
-    const struct tide_pair pair = {maker, taker};
-    status = tide_pairs_find(&account->flow_pairs, pair, &number);
-    if (status)
-        return status;
-    struct tide_flow *const flows = tide_grown(account->flows, &account->flow_capacity,
-                                               (size_t)number + 1, sizeof(*flows));
-    if (!flows)
-        return TIDE_ENOMEM;
-    account->flows = flows;
-    flows[number].from = maker;
-    flows[number].to = taker;
-    flows[number].calls++;
-    flows[number].bytes += block->size;
+    const struct tide_flow_hint hint =
+        entry->lane->flow_hints[made.thread % TIDE_FLOW_HINTS];
+    const uint32_t flow = hint.flow && hint.maker == made.thread
+                              ? hint.flow
+                              : find_flow(entry, made.thread);
     struct tide_key_more *const more = tide_keys_more(&account->keys, block->key - 1);
-    if (!more)
+    if (!flow || !more)
         return TIDE_ENOMEM;
+    account->flows[flow - 1].calls++;
+    account->flows[flow - 1].bytes += block->size;
     more->foreign_calls++;
     more->foreign_bytes += block->size;
     return TIDE_OK;

@@ -217,6 +217,7 @@ static enum tide_status check_lane(const struct reading *reading,
                                    struct tide_lane_book *lane)
 {
     lane->known = made_bool(&lane->known);
+    memset(lane->flow_hints, 0, sizeof(lane->flow_hints));
     if (lane->process >= reading->saved.processes || lane->move_count > TIDE_MOVES_OPEN)
         return TIDE_ECORRUPT;
     for (size_t i = 0; i < lane->move_count; i++)

@@ -172,7 +172,7 @@ enum tide_status tide_keys_restore(struct tide_keys *keys, const struct tide_key
 
 /* --- What is rare ------------------------------------------------------------------- */
 
-struct tide_key_more *tide_keys_more(struct tide_keys *keys, uint32_t key)
+struct tide_key_more *tide_keys_more_room(struct tide_keys *keys, uint32_t key)
 {
     struct tide_key_more *const more =
         tide_grown(keys->more, &keys->more_capacity, (size_t)key + 1, sizeof(*more));

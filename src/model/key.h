@@ -77,8 +77,15 @@ static inline uint32_t tide_keys_last(const struct tide_keys *keys, uint32_t sta
     return stack < keys->by_stack_capacity ? keys->by_stack[stack] : 0;
 }
 
+/* Make room for what is rarely counted of KEY; NULL without memory. */
+struct tide_key_more *tide_keys_more_room(struct tide_keys *keys, uint32_t key);
+
 /* What is rarely counted of KEY; NULL without memory. */
-struct tide_key_more *tide_keys_more(struct tide_keys *keys, uint32_t key);
+static inline struct tide_key_more *tide_keys_more(struct tide_keys *keys, uint32_t key)
+{
+    return key < keys->more_capacity ? &keys->more[key]
+                                     : tide_keys_more_room(keys, key);
+}
 
 /* What KEY held goes with its process: it stands no more, but nothing freed it. */
 enum tide_status tide_keys_leave(struct tide_keys *keys, uint32_t key,

@@ -180,6 +180,29 @@ static void compare_space(const struct true_trial *trial, uint32_t space)
     }
 }
 
+/* Who freed whose blocks; how many there were in all. */
+static uint64_t compare_flows(const struct true_trial *trial)
+{
+    const struct true_history *const history = trial->history;
+    uint64_t all = 0;
+    for (size_t i = 0; i < trial->model->flow_count; i++) {
+        const struct tide_flow *const flow = &trial->model->flows[i];
+        uint64_t calls = 0, bytes = 0;
+        for (size_t k = 0; k < history->block_count; k++) {
+            const struct true_block *const block = &history->blocks[k];
+            if (block->thread != trial->model->key_threads[flow->from].tid ||
+                block->freed_by != trial->model->key_threads[flow->to].tid)
+                continue;
+            calls++;
+            bytes += block->size;
+        }
+        assert_int_equal(flow->calls, calls);
+        assert_int_equal(flow->bytes, bytes);
+        all += calls;
+    }
+    return all;
+}
+
 static void counts_by_every_attribute_as_a_recount_does(void **state)
 {
     (void)state;
@@ -194,8 +217,7 @@ static void counts_by_every_attribute_as_a_recount_does(void **state)
         assert_int_equal(model->honesty.region_mismatches, trial.history->mismatches);
         assert_int_equal(model->honesty.unmatched_labels,
                          trial.history->unmatched_labels);
-        for (size_t i = 0; i < model->flow_count; i++)
-            foreign += model->flows[i].calls;
+        foreign += compare_flows(&trial);
         for (size_t i = 0; i < trial.history->block_count; i++) {
             temporary += trial.history->blocks[i].temporary;
             labelled += trial.history->blocks[i].label > 0;
