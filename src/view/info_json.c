@@ -101,7 +101,10 @@ static void add_processes(struct tide_json *json, const struct tide_trace *trace
         else
             tide_json_null(json, "end_s");
         tide_json_uint(json, "dropped", process->dropped);
-        tide_json_uint(json, "rss_peak_bytes", process->rss_peak);
+        if (process->rss_peak)
+            tide_json_uint(json, "rss_peak_bytes", process->rss_peak);
+        else
+            tide_json_null(json, "rss_peak_bytes"); /* it was never looked at */
         tide_json_uint(json, "recorder_bytes", process->recorder_bytes);
         tide_json_uint(json, "order_table_bytes", process->order_table_bytes);
         tide_json_close(json);

@@ -173,6 +173,11 @@ static void reports_to_the_byte_what_the_file_holds(void **state)
     assert_true(json_raw_at(out, "rows[0].stack[1].function", "\"prog+0x1010\""));
     assert_true(json_raw_at(out, "view", "\"leaks\""));
     assert_true(json_raw_at(out, "honesty.complete", "true"));
+    /* Nobody looked at it while it ran. */
+    assert_true(json_raw_at(out, "summary.rss_peak_bytes", "null"));
+    assert_true(json_raw_at(out, "honesty.rss_explained", "null"));
+    assert_int_equal(run(&tide_cmd_info, "--json small.tide"), 0);
+    assert_true(json_raw_at(out, "processes[0].rss_peak_bytes", "null"));
 }
 
 static void says_the_same_in_words(void **state)
@@ -198,6 +203,9 @@ static void shows_the_views_that_are_asked_for(void **state)
     assert_int_equal(run(&tide_cmd_report, "--flat small.tide"), 0);
     assert_non_null(strstr(out, "At the peak  600 B in 3 blocks"));
     assert_null(strstr(out, "Live at the end"));
+    assert_int_equal(run(&tide_cmd_report, "--peak --space mmap small.tide"), 0);
+    assert_non_null(
+        strstr(out, "At the peak  the program mapped no private memory itself"));
 }
 
 static const char *const SHAPES[] = {
