@@ -76,11 +76,10 @@ struct tide_key {
 };
 _Static_assert(sizeof(struct tide_key) == 128, "two cache lines");
 
-/* What few keys have. */
+/* What few keys have.  Births by realloc, and what they grew by, count under the label
+ * that the block had then. */
 struct tide_key_more {
-    uint64_t moved_calls,
-        grown_bytes; /* by realloc: births, and what they grew by; under
-                                          the label that the block had then */
+    uint64_t moved_calls, grown_bytes;
     uint64_t foreign_calls, foreign_bytes; /* freed by another thread than its maker */
     uint64_t left_blocks, left_bytes;      /* by processes that ended: never freed */
 };

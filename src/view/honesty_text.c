@@ -118,6 +118,10 @@ static void add_limits(struct tide_page *page, const struct tide_honesty *h)
         {h->unresolved_frames, "frame without a name", "frames without a name"},
         {h->inherited_frees, "free of a block inherited by fork",
          "frees of blocks inherited by fork"},
+        {h->region_mismatches, "end of a region that was not the innermost",
+         "ends of regions that were not the innermost"},
+        {h->unmatched_labels, "name given to what is no block",
+         "names given to what is no block"},
     };
     struct tide_text words = {0};
     if (!add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0])))
