@@ -1,8 +1,8 @@
 /* tests/unit/test_coder.c - what the recorder writes is what the reader reads.
  *
- * Random births and deaths go through the recorder's rows and the encoder's columns, and must
- * come out as they went in, with the stacks they had: both sides remember stacks, births and
- * addresses by rules that must agree to the letter.
+ * Random events of all kinds go through the recorder's rows and the encoder's columns, and
+ * must come out as they went in, with the stacks they had: both sides remember stacks, births
+ * and addresses by rules that must agree to the letter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,166 +13,15 @@
 
 #include <cmocka.h>
 
-#include "capture/coder.h"
 #include "dice.h"
+#include "random_rows.h"
 #include "trace/decode.h"
 #include "trace/encode.h"
-
-enum {
-    TIDE_TEST_EVENTS = 40000,
-    TIDE_TEST_BYTES = 1 << 23,
-    TIDE_TEST_CHUNK = 3000, /* events in a chunk, about */
-    TIDE_TEST_LIVE = 3000,
-    TIDE_TEST_SYNC = 700, /* events between resets, about */
-    TIDE_TEST_DEEPEST = 30,
-    TIDE_TEST_STACKS = 1500,
-};
 
 /* The modules of frames are of no interest here. */
 void tide_modules_see(uint64_t address)
 {
     (void)address;
-}
-
-struct expected {
-    uint64_t address, size, usable;
-    uint8_t kind, alloc_kind, align_log2;
-    uint32_t depth; /* 0: no stack */
-    uint64_t words[TIDE_TEST_DEEPEST];
-};
-
-struct fixture {
-    struct tide_stream *stream;
-    uint64_t *rows, *end; /* end: where the next one goes */
-    size_t cuts[64];      /* in words: where chunks begin */
-    uint32_t cut_count;
-    struct expected *events;
-    size_t count;
-    uint64_t live[TIDE_TEST_LIVE], usable[TIDE_TEST_LIVE];
-    uint64_t freed[64]; /* addresses to be used again, by class */
-    struct dice dice;
-};
-
-static uint32_t roll(struct fixture *f, uint32_t sides)
-{
-    return (uint32_t)dice_roll(&f->dice, (int)sides);
-}
-
-static int set_up(void **state)
-{
-    struct fixture *f = calloc(1, sizeof(*f));
-    f->stream = calloc(1, sizeof(*f->stream));
-    f->rows = calloc(1, TIDE_TEST_BYTES);
-    f->events = calloc(TIDE_TEST_EVENTS, sizeof(*f->events));
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    free(f->stream);
-    free(f->rows);
-    free(f->events);
-    free(f);
-    return 0;
-}
-
-/* --- Writing --------------------------------------------------------------------------- */
-
-/* As put_reset() of stream.c does it. */
-static void reset(struct fixture *f)
-{
-    struct tide_stream *s = f->stream;
-    memset(s->seen, 0, sizeof(s->seen));
-    s->depth = s->known = 0;
-    s->memory.stacks = 0;
-    *f->end++ = TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0);
-    for (int i = 0; i < 3; i++)
-        *f->end++ = 0;
-}
-
-/* One of TIDE_TEST_STACKS stacks, taken as an engine takes it; they share their outer frames. */
-static uint32_t take_stack(struct fixture *f)
-{
-    struct tide_stream *s = f->stream;
-    struct dice shape = {1 + roll(f, TIDE_TEST_STACKS)};
-    const uint32_t depth = 1 + (uint32_t)dice_roll(&shape, TIDE_TEST_DEEPEST);
-    for (uint32_t i = 0; i < depth; i++)
-        s->walk[depth - 1 - i] =
-            0x1000 + i * 16 + (uint32_t)dice_roll(&shape, i + 3 < depth ? 2 : 5);
-    s->in_walk = true;
-    return depth;
-}
-
-static void expect(struct fixture *f, const struct expected *event)
-{
-    f->events[f->count++] = *event;
-}
-
-static void make_birth(struct fixture *f, uint32_t at)
-{
-    struct tide_stream *s = f->stream;
-    const uint32_t class = roll(f, 64);
-    struct expected e = {.kind = TIDE_EVENT_ALLOC,
-                         .alloc_kind = (uint8_t)roll(f, 3),
-                         .size = roll(f, 8) ? 16 * class + 1 : roll(f, 1u << 30)};
-    e.usable = roll(f, 5) ? TIDE_USABLE_GLIBC(e.size) : e.size + roll(f, 99);
-    e.align_log2 = roll(f, 20) ? 0 : 6;
-    const uint64_t again = f->freed[tide_class_of(e.usable) % 64];
-    e.address = again && roll(f, 2)
-                    ? again
-                    : 0x7f0000000000 + 8ull * roll(f, 1u << 24) + (roll(f, 50) == 0);
-    const uint32_t depth = take_stack(f);
-    const struct tide_birth birth = {.address = e.address,
-                                     .size = e.size,
-                                     .usable = e.usable,
-                                     .op = TIDE_OP_ALLOC,
-                                     .kind = e.alloc_kind,
-                                     .align_log2 = e.align_log2};
-    const bool leaf = roll(f, 40) == 0;
-    const struct tide_stack_plan plan =
-        leaf ? tide_plan_leaf(0x5000 + at) : tide_plan_stack(s, depth);
-    f->end = tide_put_birth(s, f->end, &birth, &plan);
-    e.depth = leaf ? 1 : depth;
-    memcpy(e.words, s->stack, depth * sizeof(e.words[0]));
-    if (leaf)
-        e.words[0] = 0x5000 + at;
-    expect(f, &e);
-    f->live[at] = e.address;
-    f->usable[at] = e.usable;
-}
-
-static void make_death(struct fixture *f, uint32_t at)
-{
-    const struct tide_death death = {.address = f->live[at], .op = TIDE_OP_FREE};
-    f->end = tide_put_death(f->stream, f->end, &death, NULL);
-    expect(f, &(struct expected){.kind = TIDE_EVENT_FREE, .address = f->live[at]});
-    f->freed[tide_class_of(f->usable[at]) % 64] = f->live[at];
-    f->live[at] = 0;
-}
-
-static void write_all(struct fixture *f, uint32_t seed)
-{
-    memset(f->stream, 0, sizeof(*f->stream));
-    memset(f->live, 0, sizeof(f->live));
-    f->end = f->rows;
-    f->count = f->cut_count = 0;
-    f->dice = (struct dice){seed};
-    f->cuts[f->cut_count++] = 0;
-    reset(f);
-    while (f->count < TIDE_TEST_EVENTS &&
-           (size_t)(f->end - f->rows) * 8 + 4096 < TIDE_TEST_BYTES) {
-        const uint32_t at = roll(f, TIDE_TEST_LIVE);
-        if (roll(f, TIDE_TEST_CHUNK) == 0 && f->cut_count < 60)
-            f->cuts[f->cut_count++] = (size_t)(f->end - f->rows);
-        if (roll(f, TIDE_TEST_SYNC) == 0)
-            reset(f);
-        if (f->live[at])
-            make_death(f, at);
-        else
-            make_birth(f, at);
-    }
 }
 
 /* --- Reading ---------------------------------------------------------------------------- */
@@ -190,12 +39,17 @@ static void check_event(const struct tide_stacks *stacks,
 {
     assert_int_equal(event->kind, e->kind);
     assert_int_equal(event->address, e->address);
-    if (e->kind != TIDE_EVENT_ALLOC)
-        return;
     assert_int_equal(event->size, e->size);
     assert_int_equal(event->usable, e->usable);
+    assert_int_equal(event->value, e->value);
     assert_int_equal(event->alloc_kind, e->alloc_kind);
     assert_int_equal(event->align_log2, e->align_log2);
+    assert_int_equal(event->map_call, e->map_call);
+    assert_int_equal(event->extra, e->extra);
+    assert_int_equal(event->numbered, e->numbered);
+    assert_int_equal(event->number, e->number);
+    assert_true(e->ticks - event->ticks <
+                TIDE_TEST_NOISE); /* not later, hardly earlier */
     check_stack(stacks, event->stack, e);
 }
 
@@ -264,11 +118,11 @@ static void reads_what_was_written(void **state)
 {
     struct fixture *f = *state;
     struct tide_encoder *const encoder = tide_encoder_new();
-    for (uint32_t seed = 1; seed <= 5; seed++) {
+    for (uint32_t run = 0; run < TIDE_TEST_RUNS; run++) {
         struct tide_encoder_lane lane = {0};
         struct reading r;
         size_t seen = 0;
-        write_all(f, seed);
+        write_all(f, run);
         assert_true(f->cut_count > 2);
         f->cuts[f->cut_count] = (size_t)(f->end - f->rows);
         begin_reading(&r);
@@ -281,6 +135,8 @@ static void reads_what_was_written(void **state)
             free(memory);
         }
         assert_int_equal(seen, f->count);
+        assert_true(f->resetty < TIDE_TEST_EVENTS ||
+                    f->stream->memory.stacks > 2 * TIDE_RECENTS);
         end_reading(&r);
     }
     tide_encoder_free(encoder);
@@ -320,7 +176,7 @@ static void damage_looks_the_same_to_both(void **state)
     struct tide_encoder *const encoder = tide_encoder_new();
     struct tide_encoder_lane lane = {0};
     struct tide_fields fields;
-    write_all(f, 3);
+    write_all(f, 1);
     uint8_t *const memory =
         columns_of(encoder, &lane, f->rows, f->cuts[1] * 8, &fields);
     const size_t length = (size_t)(fields.at[TIDE_COLUMNS - 1].end - memory);
@@ -373,6 +229,57 @@ static void encodes_no_nonsense(void **state)
     tide_encoder_free(encoder);
 }
 
+/* COUNT words of a row, again and again, in all the rows that a chunk takes; instead of
+ * UINT64_MAX they have numbers that are about as large. */
+static void fill(uint64_t *rows, const uint64_t *row, size_t count)
+{
+    struct dice dice = {11};
+    for (size_t i = 0; i < TIDE_ROWS_MAX / sizeof(*rows); i++)
+        rows[i] = row[i % count] < UINT64_MAX ? row[i % count]
+                                              : dice_bits(&dice) | 1ull << 63;
+}
+
+/* However long the numbers of a program are, what is made of them fits. */
+static void the_longest_numbers_fit(void **state)
+{
+    (void)state;
+    const unsigned known = TIDE_OP_ALLOC | TIDE_STACK_ENTRY << TIDE_TAG_MODE_SHIFT;
+    const unsigned delta = TIDE_OP_ALLOC | TIDE_STACK_DELTA << TIDE_TAG_MODE_SHIFT;
+    const uint64_t far = TIDE_ROW_ADDRESS_MASK, most = UINT64_MAX, five = 5ull << 32;
+    const uint64_t large = UINT64_MAX >> 16 | 4095ull << TIDE_ROW_ENTRY_SHIFT;
+    const struct {
+        uint64_t row[8];
+        size_t count;
+    } rows[] = {
+        {{TIDE_ROW_HEAD(known, 9, far), large, TIDE_ROW_HEAD(known, 10, 7), large}, 4},
+        {{TIDE_ROW_HEAD(delta, 9, far), large, five, most, most, most, most, most}, 8},
+        {{TIDE_ROW_HEAD(delta, 9, far), large, UINT32_MAX}, 3},
+        {{TIDE_ROW_HEAD(TIDE_OP_FREE, 0, far), TIDE_ROW_HEAD(TIDE_OP_FREE, 0, 7)}, 2},
+        {{TIDE_ROW_HEAD(TIDE_OP_SYNC, 255, 0), most, most, most}, 4},
+        {{TIDE_ROW_HEAD(TIDE_OP_EXTRA, 7, far), most, most, most, most, most, most,
+          most},
+         8},
+        {{TIDE_ROW_HEAD(TIDE_OP_EXTRA, 0, far)}, 1},
+        {{TIDE_ROW_HEAD(TIDE_OP_EXTRA, 255, far)}, 1},
+    };
+    struct tide_encoder *const encoder = tide_encoder_new();
+    uint64_t *const words = malloc(TIDE_ROWS_MAX);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tide_encoder_lane lane = {0};
+        struct tide_column_bytes columns[TIDE_COLUMNS];
+        size_t sum = 0;
+        fill(words, rows[i].row, rows[i].count);
+        (void)tide_encode(encoder, &lane, words, TIDE_ROWS_MAX,
+                          columns); /* all or most */
+        for (size_t k = 0; k < TIDE_COLUMNS; k++)
+            sum += columns[k].length;
+        assert_true(sum > TIDE_ROWS_MAX * 3ull / 4);
+        assert_true(sum <= TIDE_CHUNK_MAX);
+    }
+    free(words);
+    tide_encoder_free(encoder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +287,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damage_looks_the_same_to_both, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(encodes_no_nonsense, set_up, tear_down),
+        cmocka_unit_test(the_longest_numbers_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
