@@ -88,7 +88,8 @@ static inline void tide_writing(struct tide_self *self)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Nested events wait: write them, then leave. */
+/* Nested events wait: write them, then leave.  STREAM may be NULL: see
+ * tide_stream_tear(). */
 void tide_leave_late(struct tide_self *self, struct tide_stream *stream) TIDE_COLD;
 
 /* An event that comes between the two lines finds those that wait, and writes them first:

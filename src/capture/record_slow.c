@@ -33,6 +33,8 @@ void tide_slow_death(struct tide_caller caller, const struct tide_death *death)
 
 void tide_leave_late(struct tide_self *self, struct tide_stream *stream)
 {
+    if (!stream) /* torn: in a child that a handler has forked, what waits is not ours */
+        return;
     do {
         tide_writing(self);
         tide_flush_pending(stream);

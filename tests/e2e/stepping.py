@@ -29,6 +29,11 @@ class Case(truth.Case):
             "make_in_handler": [count["in_handler"], 100 * count["in_handler"], 0],
             "make_after": [count["after"], 48 * count["after"], 0]})
 
+    def forks(self, what, first, stride):
+        """The handler forks: the call comes to its end in parent and child."""
+        _, count = self.step(what, "fork", first, stride)
+        self.assertEqual(count["children"], count["handlers"])
+
     def jumps(self, what, first, stride):
         """The handler jumps out: the call that it interrupted may be lost, no other."""
         run, count = self.step(what, "jump", first, stride)

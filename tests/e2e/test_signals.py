@@ -47,6 +47,10 @@ class EveryInstruction(stepping.Case):
     def test_a_signal_whose_handler_allocates_much(self):
         self.returns("pair", first=11, stride=41, how="much")
 
+    def test_a_signal_whose_handler_forks(self):
+        # In the hook of free, which is the shortest.
+        self.forks("pair", first=0, stride=1)
+
     def test_jumps_out_of_malloc_and_free(self):
         self.jumps("pair", first=3, stride=23)
 

@@ -10,6 +10,8 @@
  *         jump      it leaves by siglongjmp instead
  *         twice     the handler is interrupted itself
  *         much      it allocates and frees 400 times and returns
+ *         fork      it allocates, frees and forks: both return, and the child ends when
+ *                   the call is over
  * A child is single-stepped: in round n the signal comes after FIRST + n * STRIDE
  * instructions; with "twice" the first after FIRST, the second (n + 1) * STRIDE later.  It
  * ends after MOST rounds or when the call (or handler) is over before the signal.
@@ -24,6 +26,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "say.h"
 
@@ -33,11 +36,11 @@ enum { AFTER = 3, MUCH = 400, TIMEOUT_S = 250 };
 struct page {
     int inside; /* the child is in the call that is being stepped */
     int over;   /* no more rounds */
-    long rounds, in_main, in_handler, after, handlers, in_second;
+    long rounds, in_main, in_handler, after, handlers, in_second, children;
 };
 static volatile struct page *page;
 static const char *what;
-static int jumps, twice, pairs;
+static int jumps, twice, pairs, forks, forked;
 static sigjmp_buf back;
 
 __attribute__((noinline)) static void *make_in_handler(size_t size)
@@ -64,6 +67,16 @@ __attribute__((noinline)) static void *make_after(size_t size)
     return block;
 }
 
+/* Counted are the children that came to the end of the call. */
+static void fork_here(void)
+{
+    int status = 0;
+    const pid_t pid = fork();
+    forked = pid == 0;
+    if (pid > 0 && waitpid(pid, &status, 0) == pid)
+        page->children += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 static void handler(int number)
 {
     (void)number;
@@ -71,6 +84,8 @@ static void handler(int number)
     for (int i = 0; i < pairs; i++)
         free(make_in_handler(100));
     page->in_handler += pairs;
+    if (forks)
+        fork_here();
     if (jumps)
         siglongjmp(back, 1);
 }
@@ -100,6 +115,8 @@ static void one_round(void)
         __asm__ volatile("int3" ::: "memory");
         call();
     }
+    if (forked)
+        _exit(0);
     page->inside = 0;
     page->in_main++;
     for (int i = 0; i < AFTER; i++)
@@ -192,6 +209,7 @@ int main(int argc, char **argv)
     const int fresh = strcmp(what, "first") == 0;
     twice = strcmp(argv[2], "twice") == 0;
     pairs = strcmp(argv[2], "much") == 0 ? MUCH : 1;
+    forks = strcmp(argv[2], "fork") == 0;
     const struct sigaction action = {.sa_handler = handler};
     const struct sigaction second = {.sa_handler = second_handler};
     sigaction(SIGUSR1, &action, NULL);
@@ -214,8 +232,8 @@ int main(int argc, char **argv)
     if (!fresh && stopped(pid, PTRACE_CONT))
         return 5;
     say("{\"rounds\": %ld, \"handlers\": %ld, \"in_main\": %ld, \"in_handler\": %ld, "
-        "\"in_second\": %ld, \"after\": %ld}\n",
+        "\"in_second\": %ld, \"after\": %ld, \"children\": %ld}\n",
         page->rounds, page->handlers, page->in_main, page->in_handler, page->in_second,
-        page->after);
+        page->after, page->children);
     return 0;
 }
