@@ -322,14 +322,14 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
 /* Record the death of BLOCK.  False: it is the arena's, there is nothing to free. */
 static bool dies(struct tide_caller caller, void *block)
 {
-    if (TIDE_UNLIKELY(tide_boot_owns(block))) {
-        boot_free(caller, block);
-        return false;
-    }
     struct tide_self *self = &tide_self;
     if (self->deleting == block) {
         self->deleting = NULL; /* operator delete has said it already */
-        return true;
+        return !tide_boot_owns(block);
+    }
+    if (TIDE_UNLIKELY(tide_boot_owns(block))) {
+        boot_free(caller, block);
+        return false;
     }
     if (!tide_heap_ignored)
         tide_record_death_as_wanted(caller, block);
@@ -341,6 +341,10 @@ TIDE_HOT enum tide_said dies_at_once(uintptr_t frame, void *block)
 {
     if (TIDE_UNLIKELY(!tide_as_usual) || TIDE_UNLIKELY(tide_boot_owns(block)))
         return TIDE_SAID_NOT;
+    if (tide_self.deleting == block) {
+        tide_self.deleting = NULL; /* operator delete has said it already */
+        return TIDE_SAID;
+    }
     return tide_record_death_at_once(frame, (uintptr_t)block);
 }
 
@@ -377,11 +381,8 @@ TIDE_HOOK void free(void *block)
 {
     if (!block)
         return;
-    enum tide_said said = TIDE_SAID;
-    if (tide_self.deleting == block)
-        tide_self.deleting = NULL; /* operator delete has said it already */
-    else
-        said = dies_at_once((uintptr_t)__builtin_frame_address(0), block);
+    const enum tide_said said =
+        dies_at_once((uintptr_t)__builtin_frame_address(0), block);
     if (TIDE_LIKELY(said == TIDE_SAID))
         tide_real.free(block);
     else if (said == TIDE_SAID_WAITING)

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/hooks.h"
@@ -108,8 +109,8 @@ static inline bool delete_begins(struct tide_caller caller, void *block)
         if (found) {                                          \
             memcpy(&next, &found, sizeof(next));              \
             next arguments;                                   \
-        } else if (tide_real.free) {                          \
-            tide_real.free(block);                            \
+        } else {                                              \
+            free(block);                                      \
         }                                                     \
         if (begun)                                            \
             tide_self.deleting = NULL;                        \

@@ -57,6 +57,16 @@ class Early(truth.Case):
                 self.assertEqual((run.status, run.stdout), (0, "chosen 1, made 3\n"))
                 self.whole(run.report("--total"))
 
+    def test_a_block_of_before_is_deleted(self):
+        run = self.both([tide.program("deletes_early")])
+        self.assertEqual((run.status, run.stdout), (0, "deleted\n"))
+        result = run.report("--total", "--flat")
+        self.whole(result)
+        rows = {row["function"]: row for row in result["rows"]}
+        self.assertEqual((rows["choose_early"]["calls"], rows["choose_early"]["bytes"]),
+                         (1, 100))
+        self.assertEqual(result["summary"]["free_calls"], 1)
+
 
 class Deep(truth.Case):
     def test_a_million_frames_are_cut_and_it_is_said(self):
