@@ -23,6 +23,7 @@
 
 enum {
     TIDE_CACHE_MAX = 512,  /* frames; deeper stacks are walked in full */
+    TIDE_FRAME_CHECKS = 3, /* words that one step may read */
     TIDE_LEAF_FRAMES = 7,  /* frames of a leaf */
     TIDE_LEAF_CHECKS = 10, /* words of a leaf */
     TIDE_LEAF_COUNT = 512,
@@ -82,8 +83,8 @@ struct tide_stack_cache {
     bool own_stack;      /* every word is on the thread's own stack */
     uint64_t generation; /* of loaded code */
     struct tide_cached_frame frame[TIDE_CACHE_MAX]; /* outermost first, as in stack[] */
-    struct tide_check check[2 * TIDE_CACHE_MAX];    /* outermost first */
-    struct tide_walked walked[TIDE_CACHE_MAX];      /* new ones, innermost first */
+    struct tide_check check[TIDE_FRAME_CHECKS * TIDE_CACHE_MAX]; /* outermost first */
+    struct tide_walked walked[TIDE_CACHE_MAX]; /* new ones, innermost first */
     struct tide_leaf *leaf; /* the last stack ended in it; NULL: in frame[] */
     uint8_t luck;           /* with leaves: at 0 they are tried now and then only */
     uint8_t turns;          /* since they were tried last */

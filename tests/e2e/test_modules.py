@@ -76,6 +76,18 @@ class Deep(truth.Case):
         honesty = run.report("--flat")["honesty"]
         self.assertEqual(honesty["truncated_stacks"], 20)
 
+    def test_hundreds_of_frames_that_realign_their_stack(self):
+        """Such a frame takes the most words to tell: all of them have to fit."""
+        for depth in (300, 400, 500):
+            with self.subTest(depth):
+                run = tide.Recorded([tide.program("realigned"), str(depth)],
+                                    ["--depth", "1000"])
+                rows = run.report("--total", "--stacks")["rows"]
+                names = [[frame["function"] for frame in row["stack"]] for row in rows]
+                found = [stack[:stack.index("main")] for stack in names
+                         if "main" in stack and stack[0] == "go_down"]
+                self.assertEqual(found, [["go_down"] * (depth + 1)])
+
 
 if __name__ == "__main__":
     tide.main()
