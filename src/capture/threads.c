@@ -190,6 +190,7 @@ static struct tide_stream *take_over(struct tide_stream *stream)
 {
     stream->reset_next = true;
     stream->stack_low = stream->stack_high = 0;
+    stream->cache.frames = 0; /* they stood on a stack that may be gone */
     note_thread(stream);
     return stream;
 }
