@@ -72,13 +72,17 @@ static void put_bare(struct tide_stream *stream, const struct tide_bare_event *e
     tide_stream_publish(stream, tide_put_birth(stream, out, &birth, &plan));
 }
 
+/* What waits has stepped its slots before EVENT will, and goes first. */
 static void write_bare(struct tide_stream *stream, const struct tide_bare_event *event)
 {
-    struct tide_bare_event numbered = *event;
-    if (!tide_stream_room(stream, TIDE_RECORD_MAX))
+    struct tide_bare_event now = *event;
+    const uint32_t slot = slot_of_bare(event);
+    if (!tide_ready_to_step(stream, TIDE_RECORD_MAX, slot))
         return;
-    step_bare(stream, &numbered);
-    put_bare(stream, &numbered);
+    now.numbered = stream->numbered;
+    if (now.numbered)
+        (void)tide_step(stream, slot, &now.number);
+    put_bare(stream, &now);
 }
 
 /* Handlers may interrupt each other, but not here: two would take the same place.  A
