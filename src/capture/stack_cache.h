@@ -1,7 +1,9 @@
 /* capture/stack_cache.h - the verified stack cache: what was walked is not walked again.
  *
- * For: stack_cfi.c.  One step of a walk leads from the state (pc, sp, rbp) of a frame to
- * its caller's.  It is a function of that state and of the words it reads from the stack
+ * For: stack.h, stack_cfi.c, coder.h.
+ *
+ * One step of a walk leads from the state (pc, sp, rbp) of a frame to its caller's.  It is a
+ * function of that state and of the words it reads from the stack
  * (return address, perhaps a saved rbp).  So the last stack is kept with the state of
  * every frame and the address and value of every word that was read.  When a new walk
  * comes to a state that is kept, and the words from there on outwards are unchanged, the
@@ -60,7 +62,7 @@ static inline void tide_walked_plainly(struct tide_walked *at)
 
 /* The innermost frames of a stack that was taken before, on top of one that is kept: a
  * program that goes the same ways again and again finds them here, without a row being
- * looked at.  Kept by the first frame's state and by the stack that was taken before. */
+ * looked at.  Found by the innermost return addresses: see tide_leaf_key(). */
 struct tide_leaf {
     uintptr_t pc, sp, rbp;
     uint64_t key;       /* what it is found by */

@@ -244,7 +244,6 @@ static void put_due(struct tide_stream *stream, uint32_t attention)
         *out++ = TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0);
         *out++ = now;
     }
-    stream->stamp_next = false;
     if (!stream->numbered && atomic_load(&tide_process->multi))
         out = put_numbers(stream, out);
     if (stream->cuts)

@@ -70,7 +70,6 @@ struct tide_stream {
     uint64_t hash;  /* of the stack that was taken last */
     bool in_walk;   /* the last walk is in walk[], stack[] is still the one before */
     bool numbered;  /* the process has, or had, more than one thread */
-    bool stamp_next;    /* stamp before the next record */
     bool reset_next;    /* reset before the next record */
     bool keep_ring;     /* the ring is large, or small for good */
     bool torn;          /* forked in the middle of a record: nobody drains this lane */
