@@ -1,6 +1,6 @@
 /* trace/decode.h - the bytes of a lane -> events.
  *
- * For: trace/, tests/.  A decoder mirrors the state of the recorder's coder for one lane:
+ * For: trace/, tests/.  A decoder mirrors the state of the encoder (encode.c) for one lane:
  * recent stacks and births, dictionary of words, expected addresses.  It sees bytes only;
  * which chunk they come from is lane_in.c's business.
  */
