@@ -12,6 +12,7 @@
 
 #include "base/raw/varint.h"
 #include "trace/encode_memory.h"
+#include "trace/row_hand.h"
 
 #define TIDE_INLINE static inline __attribute__((always_inline))
 
@@ -35,11 +36,6 @@ struct tide_encoder {
     uint8_t *start[TIDE_COLUMNS]; /* where each begins */
     uint8_t *out[TIDE_COLUMNS];   /* where its next byte goes */
     struct tide_encoder_memory memory;
-};
-
-/* The row at hand. */
-struct row {
-    const uint64_t *at, *end;
 };
 
 struct tide_encoder *tide_encoder_new(void)
@@ -110,11 +106,6 @@ TIDE_INLINE void put_address(struct tide_encoder *encoder, unsigned column,
         is_far(address, base) ? address : tide_zigzag((int64_t)(address - base) >> 3));
 }
 
-TIDE_INLINE bool has(const struct row *row, uint64_t words)
-{
-    return (uint64_t)(row->end - row->at) >= words;
-}
-
 /* --- Stacks ------------------------------------------------------------------------------- */
 
 static void put_word(struct tide_encoder *encoder, struct tide_word_place *place,
@@ -145,18 +136,8 @@ TIDE_INLINE void go_to(struct tide_encoder *encoder, struct tide_encoder_lane *l
     lane->current = entry;
 }
 
-/* Is all of the stack there, as MODE gives it? */
-TIDE_INLINE bool stack_fits(const struct row *row, unsigned mode, uint64_t entry)
-{
-    if (mode == TIDE_STACK_ENTRY)
-        return entry < TIDE_RECENTS;
-    if (mode == TIDE_STACK_LEAF)
-        return has(row, 1);
-    return mode == TIDE_STACK_DELTA && has(row, 1) && has(row, 1 + (*row->at >> 32));
-}
-
 static void put_delta(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                      struct row *row)
+                      struct tide_row_hand *row)
 {
     const uint64_t popped = *row->at & UINT32_MAX, pushed = *row->at >> 32;
     row->at++;
@@ -186,7 +167,7 @@ TIDE_INLINE unsigned mode_for(const struct tide_encoder *encoder,
 
 /* The stack itself, by a mode that mode_for() gave. */
 TIDE_INLINE void put_stack(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                           struct row *row, unsigned mode, uint32_t entry)
+                           struct tide_row_hand *row, unsigned mode, uint32_t entry)
 {
     if (mode == TIDE_STACK_DELTA) {
         put_delta(encoder, lane, row);
@@ -218,11 +199,12 @@ TIDE_INLINE uint8_t align_of(const struct birth *birth)
     return (uint8_t)(birth->wish >> 8);
 }
 
-TIDE_INLINE bool take_birth(struct row *row, unsigned tag, struct birth *birth)
+TIDE_INLINE bool take_birth(struct tide_row_hand *row, unsigned tag,
+                            struct birth *birth)
 {
     const unsigned wide = tag & TIDE_ROW_WIDE ? 4 : 0;
     const unsigned numbered = tag & TIDE_TAG_NUMBERED ? 1 : 0;
-    if (!has(row, 2ull + wide + numbered))
+    if (!tide_row_has(row, 2ull + wide + numbered))
         return false;
     const uint64_t head = row->at[0], body = row->at[1];
     birth->wish = TIDE_ROW_DETAIL(head);
@@ -240,7 +222,7 @@ TIDE_INLINE bool take_birth(struct row *row, unsigned tag, struct birth *birth)
     }
     birth->number = numbered ? (uint16_t)*row->at++ : 0;
     return kind_of(birth) < TIDE_KINDS &&
-           stack_fits(row, TIDE_TAG_MODE(tag), birth->entry);
+           tide_row_stack_fits(row, TIDE_TAG_MODE(tag), birth->entry);
 }
 
 TIDE_INLINE bool is_like(const struct tide_encoder_memory *memory,
@@ -287,7 +269,7 @@ TIDE_INLINE void keep_likeness(struct tide_encoder *encoder,
 
 /* ALLOC, MOVE_END. */
 TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                           struct row *row, unsigned tag)
+                           struct tide_row_hand *row, unsigned tag)
 {
     static const uint8_t ops[] = {TIDE_OP_ALLOC, TIDE_OP_ALLOC_HERE, TIDE_OP_ALLOC_LIKE,
                                   TIDE_OP_ALLOC_LIKE_HERE};
@@ -326,7 +308,7 @@ TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lan
 
 /* The stack of a death, when it has one: its mode stands with it. */
 static void put_death_stack(struct tide_encoder *encoder,
-                            struct tide_encoder_lane *lane, struct row *row,
+                            struct tide_encoder_lane *lane, struct tide_row_hand *row,
                             unsigned mode, uint32_t entry)
 {
     mode = mode_for(encoder, lane, mode, entry);
@@ -336,12 +318,12 @@ static void put_death_stack(struct tide_encoder *encoder,
 
 /* FREE, MOVE_BEGIN. */
 TIDE_INLINE bool put_death(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                           struct row *row, unsigned tag)
+                           struct tide_row_hand *row, unsigned tag)
 {
     struct tide_encoder_memory *const memory = &encoder->memory;
     const bool wide = tag & TIDE_ROW_WIDE, stacked = tag & TIDE_TAG_STACKED;
     const bool numbered = tag & TIDE_TAG_NUMBERED;
-    if (!has(row, 1ull + stacked + wide + numbered))
+    if (!tide_row_has(row, 1ull + stacked + wide + numbered))
         return false;
     const uint64_t head = *row->at++;
     const uint64_t entry = stacked ? *row->at++ : 0;
@@ -349,7 +331,7 @@ TIDE_INLINE bool put_death(struct tide_encoder *encoder, struct tide_encoder_lan
     if (__builtin_expect(wide, 0))
         address = *row->at++ & (UINT64_MAX >> (64 - TIDE_CLASS_SHIFT));
     const uint16_t number = numbered ? (uint16_t)*row->at++ : 0;
-    if (stacked && !stack_fits(row, TIDE_ROW_DETAIL(head), entry))
+    if (stacked && !tide_row_stack_fits(row, TIDE_ROW_DETAIL(head), entry))
         return false;
 
     uint32_t age;
@@ -373,10 +355,11 @@ TIDE_INLINE bool put_death(struct tide_encoder *encoder, struct tide_encoder_lan
 
 /* --- The rest ---------------------------------------------------------------------------------- */
 
-static bool put_move_back(struct tide_encoder *encoder, struct row *row, unsigned tag)
+static bool put_move_back(struct tide_encoder *encoder, struct tide_row_hand *row,
+                          unsigned tag)
 {
     const bool numbered = tag & TIDE_TAG_NUMBERED;
-    if (!has(row, 1ull + numbered))
+    if (!tide_row_has(row, 1ull + numbered))
         return false;
     row->at++;
     put_tag(encoder, tag & (15u | TIDE_TAG_NUMBERED | TIDE_TAG_GONE),
@@ -385,9 +368,9 @@ static bool put_move_back(struct tide_encoder *encoder, struct row *row, unsigne
 }
 
 static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                     struct row *row)
+                     struct tide_row_hand *row)
 {
-    if (!has(row, 2))
+    if (!tide_row_has(row, 2))
         return false;
     const uint64_t ticks = row->at[1];
     /* A tenth of a microsecond is good enough, and what is left out is nothing but noise. */
@@ -401,9 +384,9 @@ static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lan
 }
 
 static bool put_sync(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                     struct row *row)
+                     struct tide_row_hand *row)
 {
-    if (!has(row, 4))
+    if (!tide_row_has(row, 4))
         return false;
     put_tag(encoder, TIDE_OP_SYNC, 0);
     for (int i = 1; i < 4; i++)
@@ -416,15 +399,15 @@ static bool put_sync(struct tide_encoder *encoder, struct tide_encoder_lane *lan
 }
 
 static bool put_map(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                    struct row *row, unsigned tag)
+                    struct tide_row_hand *row, unsigned tag)
 {
     const bool numbered = tag & TIDE_TAG_NUMBERED;
-    if (!has(row, 5ull + numbered))
+    if (!tide_row_has(row, 5ull + numbered))
         return false;
     const uint64_t *const at = row->at;
     const uint64_t entry = at[0] & TIDE_ROW_ADDRESS_MASK;
     row->at += 5 + numbered;
-    if (!stack_fits(row, TIDE_TAG_MODE(tag), entry) ||
+    if (!tide_row_stack_fits(row, TIDE_TAG_MODE(tag), entry) ||
         TIDE_ROW_DETAIL(at[0]) >= TIDE_MAP_CALLS)
         return false;
     const unsigned mode = mode_for(encoder, lane, TIDE_TAG_MODE(tag), (uint32_t)entry);
@@ -438,11 +421,11 @@ static bool put_map(struct tide_encoder *encoder, struct tide_encoder_lane *lane
     return true;
 }
 
-static bool put_extra(struct tide_encoder *encoder, struct row *row)
+static bool put_extra(struct tide_encoder *encoder, struct tide_row_hand *row)
 {
     const uint64_t head = *row->at++;
     const unsigned count = TIDE_ROW_DETAIL(head);
-    if (!has(row, count))
+    if (!tide_row_has(row, count))
         return false;
     uint8_t values[TIDE_EXTRA_VALUES * TIDE_VARINT_MAX], *end = values;
     for (unsigned i = 0; i < count; i++)
@@ -458,7 +441,7 @@ static bool put_extra(struct tide_encoder *encoder, struct row *row)
 /* --- All of them ---------------------------------------------------------------------------------- */
 
 TIDE_INLINE bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                         struct row *row)
+                         struct tide_row_hand *row)
 {
     const unsigned tag = TIDE_ROW_TAG(*row->at);
     switch (TIDE_TAG_OP(tag)) {
@@ -488,7 +471,7 @@ enum tide_status tide_encode(struct tide_encoder *encoder,
                              size_t bytes, struct tide_column_bytes out[TIDE_COLUMNS])
 {
     const size_t words = bytes / sizeof(*rows);
-    struct row row = {.at = rows, .end = rows + words};
+    struct tide_row_hand row = {.at = rows, .end = rows + words};
     bool good = bytes <= TIDE_ROWS_MAX && bytes % sizeof(*rows) == 0;
     if (good && !make_room(encoder, words))
         return TIDE_ENOMEM;

@@ -40,7 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIDE_RING_VERSION 1u
+#define TIDE_RING_VERSION 2u
 #define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a directory of the collector's own */
 #define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
 /* A file there, made by a target that had no answer: the next ones wait less.  The
