@@ -238,6 +238,7 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
             tide_process_drop();
         return;
     }
+    tide_flush_pending(stream); /* the block of a label may be among them */
     if (tide_stream_room(stream, TIDE_RECORD_MAX)) /* steps nothing */
         tide_stream_publish(
             stream, tide_put_extra(tide_stream_at(stream), kind, values, count));

@@ -27,7 +27,7 @@ enum {
     TIDE_WAIT_NS = 20000000,
     TIDE_SILENT_WAITS =
         100, /* waits without heartbeat before the collector counts as dead */
-    TIDE_IDLE_WAITS = 250, /* waits in which it lives but takes nothing from us */
+    TIDE_IDLE_WAITS = 250, /* waits with a heartbeat, but nothing taken from us */
 };
 
 static uint64_t head_of(const struct tide_stream *stream)

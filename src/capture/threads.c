@@ -126,7 +126,8 @@ void tide_thread_named(pthread_t thread, const char *name)
 static void write_thread_mark(struct tide_stream *stream, uint8_t kind)
 {
     const uint64_t tid = stream->tid;
-    stream->limit = 0; /* stamped */
+    tide_flush_pending(stream); /* a handler that jumped away may have left some */
+    stream->limit = 0;          /* stamped */
     if (tide_stream_room(stream, TIDE_RECORD_MAX))
         tide_stream_publish(stream, tide_put_extra(tide_stream_at(stream), kind, &tid,
                                                    kind == TIDE_EXTRA_THREAD_BEGIN));

@@ -23,7 +23,8 @@ static int begin(void **state)
 {
     (void)state;
     contexts = (struct tide_contexts){.source = {some_name, NULL}};
-    return tide_where_thread(&contexts, &where, &(struct tide_key_thread){.tid = 7});
+    return (int)tide_where_thread(&contexts, &where,
+                                  &(struct tide_key_thread){.tid = 7});
 }
 
 static int end(void **state)
