@@ -239,6 +239,8 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
         return;
     }
     tide_flush_pending(stream); /* the block of a label may be among them */
+    if (kind == TIDE_EXTRA_SNAPSHOT || kind == TIDE_EXTRA_EVENT)
+        stream->limit = 0; /* stamped: what was before it has an earlier time */
     if (tide_stream_room(stream, TIDE_RECORD_MAX)) /* steps nothing */
         tide_stream_publish(
             stream, tide_put_extra(tide_stream_at(stream), kind, values, count));
