@@ -1,0 +1,134 @@
+/* model/diff.h - what changed from one run to another, or from one moment to another.
+ *
+ * For: model/, view/, cli/, tests/.  Two models become one tree of calls that knows both:
+ * stacks are the same when they go through the same functions, by name and by the base
+ * name of their module.  Addresses, lines, builds and versions do not matter (see
+ * diff_names.c).  Every sum is of both sides, so that in every shape the differences of
+ * all rows add up to the difference of the totals.
+ */
+#ifndef TIDE_MODEL_DIFF_H
+#define TIDE_MODEL_DIFF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "base/arena.h"
+#include "model/intern.h"
+#include "model/model.h"
+
+enum tide_side {
+    TIDE_SIDE_BASE,
+    TIDE_SIDE_NEW,
+    TIDE_SIDES,
+};
+
+/* What both sides have of something. */
+struct tide_change {
+    uint64_t bytes[TIDE_SIDES], calls[TIDE_SIDES];
+};
+
+/* NEW less BASE. */
+static inline int64_t tide_change_bytes(const struct tide_change *change)
+{
+    return (int64_t)(change->bytes[TIDE_SIDE_NEW] - change->bytes[TIDE_SIDE_BASE]);
+}
+static inline int64_t tide_change_calls(const struct tide_change *change)
+{
+    return (int64_t)(change->calls[TIDE_SIDE_NEW] - change->calls[TIDE_SIDE_BASE]);
+}
+
+enum tide_change_kind {
+    TIDE_CHANGE_NONE, /* the same on both sides, perhaps nothing */
+    TIDE_CHANGE_MORE, /* or less: on both sides, but not the same */
+    TIDE_CHANGE_NEW,  /* BASE has nothing of it */
+    TIDE_CHANGE_GONE, /* NEW has nothing of it */
+};
+enum tide_change_kind tide_change_kind(const struct tide_change *change);
+
+/* A function of either side. */
+struct tide_diff_function {
+    const char *name;   /* "[module]" for what has no name there */
+    const char *module; /* base name without version; "" when none */
+    const char *file;   /* as NEW has it if it has it; NULL when unknown */
+    uint32_t line;
+    struct tide_change self;      /* it is the innermost */
+    struct tide_change inclusive; /* anywhere on the stack, counted once per stack */
+    uint64_t seen;                /* bookkeeping: the last stack that had it */
+};
+
+/* A function as it is called from one path; node 0 is the root, which is none. */
+struct tide_diff_node {
+    uint32_t function; /* of the root: UINT32_MAX */
+    uint32_t caller;   /* node */
+    const char *file;  /* of the call inside this function, NULL when unknown */
+    uint32_t line;
+    struct tide_change all;  /* with everything below */
+    struct tide_change self; /* of stacks that end here */
+    uint64_t weight;  /* how much changed: the sum of all differences of stacks that
+                                end here or below, without their signs; in bytes */
+    uint64_t changes; /* how many of those stacks changed */
+    uint32_t first_child, next; /* 0: none; heaviest first */
+};
+
+/* Stacks that only one side has. */
+struct tide_diff_one_sided {
+    size_t count;
+    uint64_t bytes, calls;
+};
+
+struct tide_diff {
+    enum tide_metric metric;
+    enum tide_space space;
+    struct tide_change total;
+    struct tide_diff_function *functions; /* owned */
+    size_t function_count, function_capacity;
+    struct tide_diff_node *nodes; /* owned */
+    size_t node_count, node_capacity;
+    uint32_t
+        *flat; /* owned: functions that changed, by their own difference without its
+                       sign, then by the inclusive one */
+    size_t flat_count;
+    uint32_t
+        *sites; /* owned: nodes whose self changed, by their difference without sign */
+    size_t site_count;
+    struct tide_diff_one_sided added, gone;
+
+    /* While it is built. */
+    struct tide_arena arena;    /* names */
+    struct tide_intern strings; /* in the arena */
+    uint32_t *function_slots;   /* owned: index + 1, by name and module */
+    size_t function_mask;
+    uint32_t *node_slots; /* owned: node of (caller, function), 0: none */
+    size_t node_mask;
+    uint64_t stacks;           /* how many came */
+    const char *program;       /* interned: what the main program is called here ... */
+    const char *program_alias; /* ... and in NEW */
+};
+
+/* Which models, both symbolized, and what of them. */
+struct tide_diff_request {
+    const struct tide_model
+        *models[TIDE_SIDES]; /* borrowed: they must outlive the diff */
+    enum tide_metric metric;
+    enum tide_space space;
+};
+
+enum tide_status tide_diff_build(const struct tide_diff_request *request,
+                                 struct tide_diff **out);
+void tide_diff_free(struct tide_diff *diff);
+
+/* --- For diff.c: see diff_names.c and diff_order.c --- */
+
+/* Find out what the main programs of both sides are called. */
+enum tide_status tide_diff_name_programs(struct tide_diff *diff,
+                                         const struct tide_diff_request *request);
+/* The number of FUNCTION of SIDE, new or known. */
+enum tide_status tide_diff_function(struct tide_diff *diff, enum tide_side side,
+                                    const struct tide_function *function,
+                                    uint32_t *out);
+/* All stacks are entered: weigh, link and sort. */
+enum tide_status tide_diff_order(struct tide_diff *diff);
+
+#endif
