@@ -1,0 +1,192 @@
+/* cli/cmd_diff.c - tidemark diff: what changed from one run to another? */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/open_moment.h"
+#include "cli/options.h"
+#include "model/diff.h"
+#include "view/diff_view.h"
+
+enum {
+    TIDE_DIFF_METRICS = 4,
+    TIDE_DIFF_ROWS = 20, /* without -n */
+};
+#define TIDE_DIFF_ROWS_UNSET UINT64_MAX
+
+static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
+static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
+
+struct diff_options {
+    bool metrics[TIDE_DIFF_METRICS]; /* by enum tide_metric */
+    bool flat, tree, stacks;
+    bool json, bytes, si;
+    uint64_t rows;
+    int space, color;
+};
+
+static int parse(int argc, char **argv, struct diff_options *options,
+                 struct tide_arguments *rest)
+{
+    const struct tide_option table[] = {
+        {.name = "peak", .flag = &options->metrics[TIDE_METRIC_PEAK]},
+        {.name = "leaks", .flag = &options->metrics[TIDE_METRIC_LEAKS]},
+        {.name = "total", .flag = &options->metrics[TIDE_METRIC_TOTAL]},
+        {.name = "churn", .flag = &options->metrics[TIDE_METRIC_CHURN]},
+        {.name = "flat", .flag = &options->flat},
+        {.name = "tree", .flag = &options->tree},
+        {.name = "stacks", .flag = &options->stacks},
+        {.name = "rows", .letter = 'n', .count = &options->rows},
+        {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
+        {.name = "json", .flag = &options->json},
+        {.name = "bytes", .flag = &options->bytes},
+        {.name = "si", .flag = &options->si},
+        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
+        {.name = NULL},
+    };
+    return tide_options_parse(&tide_cmd_diff, table, argc, argv, rest);
+}
+
+/* -1, or the exit status when the options make no sense together. */
+static int check(const struct diff_options *options, const struct tide_arguments *rest)
+{
+    const struct tide_command *const self = &tide_cmd_diff;
+    int metrics = 0;
+    for (int i = 0; i < TIDE_DIFF_METRICS; i++)
+        metrics += options->metrics[i];
+    if (metrics > 1)
+        return tide_fail_usage(self,
+                               "one of --peak, --leaks, --total and --churn at a time");
+    if (options->flat + options->tree + options->stacks > 1)
+        return tide_fail_usage(self, "one of --flat, --tree and --stacks at a time");
+    if (options->bytes && options->si)
+        return tide_fail_usage(self, "either --bytes or --si");
+    if (rest->count != 2)
+        return tide_fail_usage(self, "two traces: the one to compare with, and the new "
+                                     "one");
+    return -1;
+}
+
+/* Of snapshots, what is live then is what one wants to know. */
+static enum tide_metric chosen_metric(const struct diff_options *options,
+                                      const struct tide_opened_moment *sides)
+{
+    for (int metric = 0; metric < TIDE_DIFF_METRICS; metric++)
+        if (options->metrics[metric])
+            return (enum tide_metric)metric;
+    const bool snapshot =
+        sides[TIDE_SIDE_BASE].at_s >= 0 || sides[TIDE_SIDE_NEW].at_s >= 0;
+    return snapshot ? TIDE_METRIC_LEAKS : TIDE_METRIC_PEAK;
+}
+
+static void show(const struct diff_options *options, struct tide_diff_view *view,
+                 struct tide_text *out)
+{
+    const bool unset = options->rows == TIDE_DIFF_ROWS_UNSET;
+    view->shape = options->tree     ? TIDE_DIFF_TREE
+                  : options->stacks ? TIDE_DIFF_STACKS
+                                    : TIDE_DIFF_FLAT;
+    if (options->json) {
+        view->limit = unset ? 0 : (size_t)options->rows;
+        tide_view_diff_json(out, view);
+        return;
+    }
+    const enum tide_units units = options->bytes ? TIDE_UNITS_BYTES
+                                  : options->si  ? TIDE_UNITS_SI
+                                                 : TIDE_UNITS_IEC;
+    const struct tide_style style =
+        tide_style_detect(STDOUT_FILENO, (enum tide_color)options->color, units);
+    struct tide_page page = {.out = out, .style = &style};
+    view->limit = unset ? TIDE_DIFF_ROWS : (size_t)options->rows;
+    tide_view_diff(&page, view);
+}
+
+static enum tide_status compare(const struct diff_options *options,
+                                const struct tide_arguments *rest,
+                                const struct tide_opened_moment *sides,
+                                struct tide_text *out)
+{
+    struct tide_diff_request request = {
+        .metric = chosen_metric(options, sides),
+        .space = (enum tide_space)options->space,
+    };
+    struct tide_diff_view view = {0};
+    struct tide_diff *diff;
+    enum tide_status status = TIDE_OK;
+    for (int side = 0; side < TIDE_SIDES && !status; side++) {
+        request.models[side] = sides[side].opened.model;
+        view.models[side] = sides[side].opened.model;
+        view.names[side] = rest->list[side];
+        view.at_s[side] = sides[side].at_s;
+        status = tide_model_symbolize(sides[side].opened.model);
+    }
+    if (!status)
+        status = tide_diff_build(&request, &diff);
+    if (status)
+        return status;
+    view.diff = diff;
+    show(options, &view, out);
+    tide_diff_free(diff);
+    return TIDE_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct diff_options options = {.rows = TIDE_DIFF_ROWS_UNSET};
+    struct tide_arguments rest = {0};
+    struct tide_opened_moment sides[TIDE_SIDES] = {0};
+    struct tide_text text = {0};
+    int done = parse(argc, argv, &options, &rest);
+    if (done < 0)
+        done = check(&options, &rest);
+    if (done >= 0)
+        return done;
+    done = tide_open_moment(&tide_cmd_diff, rest.list[0], &sides[TIDE_SIDE_BASE]);
+    if (done < 0) {
+        done = tide_open_moment(&tide_cmd_diff, rest.list[1], &sides[TIDE_SIDE_NEW]);
+        if (done < 0) {
+            const enum tide_status status = compare(&options, &rest, sides, &text);
+            done = status ? tide_fail("%s", tide_status_words(status))
+                          : tide_print_text(&text);
+            tide_opened_moment_close(&sides[TIDE_SIDE_NEW]);
+        }
+        tide_opened_moment_close(&sides[TIDE_SIDE_BASE]);
+    }
+    tide_text_release(&text);
+    return done;
+}
+
+const struct tide_command tide_cmd_diff = {
+    .name = "diff",
+    .summary = "say what changed from one trace to another",
+    .usage = "[OPTION...] BASE NEW",
+    .help =
+        "BASE and NEW are traces, or moments of traces: TRACE@12.5s (a time), TRACE@NAME\n"
+        "(a tide_snapshot), TRACE@event51 (a tide_event); NAME#3 is the third of that\n"
+        "name.  Stacks are matched by the names of functions and modules, so the two may\n"
+        "be of different builds.  Percentages are relative to BASE.\n"
+        "\n"
+        "views\n"
+        "  --peak           what was live when the heap stood highest (default)\n"
+        "  --leaks          what was live at the end, or at the moment (default for these)\n"
+        "  --total          everything that was allocated\n"
+        "  --churn          temporary blocks: freed before their thread's next one\n"
+        "\n"
+        "shapes\n"
+        "  --flat           by function, what changed most first (default)\n"
+        "  --tree           by call path, callers first\n"
+        "  --stacks         by stack, innermost first\n"
+        "\n"
+        "options\n"
+        "  -n, --rows N     at most N rows; 0: all, with nothing folded\n"
+        "  --space SPACE    heap (default) or mmap\n"
+        "  --json           for programs: all rows, see tidemark-diff(1)\n"
+        "  --bytes          sizes in bytes\n"
+        "  --si             sizes in powers of 1000\n"
+        "  --color WHEN     auto (default), always or never\n"
+        "\n"
+        "example: tidemark diff yesterday.tide today.tide\n",
+    .run = run,
+};

@@ -1,0 +1,121 @@
+/* cli/open_moment.c - a trace, or one moment of it: TRACE@WHEN.
+ *
+ * The whole trace is loaded first, as always, and once more up to the moment: what names
+ * the moment may be anywhere in it, and a large trace has an index after the first time.
+ */
+#include "cli/open_moment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/moment.h"
+#include "view/progress.h"
+
+bool tide_read_seconds(const char *text, double *out)
+{
+    char *end;
+    if (!((*text >= '0' && *text <= '9') || *text == '.'))
+        return false;
+    const double number = strtod(text, &end);
+    if (end == text || !isfinite(number) || (*end && strcmp(end, "s") != 0))
+        return false;
+    *out = number;
+    return true;
+}
+
+static enum tide_status reload(struct tide_opened *opened, double until_s)
+{
+    struct tide_progress_bar bar;
+    tide_model_free(opened->model);
+    opened->model = NULL;
+    tide_progress_bar_init(&bar, STDERR_FILENO, "reading");
+    const struct tide_model_options options = {
+        .until_s = until_s,
+        .progress = {.step = tide_progress_bar_step, .user = &bar},
+    };
+    const enum tide_status status =
+        tide_model_load(opened->trace, &options, &opened->model);
+    tide_progress_bar_end(&bar);
+    return status;
+}
+
+static int fail_unknown(const struct tide_opened *opened, const char *when,
+                        const struct tide_moment *moment)
+{
+    if (moment->count > 0)
+        return tide_fail("%s: there are only %llu marks of that name: '%s'",
+                         opened->path, (unsigned long long)moment->count, when);
+    if (moment->known.length > 0)
+        return tide_fail("%s: it has no mark '%s'; it has: %s", opened->path, when,
+                         moment->known.bytes);
+    return tide_fail("%s: it has no mark '%s', and no other; a time is written as "
+                     "TRACE@12.5s",
+                     opened->path, when);
+}
+
+/* OPENED becomes what it was at the mark WHEN; -1 or the exit status. */
+static int go_to_mark(struct tide_opened *opened, const char *when, double *at_s)
+{
+    struct tide_progress_bar bar;
+    struct tide_moment moment;
+    int result = -1;
+    tide_progress_bar_init(&bar, STDERR_FILENO, "looking");
+    const struct tide_progress progress = {.step = tide_progress_bar_step,
+                                           .user = &bar};
+    enum tide_status status = tide_moment_find(opened->trace, when, &progress, &moment);
+    tide_progress_bar_end(&bar);
+    if (!status && !moment.found)
+        result = fail_unknown(opened, when, &moment);
+    else if (!status)
+        status = reload(opened, moment.until_s);
+    *at_s = moment.at_s;
+    if (status)
+        result = tide_fail("%s: %s", opened->path, tide_status_words(status));
+    tide_moment_release(&moment);
+    return result;
+}
+
+/* OPENED becomes what it was at WHEN; -1 or the exit status. */
+static int go_to(struct tide_opened *opened, const char *when, double *at_s)
+{
+    double seconds;
+    if (strcmp(when, "end") == 0)
+        return -1;
+    if (!tide_read_seconds(when, &seconds))
+        return go_to_mark(opened, when, at_s);
+    if (seconds > opened->model->duration_s)
+        return tide_fail("%s: it ends at %.3f s, before %s", opened->path,
+                         opened->model->duration_s, when);
+    *at_s = seconds;
+    const enum tide_status status = reload(opened, seconds);
+    return status ? tide_fail("%s: %s", opened->path, tide_status_words(status)) : -1;
+}
+
+int tide_open_moment(const struct tide_command *command, const char *word,
+                     struct tide_opened_moment *out)
+{
+    char *const path = strdup(word);
+    *out = (struct tide_opened_moment){.at_s = -1};
+    if (!path)
+        return tide_fail("out of memory");
+    char *const sign = strrchr(path, '@');
+    const bool split = sign && sign > path && access(path, F_OK) != 0;
+    if (split)
+        *sign = '\0';
+    char *words[] = {path, NULL};
+    const struct tide_arguments arguments = {.list = words, .count = 1};
+    int done = tide_open_trace(command, &arguments, &out->opened);
+    if (done < 0 && split)
+        done = go_to(&out->opened, sign + 1, &out->at_s);
+    if (done >= 0)
+        tide_opened_moment_close(out);
+    free(path);
+    return done;
+}
+
+void tide_opened_moment_close(struct tide_opened_moment *moment)
+{
+    tide_opened_close(&moment->opened);
+}

@@ -1,0 +1,27 @@
+/* cli/open_moment.h - a trace, or one moment of it: TRACE@WHEN.
+ *
+ * For: cli/ only.  WHEN is a time in seconds ("12.5", "12.5s"), the name of a mark (see
+ * model/moment.h) or "end".  A file whose name holds the '@' itself goes first.
+ */
+#ifndef TIDE_CLI_OPEN_MOMENT_H
+#define TIDE_CLI_OPEN_MOMENT_H
+
+#include "cli/command.h"
+#include "cli/open_trace.h"
+
+struct tide_opened_moment {
+    struct tide_opened opened;
+    double at_s; /* of the moment; negative: the end of the run */
+};
+
+/* Open and load what WORD names, up to its moment.  Returns -1 when the verb shall go on;
+ * it then owes a tide_opened_moment_close().  Else the exit status, after what is wrong
+ * was said. */
+int tide_open_moment(const struct tide_command *command, const char *word,
+                     struct tide_opened_moment *out);
+void tide_opened_moment_close(struct tide_opened_moment *moment);
+
+/* Is TEXT a time in seconds, with an optional "s"?  Then *OUT is it. */
+bool tide_read_seconds(const char *text, double *out);
+
+#endif
