@@ -1,0 +1,279 @@
+"""tests/e2e/test_diff.py - differences of runs and moments, against known ones.
+
+The programs say in their arguments what they allocate, so every difference is known to
+the byte; and whatever is compared, all rows add up to the difference of the totals.
+"""
+import functools
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import tide
+
+VIEWS = {"peak": ("peak_bytes", "blocks"), "leaks": ("live_bytes", "blocks"),
+         "total": ("allocated_bytes", "calls"), "churn": ("temporary_bytes", "calls")}
+SHAPES = ("flat", "tree", "stacks")
+FOLDER = tempfile.mkdtemp(prefix="tide-diff-")
+
+
+def tearDownModule():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def record(name, *arguments, program="alters"):
+    """Run PROGRAM once under NAME; the trace."""
+    trace = os.path.join(FOLDER, f"{name}.tide")
+    if not os.path.exists(trace):
+        subprocess.run([tide.TIDEMARK, "run", "-q", "-o", trace, "--",
+                        tide.program(program), *arguments], check=True, timeout=120)
+    return trace
+
+
+@functools.lru_cache(maxsize=None)
+def summary(trace):
+    return tide.report(trace)["summary"]
+
+
+def diff(*words):
+    return subprocess.run([tide.TIDEMARK, "diff", *words], capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+def read(*words):
+    done = diff("--json", *words)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def below(rows):
+    """All rows of a tree."""
+    for row in rows:
+        yield row
+        yield from below(row["children"])
+
+
+def base():
+    return record("base", "a10x100", "b5x1000", "p4x100000", "t20x64")
+
+
+def later():
+    return record("later", "a13x100", "p5x100000", "t19x64", "t7x32")
+
+
+class Differences(tide.Case):
+    def flat(self, found, name):
+        row, = [row for row in found["rows"] if row["function"] == name]
+        return row
+
+    def test_of_a_run_with_itself_there_are_none(self):
+        for view, shape in itertools.product(VIEWS, SHAPES):
+            found = read(f"--{view}", f"--{shape}", base(), base())
+            self.assertEqual(found["rows"], [])
+            self.assertEqual(found["total"]["state"], "same")
+            self.assertEqual(found["total"]["bytes"], 0)
+        self.assertIn("no stack differs", diff(base(), base()).stdout)
+
+    def test_of_two_equal_runs_there_are_none(self):
+        again = record("again", "a10x100", "b5x1000", "p4x100000", "t20x64")
+        for view in VIEWS:
+            self.assertEqual(read(f"--{view}", base(), again)["rows"], [])
+
+    def test_they_are_those_of_the_arguments(self):
+        found = read("--peak", base(), later())
+        self.assertEqual(found["total"]["bytes"], 100000 + 300 - 5000)
+        self.assertEqual(found["total"]["blocks"], 1 + 3 - 5)
+        tide_row = self.flat(found, "spring_tide")
+        self.assertEqual((tide_row["bytes"], tide_row["blocks"], tide_row["base_bytes"],
+                          tide_row["new_bytes"], tide_row["percent"], tide_row["state"]),
+                         (100000, 1, 400000, 500000, 25.0, "changed"))
+        self.assertEqual(self.flat(found, "main")["inclusive_bytes"], 95300)
+        self.assertEqual(self.flat(found, "reef")["inclusive_bytes"], -5000)
+        self.assertEqual(self.flat(found, "reef")["inclusive_state"], "gone")
+        found = read("--total", base(), later())
+        self.assertEqual(self.flat(found, "spray")["bytes"], 19 * 64 + 7 * 32 - 20 * 64)
+        self.assertEqual(self.flat(found, "spray")["calls"], 6)
+        found = read("--churn", base(), later())
+        self.assertEqual(self.flat(found, "spray")["calls"], 6)
+
+    def test_all_rows_add_up_in_every_view_and_shape(self):
+        pairs = [(base(), later()), (later(), base()),
+                 (base(), record("rebuilt", "a1x7", "t3x9", program="rebuilt")),
+                 (base(), record("loop", program="event_loop"))]
+        for (one, other), view, shape in itertools.product(pairs, VIEWS, SHAPES):
+            with self.subTest(one=one, other=other, view=view, shape=shape):
+                self.adds_up(one, other, view, shape)
+
+    def adds_up(self, one, other, view, shape):
+        total, counts = VIEWS[view]
+        found = read(f"--{view}", f"--{shape}", one, other)
+        expected = summary(other)[total] - summary(one)[total]
+        self.assertEqual(found["total"]["bytes"], expected)
+        self.assertEqual(sum(row["bytes"] for row in found["rows"]), expected)
+        self.assertEqual(sum(row[counts] for row in found["rows"]),
+                         found["total"][counts])
+        if shape == "tree":
+            for row in below(found["rows"]):
+                self.assertEqual(row["bytes"], row["self_bytes"] + sum(
+                    child["bytes"] for child in row["children"]))
+
+    def test_new_and_gone_stacks_are_told(self):
+        found = read("--leaks", "--stacks", base(), later())
+        states = {tuple(call["function"] for call in row["stack"]): row["state"]
+                  for row in found["rows"]}
+        self.assertEqual(states, {("shore", "reef", "main"): "gone",
+                                  ("shore", "main"): "changed"})
+        self.assertEqual(found["gone_stacks"], {"count": 1, "bytes": 5000, "blocks": 5})
+        self.assertEqual(found["new_stacks"], {"count": 0, "bytes": 0, "blocks": 0})
+        back = read("--leaks", "--stacks", later(), base())
+        self.assertEqual(back["new_stacks"], {"count": 1, "bytes": 5000, "blocks": 5})
+        reef = [row for row in back["rows"] if len(row["stack"]) == 3][0]
+        self.assertEqual((reef["percent"], reef["state"]), (None, "new"))
+
+    def test_a_rebuilt_program_is_the_same_program(self):
+        rebuilt = record("rebuilt-same", "a10x100", "b5x1000", "p4x100000", "t20x64",
+                         program="rebuilt")
+        for view, shape in itertools.product(VIEWS, SHAPES):
+            self.assertEqual(read(f"--{view}", f"--{shape}", base(), rebuilt)["rows"], [])
+        lines = [row["line"] for trace in (base(), rebuilt)
+                 for row in tide.report(trace, "--flat", "--total")["rows"]
+                 if row["function"] == "shore"]
+        self.assertEqual(len(set(lines)), 2, "its lines are elsewhere")
+        more = record("rebuilt-more", "a10x100", "b6x1000", "p4x100000", "t20x64",
+                      program="rebuilt")
+        found = read("--stacks", base(), more)
+        self.assertEqual([(row["bytes"], row["blocks"], row["percent"])
+                          for row in found["rows"]], [(1000, 1, 20.0)])
+
+    def test_changes_that_cancel_out_are_seen(self):
+        one = record("cancel-one", "a10x100", "b10x200")
+        other = record("cancel-other", "a20x100", "b5x200")
+        found = read("--leaks", "--tree", one, other)
+        self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]), (0, 5))
+        self.assertEqual(sorted(row["self_bytes"] for row in below(found["rows"])),
+                         [-1000, 0, 0, 1000])
+
+
+class Moments(tide.Case):
+    def test_between_two_events_of_a_job(self):
+        """The numbers of reference/igprof.md, section 2."""
+        trace = record("loop", program="event_loop")
+        found = read(f"{trace}@EV.51", f"{trace}@ENDJOB")
+        self.assertEqual(found["view"], "leaks")
+        self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]),
+                         (420881, 146))
+        rows = [row for row in found["rows"] if row["bytes"]]
+        self.assertEqual([(row["bytes"], row["blocks"]) for row in rows],
+                         [(372449, 49), (49000, 49), (-4096, -1), (3528, 49)])
+        self.assertIn("leakOne", rows[1]["function"])
+        self.assertEqual(rows[2]["state"], "gone")
+
+    def test_the_whole_job(self):
+        trace = record("loop", program="event_loop")
+        found = read("--total", f"{trace}@0s", trace)
+        vector = self.own_thread_vector(trace)
+        others = 72704 + vector - 320  # the pool of libstdc++; 320 in the reference
+        self.assertEqual((found["total"]["bytes"], found["total"]["calls"]),
+                         (17157620 + others, 101401 + 1))
+        found = read("--leaks", f"{trace}@0s", f"{trace}@ENDJOB")
+        self.assertEqual((found["total"]["new_bytes"], found["total"]["new_blocks"]),
+                         (612620 + others, 302))
+        self.assertEqual(found["total"]["state"], "new")
+        self.assertIsNone(found["total"]["percent"])
+
+    @staticmethod
+    def own_thread_vector(trace):
+        """What glibc takes for the thread: 16 bytes a library with thread-local data."""
+        row, = [row for row in tide.report(trace, "--leaks", "--stacks")["rows"]
+                if any("pthread_create" in call["function"] for call in row["stack"])]
+        return row["bytes"]
+
+    def test_are_exact_to_the_block(self):
+        """Marks among blocks that all have the same time stamp but for the marks."""
+        words = [word for i in range(1, 30) for word in (f"a1x{i}", f"s{i}")]
+        trace = record("marks", *words)
+        for i in range(1, 29):
+            found = read(f"{trace}@m{i}", f"{trace}@m{i + 1}")
+            self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]),
+                             (i + 1, 1), i)
+
+    def test_of_the_same_name_are_numbered(self):
+        trace = record("same", "s7", "a1x10", "s7", "a1x20", "s7", "a1x40")
+        found = read(f"{trace}@m7#2", f"{trace}@m7#3")
+        self.assertEqual(found["total"]["bytes"], 20)
+        done = diff(f"{trace}@m7#2", f"{trace}@m7#4")
+        self.assertEqual((done.returncode, "only 3 marks" in done.stderr), (1, True))
+
+    def test_in_seconds(self):
+        trace = record("slow", "a3x100", "z600", "a4x100")
+        found = read(f"{trace}@0s", f"{trace}@0.4s")
+        self.assertEqual(found["total"]["bytes"], 300)
+        self.assertEqual(found["new"]["at_s"], 0.4)
+        found = read(f"{trace}@0.4", trace)
+        self.assertEqual(found["total"]["bytes"], 400)
+        self.assertIsNone(found["new"]["at_s"])
+
+    def test_by_event(self):
+        trace = record("events", "e1", "t3x100", "e2", "a2x50", "e3", "a1x1", "e2")
+        found = read("--total", f"{trace}@event1", f"{trace}@event 3")
+        self.assertEqual((found["total"]["bytes"], found["total"]["calls"]), (400, 5))
+        found = read(f"{trace}@event3", f"{trace}@event2#2")
+        self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]), (1, 1))
+
+
+class Manners(tide.Case):
+    def expect(self, done, status, words):
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(words, done.stderr)
+
+    def test_mistakes(self):
+        self.expect(diff(), 2, "two traces")
+        self.expect(diff(base()), 2, "two traces")
+        self.expect(diff(base(), later(), base()), 2, "two traces")
+        self.expect(diff("--peak", "--leaks", base(), later()), 2, "at a time")
+        self.expect(diff("--flat", "--tree", base(), later()), 2, "at a time")
+        self.expect(diff("--bytes", "--si", base(), later()), 2, "either")
+        self.expect(diff(base(), "/nowhere.tide"), 1, "no such file")
+        self.expect(diff(base(), f"{base()}@1000000s"), 1, "it ends at")
+        self.expect(diff(base(), f"{base()}@high"), 1, "no mark 'high'")
+        loop = record("loop", program="event_loop")
+        self.expect(diff(loop, f"{loop}@EV.52"), 1, "it has: EV.1, EV.51, ENDJOB")
+
+    def test_a_name_may_hold_the_sign(self):
+        odd = os.path.join(FOLDER, "odd@name.tide")
+        shutil.copy(base(), odd)
+        self.assertEqual(read(odd, base())["rows"], [])
+        self.assertEqual(read(f"{odd}@end", base())["rows"], [])
+
+    def test_text_is_as_wide_as_it_may_be(self):
+        env = dict(os.environ, COLUMNS="72")
+        loop = record("loop", program="event_loop")
+        for shape, rows in itertools.product(SHAPES, ("2", "0")):
+            done = subprocess.run([tide.TIDEMARK, "diff", f"--{shape}", "--total", "-n",
+                                   rows, base(), loop], env=env, text=True,
+                                  capture_output=True, check=True, timeout=120)
+            self.assertGreater(len(done.stdout.splitlines()), 12)
+            for line in done.stdout.splitlines():
+                self.assertLessEqual(len(line), 72, line)
+            self.assertNotRegex(done.stdout, r"\b(inf|nan)\b")
+
+    def test_rows_of_text_add_up_too(self):
+        done = diff("--bytes", "--leaks", "--tree", "-n", "0", base(), later())
+        self.assertRegex(done.stdout, r"(?m)^ +-4,700 B +-78\.3 % +-2  main")
+        self.assertRegex(done.stdout, r"(?m)^ +-5,000 B +gone +-5  .*reef.*shore")
+        self.assertRegex(done.stdout, r"(?m)^ +\+300 B +\+30\.0 % +\+3  .*shore")
+        self.assertIn("1 gone stack had 5,000 B.", done.stdout)
+
+    def test_what_grew_without_measure_has_a_measured_percentage(self):
+        one = record("tiny", "a1x1")
+        other = record("huge", "a1x1000000")
+        self.assertIn(">999 %", diff("--leaks", one, other).stdout)
+        row, = read("--leaks", "--stacks", one, other)["rows"]
+        self.assertEqual(row["percent"], 99999900.0)
+
+
+if __name__ == "__main__":
+    tide.main()
