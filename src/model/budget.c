@@ -1,0 +1,271 @@
+/* model/budget.c - does a run keep within its limits? */
+#include "model/budget.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/diff.h"
+#include "model/grow.h"
+#include "model/path.h"
+
+static enum tide_status add(struct tide_verdicts *checks, struct tide_verdict check)
+{
+    struct tide_verdict *const list =
+        tide_grown(checks->list, &checks->capacity, checks->count + 1, sizeof(*list));
+    if (!list)
+        return TIDE_ENOMEM;
+    checks->list = list;
+    list[checks->count++] = check;
+    checks->failed += !check.passed;
+    return TIDE_OK;
+}
+
+/* MEASURED is to be LIMIT at most, if there is one. */
+static enum tide_status add_limit(struct tide_verdicts *checks,
+                                  struct tide_verdict check)
+{
+    if (check.limit == TIDE_NO_LIMIT)
+        return TIDE_OK;
+    check.passed = check.measured <= check.limit;
+    return add(checks, check);
+}
+
+/* --- Is all there? ------------------------------------------------------------------- */
+
+static uint64_t count_losses(const struct tide_model *model)
+{
+    const struct tide_honesty *const honesty = &model->honesty;
+    return honesty->dropped + honesty->lost_records + model->trace->bad_chunks +
+           !honesty->complete;
+}
+
+static enum tide_status check_whole(struct tide_verdicts *checks,
+                                    const struct tide_model *model, const char *name,
+                                    bool allowed)
+{
+    struct tide_verdict check = {.name = name, .measured = count_losses(model)};
+    if (check.measured > 0 && allowed)
+        check.note = "incomplete, which is allowed";
+    else if (!model->honesty.complete)
+        check.note = "the trace ends early";
+    else if (check.measured > 0)
+        check.note = "parts of the trace were lost";
+    check.passed = check.measured == 0 || allowed;
+    return add(checks, check);
+}
+
+/* --- Limits of one run --------------------------------------------------------------- */
+
+static enum tide_status check_totals(struct tide_verdicts *checks,
+                                     const struct tide_budget *budget,
+                                     const struct tide_summary *summary)
+{
+    const struct tide_verdict limits[] = {
+        {.name = "peak",
+         .in_bytes = true,
+         .measured = summary->peak_bytes,
+         .limit = budget->max_peak},
+        {.name = "leak",
+         .in_bytes = true,
+         .measured = summary->live_bytes,
+         .limit = budget->max_leak},
+        {.name = "total",
+         .in_bytes = true,
+         .measured = summary->allocated_bytes,
+         .limit = budget->max_total},
+        {.name = "calls", .measured = summary->alloc_calls, .limit = budget->max_calls},
+    };
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !status; i++)
+        status = add_limit(checks, limits[i]);
+    return status;
+}
+
+/* Where the arguments of a template at TEXT end; TEXT when there are none. */
+static const char *skip_arguments(const char *text)
+{
+    const char *at = text;
+    int depth = 0;
+    do {
+        depth += (*at == '<') - (*at == '>');
+        at += *at != '\0';
+    } while (depth > 0 && *at);
+    return depth == 0 && *text == '<' ? at : text;
+}
+
+/* Does a name end at REST, but for its parameters? */
+static bool ends_at(const char *rest)
+{
+    rest = skip_arguments(rest);
+    return *rest == '\0' || *rest == '(' || strncmp(rest, " [", 2) == 0;
+}
+
+bool tide_function_is(const char *name, const char *wanted)
+{
+    const size_t length = strlen(wanted);
+    if (length == 0)
+        return false;
+    for (const char *at = strstr(name, wanted); at; at = strstr(at + 1, wanted)) {
+        const bool begins = at == name || at[-1] == ':' || at[-1] == ' ';
+        if (begins && ends_at(at + length))
+            return true;
+    }
+    return false;
+}
+
+/* For each function that paths know: is it what is WANTED?  1: no, 2: yes. */
+struct matcher {
+    const char *wanted;
+    uint8_t *known; /* owned */
+    size_t capacity;
+};
+
+/* Does the path that was walked last go through what is wanted? */
+static enum tide_status goes_through(struct matcher *matcher,
+                                     const struct tide_paths *paths, bool *out)
+{
+    uint8_t *const known =
+        tide_grown(matcher->known, &matcher->capacity, paths->function_count, 1);
+    if (!known)
+        return TIDE_ENOMEM;
+    matcher->known = known;
+    *out = false;
+    for (size_t i = 0; i < paths->call_count && !*out; i++) {
+        const uint32_t function = paths->calls[i].function;
+        if (!known[function])
+            known[function] =
+                tide_function_is(paths->functions[function].name, matcher->wanted) ? 2
+                                                                                   : 1;
+        *out = known[function] == 2;
+    }
+    return TIDE_OK;
+}
+
+static enum tide_status check_calls_in(struct tide_verdicts *checks,
+                                       const struct tide_model *model,
+                                       const struct tide_call_limit *limit)
+{
+    struct tide_verdict check = {
+        .name = "calls_in", .function = limit->function, .limit = limit->most};
+    struct matcher matcher = {.wanted = limit->function};
+    struct tide_paths paths;
+    bool any = false;
+    enum tide_status status = tide_paths_init(&paths, model);
+    if (status)
+        return status;
+    for (size_t i = 0; i < model->site_count && !status; i++) {
+        const struct tide_site *const site = &model->sites[i];
+        bool through = false;
+        if (site->space != TIDE_IN_HEAP)
+            continue;
+        status = tide_paths_walk(&paths, site->stack);
+        if (!status)
+            status = goes_through(&matcher, &paths, &through);
+        check.measured += through ? site->calls : 0;
+        any |= through;
+    }
+    tide_paths_release(&paths);
+    free(matcher.known);
+    if (!any)
+        check.note = "no function of that name allocates";
+    return status ? status : add_limit(checks, check);
+}
+
+/* --- Limits of growth ---------------------------------------------------------------- */
+
+/* BASE and PERCENT of it more. */
+static uint64_t grown_by(uint64_t base, double percent)
+{
+    const double more = (double)base * percent / 100.0;
+    return more < (double)(TIDE_NO_LIMIT - 1 - base) ? base + (uint64_t)more
+                                                     : TIDE_NO_LIMIT - 1;
+}
+
+static enum tide_status check_growth(struct tide_verdicts *checks, double percent,
+                                     const struct tide_summary *now,
+                                     const struct tide_summary *before)
+{
+    struct tide_verdict limits[] = {
+        {.name = "growth_peak",
+         .in_bytes = true,
+         .measured = now->peak_bytes,
+         .base = before->peak_bytes},
+        {.name = "growth_leak",
+         .in_bytes = true,
+         .measured = now->live_bytes,
+         .base = before->live_bytes},
+        {.name = "growth_total",
+         .in_bytes = true,
+         .measured = now->allocated_bytes,
+         .base = before->allocated_bytes},
+        {.name = "growth_calls",
+         .measured = now->alloc_calls,
+         .base = before->alloc_calls},
+    };
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !status; i++) {
+        limits[i].compared = true;
+        limits[i].limit = grown_by(limits[i].base, percent);
+        status = add_limit(checks, limits[i]);
+    }
+    return status;
+}
+
+static enum tide_status check_new_leaks(struct tide_verdicts *checks, uint64_t most,
+                                        const struct tide_model *now,
+                                        const struct tide_model *before)
+{
+    const struct tide_diff_request request = {
+        .models = {before, now},
+        .metric = TIDE_METRIC_LEAKS,
+        .space = TIDE_IN_HEAP,
+    };
+    struct tide_diff *diff;
+    const enum tide_status status = tide_diff_build(&request, &diff);
+    if (status)
+        return status;
+    const struct tide_verdict check = {
+        .name = "new_leaks", .measured = diff->added.count, .limit = most};
+    tide_diff_free(diff);
+    return add_limit(checks, check);
+}
+
+static enum tide_status check_baseline(struct tide_verdicts *checks,
+                                       const struct tide_budget *budget,
+                                       const struct tide_model *model,
+                                       const struct tide_model *baseline)
+{
+    enum tide_status status =
+        check_whole(checks, baseline, "baseline_complete", budget->allow_incomplete);
+    if (!status && budget->max_growth >= 0)
+        status = check_growth(checks, budget->max_growth, &model->summary[TIDE_IN_HEAP],
+                              &baseline->summary[TIDE_IN_HEAP]);
+    if (!status && budget->max_new_leaks != TIDE_NO_LIMIT)
+        status = check_new_leaks(checks, budget->max_new_leaks, model, baseline);
+    return status;
+}
+
+enum tide_status tide_budget_check(const struct tide_budget *budget,
+                                   const struct tide_model *model,
+                                   const struct tide_model *baseline,
+                                   struct tide_verdicts *out)
+{
+    *out = (struct tide_verdicts){0};
+    enum tide_status status =
+        check_whole(out, model, "complete", budget->allow_incomplete);
+    if (!status)
+        status = check_totals(out, budget, &model->summary[TIDE_IN_HEAP]);
+    for (size_t i = 0; i < budget->calls_in_count && !status; i++)
+        status = check_calls_in(out, model, &budget->calls_in[i]);
+    if (!status && baseline)
+        status = check_baseline(out, budget, model, baseline);
+    if (status)
+        tide_verdicts_release(out);
+    return status;
+}
+
+void tide_verdicts_release(struct tide_verdicts *checks)
+{
+    free(checks->list);
+    *checks = (struct tide_verdicts){0};
+}
