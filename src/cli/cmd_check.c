@@ -1,0 +1,273 @@
+/* cli/cmd_check.c - tidemark check: does a run keep within its limits? */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/check_words.h"
+#include "cli/command.h"
+#include "cli/export_file.h"
+#include "cli/open_trace.h"
+#include "cli/options.h"
+#include "view/check_view.h"
+
+static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
+
+struct check_options {
+    struct tide_budget budget;
+    const char *growth;   /* as it was given, NULL: not */
+    const char *calls_in; /* never set: see check_words.h */
+    const char *baseline, *config, *junit, *markdown;
+    bool json;
+    int color;
+};
+
+static int parse(const struct tide_check_words *words, struct check_options *options,
+                 struct tide_arguments *rest)
+{
+    struct tide_budget *const budget = &options->budget;
+    const struct tide_option table[] = {
+        {.name = "max-peak", .bytes = &budget->max_peak},
+        {.name = "max-leak", .bytes = &budget->max_leak},
+        {.name = "max-total", .bytes = &budget->max_total},
+        {.name = "max-calls", .count = &budget->max_calls},
+        {.name = "max-calls-in", .text = &options->calls_in},
+        {.name = "baseline", .text = &options->baseline},
+        {.name = "max-growth", .text = &options->growth},
+        {.name = "max-new-leaks", .count = &budget->max_new_leaks},
+        {.name = "allow-incomplete", .flag = &budget->allow_incomplete},
+        {.name = "config", .text = &options->config},
+        {.name = "junit", .text = &options->junit},
+        {.name = "markdown", .text = &options->markdown},
+        {.name = "json", .flag = &options->json},
+        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
+        {.name = NULL},
+    };
+    return tide_options_parse(&tide_cmd_check, table, (int)words->count, words->list,
+                              rest);
+}
+
+/* "5%", "2.5" */
+static bool read_percent(const char *text, double *out)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || !isfinite(number) || number < 0 || number > 1e9)
+        return false;
+    end += *end == ' ';
+    *out = number;
+    return *end == '\0' || strcmp(end, "%") == 0;
+}
+
+static bool is_stdout(const char *name)
+{
+    return name && strcmp(name, "-") == 0;
+}
+
+/* -1, or the exit status when the options make no sense together. */
+static int check_options(struct check_options *options)
+{
+    const struct tide_command *const self = &tide_cmd_check;
+    struct tide_budget *const budget = &options->budget;
+    if (options->json + is_stdout(options->junit) + is_stdout(options->markdown) > 1)
+        return tide_fail_usage(self,
+                               "one of these on standard output at a time: --json, "
+                               "--junit -, --markdown -");
+    if (options->growth && !read_percent(options->growth, &budget->max_growth))
+        return tide_fail_usage(self, "--max-growth: '%s' is not a percentage",
+                               options->growth);
+    const bool compares = options->growth || budget->max_new_leaks != TIDE_NO_LIMIT;
+    if (compares && !options->baseline)
+        return tide_fail_usage(self, "%s needs a --baseline to compare with",
+                               options->growth ? "--max-growth" : "--max-new-leaks");
+    if (options->baseline && !compares)
+        return tide_fail_usage(self, "--baseline goes with --max-growth or "
+                                     "--max-new-leaks");
+    const bool limited = budget->max_peak != TIDE_NO_LIMIT ||
+                         budget->max_leak != TIDE_NO_LIMIT ||
+                         budget->max_total != TIDE_NO_LIMIT ||
+                         budget->max_calls != TIDE_NO_LIMIT || budget->calls_in_count;
+    if (!compares && !limited)
+        return tide_fail_usage(self, "which limits? --max-peak 2GiB, for example");
+    return -1;
+}
+
+/* --- Output -------------------------------------------------------------------------- */
+
+/* Returns 0 or errno. */
+static int write_all(int fd, const struct tide_text *text)
+{
+    size_t done = 0;
+    while (done < text->length) {
+        const ssize_t some = write(fd, text->bytes + done, text->length - done);
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some <= 0)
+            return some < 0 ? errno : EIO;
+        done += (size_t)some;
+    }
+    return 0;
+}
+
+/* Write TEXT to the file NAME and release it; -1 or the exit status. */
+static int write_file(const char *name, struct tide_text *text)
+{
+    struct tide_export_file file;
+    int error = text->failed ? ENOMEM : tide_export_file_open(&file, name);
+    if (!error) {
+        error = write_all(file.fd, text);
+        if (error)
+            tide_export_file_discard(&file);
+        else
+            error = tide_export_file_keep(&file);
+    }
+    tide_text_release(text);
+    return error ? tide_fail("%s: %s", name, strerrordesc_np(error)) : -1;
+}
+
+/* -1 or the exit status. */
+static int write_files(const struct check_options *options,
+                       const struct tide_check_view *view)
+{
+    struct tide_text text = {0};
+    int done = -1;
+    if (options->junit) {
+        tide_view_check_junit(&text, view);
+        done = write_file(options->junit, &text);
+    }
+    if (done < 0 && options->markdown) {
+        tide_view_check_markdown(&text, view);
+        done = write_file(options->markdown, &text);
+    }
+    return done;
+}
+
+/* Returns 0 or the exit status. */
+static int show(const struct check_options *options, const struct tide_check_view *view)
+{
+    struct tide_text text = {0};
+    if (is_stdout(options->junit) || is_stdout(options->markdown))
+        return 0; /* words would spoil it */
+    if (options->json) {
+        tide_view_check_json(&text, view);
+        return tide_print_text(&text);
+    }
+    const struct tide_style style = tide_style_detect(
+        STDOUT_FILENO, (enum tide_color)options->color, TIDE_UNITS_IEC);
+    struct tide_page page = {.out = &text, .style = &style};
+    tide_view_check(&page, view);
+    return tide_print_text(&text);
+}
+
+/* --- The check ----------------------------------------------------------------------- */
+
+static int judge(const struct check_options *options, const struct tide_opened *opened,
+                 const struct tide_opened *baseline)
+{
+    const struct tide_budget *const budget = &options->budget;
+    const bool stacks = budget->max_new_leaks != TIDE_NO_LIMIT;
+    struct tide_verdicts checks = {0};
+    enum tide_status status = TIDE_OK;
+    if (stacks || budget->calls_in_count)
+        status = tide_model_symbolize(opened->model);
+    if (!status && stacks && baseline->model)
+        status = tide_model_symbolize(baseline->model);
+    if (!status)
+        status = tide_budget_check(budget, opened->model, baseline->model, &checks);
+    if (status)
+        return tide_fail("%s", tide_status_words(status));
+    const struct tide_check_view view = {
+        .checks = &checks,
+        .model = opened->model,
+        .baseline = baseline->path,
+    };
+    int done = show(options, &view);
+    if (done == 0) {
+        done = write_files(options, &view);
+        if (done < 0)
+            done = checks.failed > 0;
+    }
+    tide_verdicts_release(&checks);
+    return done;
+}
+
+static int open_and_judge(const struct check_options *options,
+                          const struct tide_arguments *rest)
+{
+    struct tide_opened opened, baseline = {0};
+    int done = tide_open_trace(&tide_cmd_check, rest, &opened);
+    if (done >= 0)
+        return done;
+    if (options->baseline) {
+        char *word = strdup(options->baseline);
+        char *words[] = {word, NULL};
+        const struct tide_arguments arguments = {.list = words, .count = 1};
+        done = word ? tide_open_trace(&tide_cmd_check, &arguments, &baseline)
+                    : tide_fail("out of memory");
+        free(word);
+    }
+    if (done < 0)
+        done = judge(options, &opened, &baseline);
+    tide_opened_close(&baseline);
+    tide_opened_close(&opened);
+    return done;
+}
+
+static int run(int argc, char **argv)
+{
+    struct check_options options = {
+        .budget = {.max_peak = TIDE_NO_LIMIT,
+                   .max_leak = TIDE_NO_LIMIT,
+                   .max_total = TIDE_NO_LIMIT,
+                   .max_calls = TIDE_NO_LIMIT,
+                   .max_growth = -1,
+                   .max_new_leaks = TIDE_NO_LIMIT},
+    };
+    struct tide_arguments rest = {0};
+    struct tide_check_words words;
+    int done = tide_check_words_read(&words, &tide_cmd_check, argc, argv);
+    options.budget.calls_in = words.calls_in;
+    options.budget.calls_in_count = words.calls_in_count;
+    if (done < 0)
+        done = parse(&words, &options, &rest);
+    if (done < 0)
+        done = check_options(&options);
+    if (done < 0)
+        done = open_and_judge(&options, &rest);
+    tide_check_words_release(&words);
+    return done;
+}
+
+const struct tide_command tide_cmd_check = {
+    .name = "check",
+    .summary = "hold a trace against limits, for CI",
+    .usage = "[OPTION...] [TRACE]",
+    .help =
+        "Exits with 0 when all limits are kept and with 1 when one is not, or when the\n"
+        "trace is incomplete.  Limits are of the heap.  Without TRACE the newest of this\n"
+        "folder is taken.\n"
+        "\n"
+        "limits\n"
+        "  --max-peak SIZE        of what is live at once, like 2GiB\n"
+        "  --max-leak SIZE        of what is live at the end\n"
+        "  --max-total SIZE       of all that is allocated\n"
+        "  --max-calls N          allocation calls\n"
+        "  --max-calls-in F=N     those in function F and what it calls; more than once\n"
+        "  --max-growth PERCENT   of each of these over the baseline, like 5%\n"
+        "  --max-new-leaks N      stacks that leak and that did not in the baseline\n"
+        "\n"
+        "options\n"
+        "  --baseline TRACE       an earlier run\n"
+        "  --config FILE          limits from a file, one 'max-peak = 2GiB' a line\n"
+        "  --allow-incomplete     do not fail for what is missing in a trace\n"
+        "  --junit FILE           write JUnit's XML for a CI server; - is stdout\n"
+        "  --markdown FILE        write a table for a merge request\n"
+        "  --json                 for programs, see tidemark-check(1)\n"
+        "  --color WHEN           auto (default), always or never\n"
+        "\n"
+        "example: tidemark check --max-peak 2GiB --max-leak 0 prog.tide\n",
+    .run = run,
+};

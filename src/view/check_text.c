@@ -1,0 +1,210 @@
+/* view/check_text.c - verdicts in words, and as a table in Markdown. */
+#include <string.h>
+
+#include "view/check_view.h"
+#include "view/names.h"
+#include "view/run_words.h"
+
+enum { TIDE_LEFT = 2, TIDE_VERDICT_COLUMNS = 6 };
+
+/* --- Pieces -------------------------------------------------------------------------- */
+
+static const struct words {
+    const char *name, *title, *noun;
+} WORDS[] = {
+    {"complete", "trace is complete", "loss"},
+    {"baseline_complete", "baseline is complete", "loss"},
+    {"peak", "peak", NULL},
+    {"leak", "live at the end", NULL},
+    {"total", "allocated", NULL},
+    {"calls", "allocation calls", "call"},
+    {"calls_in", "calls in ", "call"},
+    {"growth_peak", "growth of the peak", NULL},
+    {"growth_leak", "growth of what is live at the end", NULL},
+    {"growth_total", "growth of what is allocated", NULL},
+    {"growth_calls", "growth of calls", "call"},
+    {"new_leaks", "stacks that leak now", "stack"},
+};
+
+static const struct words *words_of(const struct tide_verdict *check)
+{
+    static const struct words UNKNOWN = {"", "", NULL};
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+        if (strcmp(WORDS[i].name, check->name) == 0)
+            return &WORDS[i];
+    return &UNKNOWN;
+}
+
+/* Is CHECK about the trace itself, without a limit? */
+static bool is_about_trace(const struct tide_verdict *check)
+{
+    const char *const noun = words_of(check)->noun;
+    return noun && strcmp(noun, "loss") == 0;
+}
+
+void tide_check_title(struct tide_text *out, const struct tide_verdict *check)
+{
+    tide_text_add(out, words_of(check)->title);
+    if (check->function)
+        tide_text_add(out, check->function);
+}
+
+static void add_value(struct tide_text *out, const struct tide_verdict *check,
+                      uint64_t value, enum tide_units units)
+{
+    const char *const noun = words_of(check)->noun;
+    if (check->in_bytes || !noun)
+        tide_text_add(out, tide_number_bytes(value, units).text);
+    else
+        tide_words_count(out, value, noun);
+}
+
+void tide_check_measured(struct tide_text *out, const struct tide_verdict *check,
+                         enum tide_units units)
+{
+    if (is_about_trace(check)) {
+        tide_text_add(out, check->note ? check->note : "yes");
+        return;
+    }
+    add_value(out, check, check->measured, units);
+    if (check->compared) {
+        tide_text_add(out, " after ");
+        add_value(out, check, check->base, units);
+    }
+}
+
+void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,
+                      enum tide_units units)
+{
+    if (is_about_trace(check))
+        return;
+    tide_text_add(out, "at most ");
+    add_value(out, check, check->limit, units);
+}
+
+/* --- Words --------------------------------------------------------------------------- */
+
+/* "  ok    peak: 9.23 MiB, at most 2.00 GiB (note)" */
+static void add_line(struct tide_page *page, const struct tide_verdict *check)
+{
+    struct tide_text raw = {0}, words = {0};
+    tide_check_title(&raw, check);
+    if (raw.bytes)
+        tide_name_safe(&words, raw.bytes, page->style);
+    tide_text_add(&words, ": ");
+    tide_check_measured(&words, check, page->style->units);
+    if (!is_about_trace(check)) {
+        tide_text_add(&words, ", ");
+        tide_check_limit(&words, check, page->style->units);
+        if (check->note)
+            tide_text_addf(&words, " (%s)", check->note);
+    }
+    tide_page_tab(page, TIDE_LEFT);
+    tide_page_add(page, check->passed ? TIDE_INK_DIM : TIDE_INK_ALARM,
+                  check->passed ? "ok" : "FAIL");
+    tide_page_tab(page, TIDE_LEFT + TIDE_VERDICT_COLUMNS);
+    tide_page_wrap(page, check->passed ? TIDE_INK_PLAIN : TIDE_INK_BOLD,
+                   words.bytes ? words.bytes : "", TIDE_LEFT + TIDE_VERDICT_COLUMNS);
+    page->out->failed |= raw.failed || words.failed;
+    tide_text_release(&raw);
+    tide_text_release(&words);
+}
+
+static bool has_failed(const struct tide_verdicts *checks, const char *name)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        if (!checks->list[i].passed && strcmp(checks->list[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What to look at next. */
+static void add_advice(struct tide_text *out, const struct tide_check_view *view)
+{
+    const struct tide_verdicts *const checks = view->checks;
+    const char *const trace = view->model->trace->path;
+    bool compared = has_failed(checks, "new_leaks");
+    for (size_t i = 0; i < checks->count; i++)
+        compared |= !checks->list[i].passed && checks->list[i].compared;
+    if (compared && view->baseline)
+        tide_text_addf(out, "tidemark diff %s %s", view->baseline, trace);
+    else if (has_failed(checks, "leak"))
+        tide_text_addf(out, "tidemark report --leaks %s", trace);
+    else if (has_failed(checks, "peak"))
+        tide_text_addf(out, "tidemark report --peak %s", trace);
+    else if (has_failed(checks, "total") || has_failed(checks, "calls") ||
+             has_failed(checks, "calls_in"))
+        tide_text_addf(out, "tidemark report --total %s", trace);
+}
+
+void tide_view_check(struct tide_page *page, const struct tide_check_view *view)
+{
+    const struct tide_verdicts *const checks = view->checks;
+    struct tide_text words = {0}, advice = {0}, safe = {0};
+    for (size_t i = 0; i < checks->count; i++)
+        add_line(page, &checks->list[i]);
+    tide_page_skip(page);
+    if (checks->failed == 0)
+        tide_text_add(&words, "All limits are kept.");
+    else
+        tide_text_addf(&words, "%s of %s failed.",
+                       tide_number_count(checks->failed).text,
+                       tide_number_count(checks->count).text);
+    add_advice(&advice, view);
+    if (advice.length > 0) {
+        tide_name_safe(&safe, advice.bytes, page->style);
+        tide_text_addf(&words, " See: %s", safe.bytes ? safe.bytes : "");
+    }
+    tide_page_wrap(page, checks->failed ? TIDE_INK_ALARM : TIDE_INK_PLAIN,
+                   words.bytes ? words.bytes : "", 0);
+    page->out->failed |= words.failed || advice.failed || safe.failed;
+    tide_text_release(&words);
+    tide_text_release(&advice);
+    tide_text_release(&safe);
+}
+
+/* --- Markdown ------------------------------------------------------------------------ */
+
+/* NAME as code in a cell: nothing in it means anything to Markdown. */
+static void add_code(struct tide_text *out, const char *name)
+{
+    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
+    struct tide_text safe = {0};
+    tide_name_safe(&safe, name, &PLAIN);
+    tide_text_add(out, "`");
+    for (const char *at = safe.bytes; at && *at; at++) {
+        if (*at == '|')
+            tide_text_add(out, "\\");
+        tide_text_add_bytes(out, *at == '`' ? "'" : at, 1);
+    }
+    tide_text_add(out, "`");
+    out->failed |= safe.failed;
+    tide_text_release(&safe);
+}
+
+void tide_view_check_markdown(struct tide_text *out, const struct tide_check_view *view)
+{
+    const struct tide_verdicts *const checks = view->checks;
+    tide_text_addf(out, "### tidemark: %s\n\n",
+                   checks->failed ? "over the limit" : "within all limits");
+    add_code(out, view->model->trace->path);
+    if (view->baseline) {
+        tide_text_add(out, ", compared with ");
+        add_code(out, view->baseline);
+    }
+    tide_text_add(out, "\n\n| | limit on | measured | allowed |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < checks->count; i++) {
+        const struct tide_verdict *const check = &checks->list[i];
+        tide_text_addf(out, "| %s | %s", check->passed ? "ok" : "**FAIL**",
+                       words_of(check)->title);
+        if (check->function)
+            add_code(out, check->function);
+        tide_text_add(out, " | ");
+        tide_check_measured(out, check, TIDE_UNITS_IEC);
+        if (check->note && !is_about_trace(check))
+            tide_text_addf(out, " (%s)", check->note);
+        tide_text_add(out, " | ");
+        tide_check_limit(out, check, TIDE_UNITS_IEC);
+        tide_text_add(out, " |\n");
+    }
+}
