@@ -1,0 +1,256 @@
+"""tests/e2e/test_check.py - limits are kept or not, to the byte, and CI is told.
+
+Runs of tests/programs/alters.c, which allocates what its arguments say.
+"""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+
+import tide
+
+FOLDER = tempfile.mkdtemp(prefix="tide-check-")
+# Live at the end 10 * 100 + 5 * 1000; then 400000 more at the peak; 20 temporaries.
+ARGUMENTS = ("a10x100", "b5x1000", "p4x100000", "t20x64")
+LEAK, PEAK, TOTAL, CALLS = 6000, 406000, 407280, 39
+
+
+def tearDownModule():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def record(name, *arguments, program="alters"):
+    trace = os.path.join(FOLDER, f"{name}.tide")
+    if not os.path.exists(trace):
+        subprocess.run([tide.TIDEMARK, "run", "-q", "-o", trace, "--",
+                        tide.program(program), *arguments], check=True, timeout=120)
+    return trace
+
+
+def base():
+    return record("base", *ARGUMENTS)
+
+
+def check(*words, cwd=None):
+    return subprocess.run([tide.TIDEMARK, "check", *words], capture_output=True,
+                          text=True, timeout=120, check=False, cwd=cwd)
+
+
+def write(name, text):
+    path = os.path.join(FOLDER, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+class Limits(tide.Case):
+    def verdicts(self, *words):
+        """name -> verdict; the exit status fits them."""
+        done = check("--json", *words)
+        self.assertEqual(done.stderr, "")
+        found = json.loads(done.stdout)
+        failed = [each["name"] for each in found["checks"] if not each["passed"]]
+        self.assertEqual(done.returncode, 1 if failed else 0)
+        self.assertEqual((found["passed"], found["failed"]), (not failed, len(failed)))
+        return {each["name"]: each for each in found["checks"]}
+
+    def failed(self, *words):
+        return [name for name, each in self.verdicts(*words).items()
+                if not each["passed"]]
+
+    def test_are_inclusive(self):
+        for option, value in (("peak", PEAK), ("leak", LEAK), ("total", TOTAL),
+                              ("calls", CALLS)):
+            with self.subTest(option=option):
+                found = self.verdicts(f"--max-{option}", str(value), base())
+                self.assertEqual(set(found), {"complete", option})
+                self.assertEqual((found[option]["measured"], found[option]["limit"]),
+                                 (value, value))
+                self.assertEqual(self.failed(f"--max-{option}", str(value - 1), base()),
+                                 [option])
+
+    def test_have_units(self):
+        self.assertEqual(self.failed("--max-peak", "397KiB", base()), [])
+        self.assertEqual(self.failed("--max-peak", "396K", base()), ["peak"])
+
+    def test_of_calls_in_functions(self):
+        for function, calls in (("shore", 15), ("reef", 5), ("main", 39), ("spray", 20)):
+            with self.subTest(function=function):
+                self.assertEqual(self.failed("--max-calls-in", f"{function}={calls}",
+                                             base()), [])
+                self.assertEqual(self.failed(f"--max-calls-in={function}={calls - 1}",
+                                             base()), ["calls_in"])
+        done = check("--max-calls-in", "reef=4", "--max-calls-in", "spray=19",
+                     "--max-calls-in", "shore=15", base())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("FAIL  calls in reef: 5 calls, at most 4 calls", done.stdout)
+        self.assertIn("FAIL  calls in spray: 20 calls, at most 19 calls", done.stdout)
+        self.assertIn("ok    calls in shore: 15 calls, at most 15 calls", done.stdout)
+
+    def test_of_functions_that_are_not_there_are_kept_and_said(self):
+        found = self.verdicts("--max-calls-in", "shor=0", base())["calls_in"]
+        self.assertEqual((found["passed"], found["measured"], found["note"]),
+                         (True, 0, "no function of that name allocates"))
+
+    def test_of_functions_in_namespaces(self):
+        loop = record("loop", program="event_loop")
+        for name in ("leakOne", "(anonymous namespace)::leakOne"):
+            self.assertEqual(self.verdicts("--max-calls-in", f"{name}=100",
+                                           loop)["calls_in"]["measured"], 100)
+
+    def test_of_growth(self):
+        grown = record("grown", "a10x100", "b6x1000", "p4x100000", "t20x64")
+        found = self.verdicts("--baseline", base(), "--max-growth", "5%", grown)
+        self.assertEqual({name for name, each in found.items() if not each["passed"]},
+                         {"growth_leak"})
+        self.assertEqual((found["growth_leak"]["measured"], found["growth_leak"]["base"],
+                          found["growth_leak"]["limit"]), (7000, 6000, 6300))
+        self.assertEqual(self.failed("--baseline", base(), "--max-growth", "17", grown),
+                         [])
+        self.assertEqual(self.failed("--baseline", base(), "--max-growth", "0%", base()),
+                         [])
+        self.assertEqual(self.failed("--baseline", base(), "--max-growth", "0%", grown),
+                         ["growth_peak", "growth_leak", "growth_total", "growth_calls"])
+
+    def test_of_growth_from_nothing(self):
+        nothing = record("nothing")
+        self.assertEqual(self.failed("--baseline", nothing, "--max-growth", "1000%",
+                                     base()),
+                         ["growth_peak", "growth_leak", "growth_total", "growth_calls"])
+        self.assertEqual(self.failed("--baseline", base(), "--max-growth", "0", nothing),
+                         [])
+
+    def test_of_new_leaks(self):
+        rebuilt = record("rebuilt", "a10x100", "b5x1000", program="rebuilt")
+        only_a = record("only-a", "a1x1")
+        self.assertEqual(self.failed("--baseline", rebuilt, "--max-new-leaks", "0",
+                                     base()), [])
+        self.assertEqual(self.failed("--baseline", only_a, "--max-new-leaks", "0",
+                                     base()), ["new_leaks"])
+        self.assertEqual(self.failed("--baseline", only_a, "--max-new-leaks", "1",
+                                     base()), [])
+
+    def test_a_trace_that_ends_early_fails(self):
+        cut = os.path.join(FOLDER, "cut.tide")
+        with open(base(), "rb") as file:
+            whole = file.read()
+        with open(cut, "wb") as file:
+            file.write(whole[:-20])
+        self.assertEqual(self.failed("--max-peak", "1G", cut), ["complete"])
+        self.assertIn("trace ends early", check("--max-peak", "1G", cut).stdout)
+        self.assertEqual(self.failed("--max-peak", "1G", "--allow-incomplete", cut), [])
+        self.assertEqual(self.failed("--max-growth", "1000%", "--baseline", cut, base()),
+                         ["baseline_complete"])
+
+
+class Files(tide.Case):
+    def test_limits_come_from_a_file(self):
+        config = write("limits.conf", "# of the job\n\nmax-peak = 1GiB\nmax-leak=0\n"
+                       "  max-calls-in = reef=4\nmax-calls-in = spray=20\n")
+        done = check("--config", config, base())
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([line[:6].strip() for line in done.stdout.splitlines()
+                          if line.startswith("  ")],
+                         ["ok", "ok", "FAIL", "FAIL", "ok"])
+        self.assertIn("2 of 5 failed", done.stdout)
+        done = check(f"--config={config}", "--max-leak", "1M", base())
+        self.assertIn("1 of 5 failed", done.stdout)
+
+    def test_a_baseline_in_a_file_lies_beside_it(self):
+        base()
+        config = write("growth.conf", "baseline = base.tide\nmax-growth = 5%\n"
+                       "allow-incomplete = no\n")
+        done = check("--config", config, base(), cwd="/")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("All limits are kept.", done.stdout)
+
+    def test_mistakes_in_a_file_are_usage(self):
+        for text, words in (("max-peek = 1\n", "did you mean --max-peak?"),
+                            ("\nmax-peak 1\n", "bad.conf:2: not 'key = value'"),
+                            ("max-peak = much\n", "'much' is not a size"),
+                            ("max-calls-in = f\n", "bad.conf:1: 'f' is not FUNCTION=N"),
+                            ("allow-incomplete = maybe\n", "is yes or no"),
+                            ("config = x\n", "no config here")):
+            with self.subTest(text=text):
+                done = check("--config", write("bad.conf", text), base())
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(words, done.stderr)
+        self.assertEqual(check("--config", "/nowhere", base()).returncode, 2)
+
+    def test_junit(self):
+        path = os.path.join(FOLDER, "memory.xml")
+        done = check("--max-peak", "1G", "--max-leak", "0", "--max-calls-in",
+                     'a<b> & "c"=0', "--junit", path, base())
+        self.assertEqual(done.returncode, 1)
+        root = xml.etree.ElementTree.parse(path).getroot()
+        self.assertEqual((root.tag, root.get("tests"), root.get("failures")),
+                         ("testsuites", "4", "1"))
+        suite, = root
+        self.assertEqual((suite.tag, suite.get("tests"), suite.get("failures"),
+                          suite.get("errors")), ("testsuite", "4", "1", "0"))
+        cases = {case.get("name"): case for case in suite}
+        self.assertEqual(set(cases), {"trace is complete", "peak", "live at the end",
+                                      'calls in a<b> & "c"'})
+        failure, = cases["live at the end"]
+        self.assertEqual((failure.tag, failure.get("type"), failure.get("message"),
+                          failure.text),
+                         ("failure", "leak", "5.86 KiB, at most 0 B",
+                          "measured 6000, limit 0"))
+        self.assertEqual([len(case) for case in suite], [0, 0, 1, 0])
+
+    def test_junit_on_stdout_stands_alone(self):
+        done = check("--max-peak", "1G", "--junit", "-", base())
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(xml.etree.ElementTree.fromstring(done.stdout).get("tests"), "2")
+
+    def test_markdown(self):
+        path = os.path.join(FOLDER, "memory.md")
+        done = check("--max-leak", "5K", "--max-calls-in", "a|b`c=1", "--markdown", path,
+                     base())
+        self.assertEqual(done.returncode, 1)
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], "### tidemark: over the limit")
+        self.assertIn("| **FAIL** | live at the end | 5.86 KiB | at most 5.00 KiB |", lines)
+        self.assertIn("| ok | calls in `a\\|b'c` | 0 calls (no function of that name "
+                      "allocates) | at most 1 call |", lines)
+
+    def test_a_file_that_cannot_be_written_fails(self):
+        done = check("--max-leak", "1G", "--junit", "/nowhere/x.xml", base())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/nowhere/x.xml", done.stderr)
+
+
+class Manners(tide.Case):
+    def test_mistakes(self):
+        for words, said in (((base(),), "which limits?"),
+                            (("--max-growth", "5%", base()), "needs a --baseline"),
+                            (("--max-new-leaks", "0", base()), "needs a --baseline"),
+                            (("--baseline", base(), base()), "goes with --max-growth"),
+                            (("--max-growth", "five", "--baseline", base(), base()),
+                             "not a percentage"),
+                            (("--max-calls-in", "f", base()), "is not FUNCTION=N"),
+                            (("--max-calls-in", "f=many", base()), "is not FUNCTION=N"),
+                            (("--max-calls-in",), "needs a value"),
+                            (("--max-peak", "1", base(), base()), "one trace at a time"),
+                            (("--max-peak", "1", "--json", "--junit", "-", base()),
+                             "at a time")):
+            with self.subTest(words=words):
+                done = check(*words)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(said, done.stderr)
+        self.assertEqual(check("--max-peak", "1", "/nowhere.tide").returncode, 1)
+
+    def test_advice_says_where_to_look(self):
+        self.assertIn(f"tidemark report --leaks {base()}",
+                      check("--max-leak", "0", base()).stdout.replace("\n", " "))
+        other = record("other", "a99x1000")
+        self.assertIn(f"tidemark diff {base()} {other}",
+                      check("--max-growth", "0", "--baseline", base(),
+                            other).stdout.replace("\n", " "))
+
+
+if __name__ == "__main__":
+    tide.main()

@@ -1,0 +1,137 @@
+/* unit/test_budget.c - limits, and what people call a function. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hand_model.h"
+#include "model/budget.h"
+
+static const struct hand_symbol symbols[] = {
+    {TIDE_HAND_APP, 0x100, "main", "app.c", 10},
+    {TIDE_HAND_APP, 0x200, "ns::f(int)", "app.c", 20},
+    {TIDE_HAND_APP, 0x300, "ns::f(char)", "app.c", 30},
+    {0, 0, NULL, NULL, 0},
+};
+
+static const struct tide_budget NO_LIMITS = {
+    .max_peak = TIDE_NO_LIMIT,
+    .max_leak = TIDE_NO_LIMIT,
+    .max_total = TIDE_NO_LIMIT,
+    .max_calls = TIDE_NO_LIMIT,
+    .max_growth = -1,
+    .max_new_leaks = TIDE_NO_LIMIT,
+};
+
+static void a_function_is_known_by_its_name(void **state)
+{
+    (void)state;
+    assert_true(tide_function_is("solve", "solve"));
+    assert_true(tide_function_is("solve(int, char)", "solve"));
+    assert_true(tide_function_is("ns::Solver::solve(int)", "solve"));
+    assert_true(tide_function_is("ns::Solver::solve(int)", "Solver::solve"));
+    assert_true(tide_function_is("ns::Solver::solve(int)", "ns::Solver::solve(int)"));
+    assert_true(tide_function_is("void ns::solve<int, std::less<int>>(int)", "solve"));
+    assert_true(tide_function_is("(anonymous namespace)::solve()", "solve"));
+    assert_true(tide_function_is("solve [clone .isra.0]", "solve"));
+    assert_false(tide_function_is("resolve", "solve"));
+    assert_false(tide_function_is("solver", "solve"));
+    assert_false(tide_function_is("solve::inner()", "solve"));
+    assert_false(tide_function_is("std::vector<int>::push_back(int&&)", "vector"));
+    assert_false(tide_function_is("solve<int", "solve")); /* cut off */
+    assert_false(tide_function_is("solve", ""));
+    assert_false(tide_function_is("", "solve"));
+}
+
+/* A site of 10 calls whose stack is main and, if it is not 0, VALUE. */
+static void add_site(struct hand_model *hand, uint64_t value)
+{
+    const struct hand_frame frames[] = {{TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, value}};
+    hand_site(hand, (struct tide_site){.stack = hand_stack(hand, frames, value ? 2 : 1),
+                                       .bytes = 100,
+                                       .calls = 10});
+}
+
+static void calls_in_all_functions_of_a_name_count_once(void **state)
+{
+    (void)state;
+    struct hand_model hand;
+    struct tide_verdicts verdicts;
+    const struct tide_call_limit limits[] = {{"f", 19}, {"main", 30}};
+    struct tide_budget budget = NO_LIMITS;
+    budget.calls_in = limits;
+    budget.calls_in_count = 2;
+    hand_model_init(&hand, symbols);
+    add_site(&hand, 0x200);
+    add_site(&hand, 0x300);
+    add_site(&hand, 0);
+    assert_int_equal(tide_model_symbolize_from(hand.model, &hand_source), TIDE_OK);
+    assert_int_equal(tide_budget_check(&budget, hand.model, NULL, &verdicts), TIDE_OK);
+    assert_int_equal(verdicts.count, 3); /* with "complete" */
+    assert_int_equal(verdicts.failed, 1);
+    assert_int_equal(verdicts.list[1].measured, 20);
+    assert_false(verdicts.list[1].passed);
+    assert_int_equal(verdicts.list[2].measured, 30);
+    assert_true(verdicts.list[2].passed);
+    tide_verdicts_release(&verdicts);
+    hand_model_release(&hand);
+}
+
+static void growth_of_the_largest_numbers_has_a_limit(void **state)
+{
+    (void)state;
+    struct hand_model now, before;
+    struct tide_verdicts verdicts;
+    struct tide_budget budget = NO_LIMITS;
+    budget.max_growth = 1e9;
+    hand_model_init(&now, symbols);
+    hand_model_init(&before, symbols);
+    before.model->summary[TIDE_IN_HEAP].peak_bytes = UINT64_MAX - 1;
+    now.model->summary[TIDE_IN_HEAP].peak_bytes = UINT64_MAX - 1;
+    now.model->summary[TIDE_IN_HEAP].alloc_calls = 1;
+    assert_int_equal(tide_budget_check(&budget, now.model, before.model, &verdicts),
+                     TIDE_OK);
+    assert_int_equal(verdicts.count, 6); /* two are complete, four may grow */
+    assert_int_equal(verdicts.list[2].limit, UINT64_MAX - 1);
+    assert_true(verdicts.list[2].passed);
+    assert_false(verdicts.list[5].passed); /* calls, from nothing */
+    assert_int_equal(verdicts.failed, 1);
+    tide_verdicts_release(&verdicts);
+    hand_model_release(&now);
+    hand_model_release(&before);
+}
+
+static void what_was_lost_fails_unless_it_is_allowed(void **state)
+{
+    (void)state;
+    struct hand_model hand;
+    struct tide_verdicts verdicts;
+    struct tide_budget budget = NO_LIMITS;
+    hand_model_init(&hand, symbols);
+    hand.model->honesty.dropped = 3;
+    for (int allowed = 0; allowed < 2; allowed++) {
+        budget.allow_incomplete = allowed;
+        assert_int_equal(tide_budget_check(&budget, hand.model, NULL, &verdicts),
+                         TIDE_OK);
+        assert_int_equal(verdicts.count, 1);
+        assert_int_equal(verdicts.list[0].measured, 3);
+        assert_int_equal(verdicts.failed, allowed ? 0 : 1);
+        assert_non_null(verdicts.list[0].note);
+        tide_verdicts_release(&verdicts);
+    }
+    hand_model_release(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_function_is_known_by_its_name),
+        cmocka_unit_test(calls_in_all_functions_of_a_name_count_once),
+        cmocka_unit_test(growth_of_the_largest_numbers_has_a_limit),
+        cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
