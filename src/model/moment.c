@@ -57,6 +57,7 @@ static struct wanted read_name(const char *name)
 struct search {
     const struct tide_trace *trace;
     struct wanted wanted;
+    bool as_it_is;                        /* a name is exactly what is wanted, with # */
     uint64_t snapshots, events;           /* seen of that name */
     uint64_t snapshot_ticks, event_ticks; /* of the one that is wanted */
     const char *known[TIDE_MOMENT_KNOWN]; /* borrowed from the trace */
@@ -65,8 +66,16 @@ struct search {
 
 static bool has_name(const struct wanted *wanted, const char *name)
 {
-    return strcmp(name, wanted->name) == 0 ||
-           (strncmp(name, wanted->name, wanted->length) == 0 && !name[wanted->length]);
+    return strncmp(name, wanted->name, wanted->length) == 0 && !name[wanted->length];
+}
+
+/* A mark is called NAME#3 itself: from here on that is no number. */
+static void take_as_it_is(struct search *search)
+{
+    search->as_it_is = true;
+    search->snapshots = 0;
+    search->wanted.length = strlen(search->wanted.name);
+    search->wanted.which = 1;
 }
 
 static void remember(struct search *search, const char *name)
@@ -94,6 +103,8 @@ static void look_at(struct search *search, const struct tide_event *event)
     if (!name)
         return;
     remember(search, name);
+    if (!search->as_it_is && strcmp(name, wanted->name) == 0)
+        take_as_it_is(search);
     if (has_name(wanted, name) && ++search->snapshots == wanted->which)
         search->snapshot_ticks = event->ticks;
 }

@@ -1,0 +1,189 @@
+/* model/inquiry.c - which block held an address, and what became of it.
+ *
+ * Blocks come when they die, and at last those that are alive.  So of the blocks that were
+ * dead at the time in question the last one that comes is the last that was there; and
+ * one that was alive then goes over all of them.
+ */
+#include "model/inquiry.h"
+
+#include <stdlib.h>
+
+#include "model/grow.h"
+
+/* A question, to be sorted. */
+struct placed {
+    struct tide_question *question;
+};
+
+struct inquiry {
+    const struct tide_trace *trace;
+    struct placed *questions; /* owned: by address */
+    size_t count;
+};
+
+static int by_address(const void *one, const void *other)
+{
+    const uint64_t a = ((const struct placed *)one)->question->address;
+    const uint64_t b = ((const struct placed *)other)->question->address;
+    return (a > b) - (a < b);
+}
+
+/* The first question that is not below ADDRESS. */
+static size_t first_from(const struct inquiry *inquiry, uint64_t address)
+{
+    size_t low = 0, high = inquiry->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (inquiry->questions[middle].question->address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Bytes that are the block's: also those that it did not ask for. */
+static uint64_t span_of(const struct tide_life *life)
+{
+    const uint64_t span = life->usable > life->size ? life->usable : life->size;
+    const uint64_t most = UINT64_MAX - life->address;
+    if (span > most)
+        return most;
+    return span ? span : 1;
+}
+
+static bool is_until(const struct inquiry *inquiry, double until_s, uint64_t ticks)
+{
+    return until_s < 0 || tide_trace_seconds(inquiry->trace, ticks) <= until_s;
+}
+
+/* --- Answers ------------------------------------------------------------------------- */
+
+/* What is known of the process and the space of LIFE, new or known. */
+static struct tide_answer *find_answer(struct tide_question *question,
+                                       const struct tide_life *life)
+{
+    for (size_t i = 0; i < question->answer_count; i++)
+        if (question->answers[i].life.process == life->process &&
+            question->answers[i].life.space == life->space)
+            return &question->answers[i];
+    struct tide_answer *const answers =
+        tide_grown(question->answers, &question->answer_capacity,
+                   question->answer_count + 1, sizeof(*answers));
+    if (!answers)
+        return NULL;
+    question->answers = answers;
+    answers[question->answer_count] = (struct tide_answer){.life.id = 0};
+    return &answers[question->answer_count++];
+}
+
+static struct tide_answer answer_of(const struct tide_life *life,
+                                    const struct tide_death *death,
+                                    enum tide_answer_kind kind)
+{
+    struct tide_answer answer = {.kind = kind, .life = *life, .died = death != NULL};
+    if (death)
+        answer.death = *death;
+    return answer;
+}
+
+static enum tide_status offer(const struct inquiry *inquiry,
+                              struct tide_question *question,
+                              const struct tide_life *life,
+                              const struct tide_death *death)
+{
+    if (!is_until(inquiry, question->until_s, life->birth_ticks))
+        return TIDE_OK;
+    const bool dead = death && is_until(inquiry, question->until_s, death->ticks);
+    const enum tide_answer_kind kind = dead ? TIDE_ANSWER_DEAD : TIDE_ANSWER_LIVE;
+    struct tide_answer *const known = find_answer(question, life);
+    if (!known)
+        return TIDE_ENOMEM;
+    if (known->life.id && known->kind == TIDE_ANSWER_LIVE && dead)
+        return TIDE_OK;
+    *known = answer_of(life, death, kind);
+    return TIDE_OK;
+}
+
+/* LIFE ends before the address, not far from it. */
+static void offer_neighbour(const struct inquiry *inquiry,
+                            struct tide_question *question,
+                            const struct tide_life *life,
+                            const struct tide_death *death)
+{
+    const struct tide_life *const known = &question->before.life;
+    if (!is_until(inquiry, question->until_s, life->birth_ticks) ||
+        (death && is_until(inquiry, question->until_s, death->ticks)))
+        return;
+    if (!known->id || life->address >= known->address)
+        question->before = answer_of(life, death, TIDE_ANSWER_LIVE);
+}
+
+/* LIFE is what another block became: say so where that one is an answer. */
+static void tell_move(const struct inquiry *inquiry, const struct tide_life *life)
+{
+    for (size_t i = 0; i < inquiry->count; i++) {
+        struct tide_question *const question = inquiry->questions[i].question;
+        for (size_t j = 0; j < question->answer_count; j++)
+            if (question->answers[j].life.id == life->moved_from)
+                question->answers[j].moved_to = life->address;
+    }
+}
+
+static enum tide_status on_block(void *user, const struct tide_life *life,
+                                 const struct tide_death *death)
+{
+    const struct inquiry *const inquiry = user;
+    const uint64_t end = life->address + span_of(life);
+    const uint64_t near =
+        end < UINT64_MAX - TIDE_INQUIRY_NEAR ? end + TIDE_INQUIRY_NEAR : UINT64_MAX;
+    enum tide_status status = TIDE_OK;
+    for (size_t i = first_from(inquiry, life->address);
+         i < inquiry->count && inquiry->questions[i].question->address < near &&
+         !status;
+         i++) {
+        struct tide_question *const question = inquiry->questions[i].question;
+        if (question->address < end)
+            status = offer(inquiry, question, life, death);
+        else
+            offer_neighbour(inquiry, question, life, death);
+    }
+    if (life->moved_from && !status)
+        tell_move(inquiry, life);
+    return status;
+}
+
+enum tide_status tide_inquire(struct tide_model *model, struct tide_question *questions,
+                              size_t count, const struct tide_progress *progress)
+{
+    struct inquiry inquiry = {.trace = model->trace, .count = count};
+    const struct tide_block_watch watch = {.user = &inquiry, .block = on_block};
+    inquiry.questions = calloc(count + 1, sizeof(*inquiry.questions));
+    if (!inquiry.questions)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        inquiry.questions[i].question = &questions[i];
+    qsort(inquiry.questions, count, sizeof(*inquiry.questions), by_address);
+    const enum tide_status status = tide_block_stream(model, &watch, progress);
+    free(inquiry.questions);
+    return status;
+}
+
+void tide_question_release(struct tide_question *question)
+{
+    free(question->answers);
+    *question = (struct tide_question){0};
+}
+
+uint32_t tide_inquire_module(const struct tide_process *process, uint64_t address,
+                             uint64_t *offset)
+{
+    for (size_t i = 0; i < process->mapping_count; i++) {
+        const struct tide_mapping *const mapping = &process->mappings[i];
+        if (address >= mapping->start && address < mapping->end) {
+            *offset = address - mapping->bias;
+            return mapping->module;
+        }
+    }
+    return UINT32_MAX;
+}

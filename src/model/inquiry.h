@@ -1,0 +1,58 @@
+/* model/inquiry.h - which block held an address, and what became of it.
+ *
+ * For: model/, view/, cli/, tests/.  One walk through all blocks answers all questions;
+ * memory is for the questions and the blocks that are alive.
+ */
+#ifndef TIDE_MODEL_INQUIRY_H
+#define TIDE_MODEL_INQUIRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "model/block_stream.h"
+#include "model/life_table.h"
+#include "model/model.h"
+
+/* How far beside a block an address may be for the block to be named: what runs over the
+ * end of an array seldom runs far. */
+enum { TIDE_INQUIRY_NEAR = 4096 };
+
+enum tide_answer_kind {
+    TIDE_ANSWER_DEAD, /* the last block there was dead by then */
+    TIDE_ANSWER_LIVE, /* a block was there */
+};
+
+/* A block of one process, in one space, that has to do with the address. */
+struct tide_answer {
+    enum tide_answer_kind kind;
+    struct tide_life life;
+    bool died; /* at any time; then DEATH says when */
+    struct tide_death death;
+    uint64_t moved_to; /* dead by realloc or mremap: address of its new block; 0: not */
+};
+
+/* One question: who was at ADDRESS at time UNTIL_S? */
+struct tide_question {
+    uint64_t address;
+    double until_s; /* negative: at the end of the run */
+    /* Answers, owned: at most one per process and space. */
+    struct tide_answer *answers;
+    size_t answer_count, answer_capacity;
+    /* The live block that ends last before the address, and near it; life.id 0: none. */
+    struct tide_answer before;
+};
+
+/* Answer all QUESTIONS. */
+enum tide_status tide_inquire(struct tide_model *model, struct tide_question *questions,
+                              size_t count, const struct tide_progress *progress);
+void tide_question_release(struct tide_question *question);
+
+/* The module that PROCESS had at ADDRESS at any time; UINT32_MAX: none.  *OFFSET is the
+ * place in its file. */
+uint32_t tide_inquire_module(const struct tide_process *process, uint64_t address,
+                             uint64_t *offset);
+
+#endif
