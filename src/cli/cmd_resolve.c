@@ -1,0 +1,231 @@
+/* cli/cmd_resolve.c - tidemark resolve: which block held this address? */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/open_moment.h"
+#include "cli/open_trace.h"
+#include "cli/options.h"
+#include "model/moment.h"
+#include "view/progress.h"
+#include "view/resolve_view.h"
+
+static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
+
+struct resolve_options {
+    bool json;
+    int color;
+};
+
+/* All that is asked, in the order it was asked. */
+struct inquiry {
+    struct tide_question *questions; /* owned */
+    struct tide_asked *asked;        /* owned */
+    size_t count;
+};
+
+static int parse(int argc, char **argv, struct resolve_options *options,
+                 struct tide_arguments *rest)
+{
+    const struct tide_option table[] = {
+        {.name = "json", .flag = &options->json},
+        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
+        {.name = NULL},
+    };
+    return tide_options_parse(&tide_cmd_resolve, table, argc, argv, rest);
+}
+
+/* --- Words --------------------------------------------------------------------------- */
+
+/* The address at the start of WORD, hexadecimal with or without 0x; *REST is what follows
+ * it. */
+static bool read_address(const char *word, uint64_t *out, const char **rest)
+{
+    const char *const digits =
+        word[0] == '0' && (word[1] == 'x' || word[1] == 'X') ? word + 2 : word;
+    const size_t length = strspn(digits, "0123456789abcdefABCDEF");
+    char *end;
+    errno = 0;
+    *out = strtoull(digits, &end, 16);
+    *rest = digits + length;
+    return length > 0 && !errno && (**rest == '\0' || **rest == '@');
+}
+
+/* Is the first word a trace?  An address may look like a name; a file that is there goes
+ * first. */
+static bool names_trace(const char *word)
+{
+    uint64_t address;
+    const char *rest;
+    struct tide_text longer = {0};
+    if (word[0] == '@')
+        return false;
+    if (!read_address(word, &address, &rest) || access(word, F_OK) == 0)
+        return true;
+    tide_text_addf(&longer, "%s.tide", word);
+    const bool found = longer.bytes && access(longer.bytes, F_OK) == 0;
+    tide_text_release(&longer);
+    return found;
+}
+
+/* --- Moments ------------------------------------------------------------------------- */
+
+/* WHEN, as in TRACE@WHEN: what is asked about.  -1 or the exit status. */
+static int read_moment(struct tide_trace *trace, const char *when, double *at_s,
+                       double *until_s)
+{
+    struct tide_moment moment;
+    if (!*when || strcmp(when, "end") == 0)
+        return -1;
+    if (tide_read_seconds(when, at_s)) {
+        *until_s = *at_s;
+        return -1;
+    }
+    int done = -1;
+    const enum tide_status status = tide_moment_find(trace, when, NULL, &moment);
+    if (status)
+        done = tide_fail("%s: %s", trace->path, tide_status_words(status));
+    else if (!moment.found)
+        done = tide_fail("%s: it has no mark '%s'", trace->path, when);
+    *at_s = moment.at_s;
+    *until_s = moment.until_s;
+    tide_moment_release(&moment);
+    return done;
+}
+
+/* The moment that is meant where an address has none: the last word that is only @WHEN. */
+static const char *common_moment(char *const *words, size_t count)
+{
+    const char *when = "";
+    for (size_t i = 0; i < count; i++)
+        if (words[i][0] == '@')
+            when = words[i] + 1;
+    return when;
+}
+
+/* Read WORDS into INQUIRY; -1 or the exit status. */
+static int read_words(struct tide_trace *trace, char *const *words, size_t count,
+                      struct inquiry *inquiry)
+{
+    const char *const common = common_moment(words, count);
+    int done = -1;
+    for (size_t i = 0; i < count && done < 0; i++) {
+        const char *rest;
+        struct tide_question *const question = &inquiry->questions[inquiry->count];
+        struct tide_asked *const asked = &inquiry->asked[inquiry->count];
+        if (words[i][0] == '@')
+            continue;
+        if (!read_address(words[i], &question->address, &rest))
+            return tide_fail_usage(&tide_cmd_resolve, "'%s' is not an address",
+                                   words[i]);
+        asked->question = question;
+        asked->word = words[i];
+        asked->at_s = -1;
+        question->until_s = -1;
+        done = read_moment(trace, *rest ? rest + 1 : common, &asked->at_s,
+                           &question->until_s);
+        inquiry->count++;
+    }
+    if (done < 0 && inquiry->count == 0)
+        return tide_fail_usage(&tide_cmd_resolve, "which address?");
+    return done;
+}
+
+/* --- Answers ------------------------------------------------------------------------- */
+
+static int show(const struct resolve_options *options, const struct tide_model *model,
+                const struct inquiry *inquiry)
+{
+    struct tide_text text = {0};
+    const struct tide_resolve_view view = {
+        .model = model, .list = inquiry->asked, .count = inquiry->count};
+    if (options->json) {
+        tide_view_resolve_json(&text, &view);
+        return tide_print_text(&text);
+    }
+    const struct tide_style style = tide_style_detect(
+        STDOUT_FILENO, (enum tide_color)options->color, TIDE_UNITS_IEC);
+    struct tide_page page = {.out = &text, .style = &style};
+    tide_view_resolve(&page, &view);
+    return tide_print_text(&text);
+}
+
+static int answer(const struct resolve_options *options, struct tide_opened *opened,
+                  struct inquiry *inquiry)
+{
+    struct tide_progress_bar bar;
+    tide_progress_bar_init(&bar, STDERR_FILENO, "searching");
+    const struct tide_progress progress = {.step = tide_progress_bar_step,
+                                           .user = &bar};
+    enum tide_status status =
+        tide_inquire(opened->model, inquiry->questions, inquiry->count, &progress);
+    tide_progress_bar_end(&bar);
+    if (!status)
+        status = tide_model_symbolize(opened->model);
+    return status ? tide_fail("%s: %s", opened->path, tide_status_words(status))
+                  : show(options, opened->model, inquiry);
+}
+
+static int inquire(const struct resolve_options *options, struct tide_opened *opened,
+                   char *const *words, size_t count)
+{
+    struct inquiry inquiry = {
+        .questions = calloc(count + 1, sizeof(*inquiry.questions)),
+        .asked = calloc(count + 1, sizeof(*inquiry.asked)),
+    };
+    int done;
+    if (inquiry.questions && inquiry.asked)
+        done = read_words(opened->trace, words, count, &inquiry);
+    else
+        done = tide_fail("out of memory");
+    if (done < 0)
+        done = answer(options, opened, &inquiry);
+    for (size_t i = 0; i < inquiry.count; i++)
+        tide_question_release(&inquiry.questions[i]);
+    free(inquiry.questions);
+    free(inquiry.asked);
+    return done;
+}
+
+static int run(int argc, char **argv)
+{
+    struct resolve_options options = {0};
+    struct tide_arguments rest = {0};
+    struct tide_opened opened;
+    int done = parse(argc, argv, &options, &rest);
+    if (done >= 0)
+        return done;
+    if (rest.count == 0)
+        return tide_fail_usage(&tide_cmd_resolve, "which address?");
+    const int named = names_trace(rest.list[0]);
+    const struct tide_arguments trace = {.list = rest.list, .count = named};
+    done = tide_open_trace(&tide_cmd_resolve, &trace, &opened);
+    if (done >= 0)
+        return done;
+    done = inquire(&options, &opened, rest.list + named, (size_t)(rest.count - named));
+    tide_opened_close(&opened);
+    return done;
+}
+
+const struct tide_command tide_cmd_resolve = {
+    .name = "resolve",
+    .summary = "say which block held an address",
+    .usage = "[OPTION...] [TRACE] ADDRESS[@WHEN]... [@WHEN]",
+    .help =
+        "Says for each address (hexadecimal, as in a crash) which block it lies in or lay\n"
+        "in last, what the block is called, who made it and who freed it.  WHEN is a time\n"
+        "(12.5s), a tide_snapshot (its name) or a tide_event (event51); without it the\n"
+        "end of the run is meant.  @WHEN alone is for all addresses that have none.\n"
+        "Without TRACE the newest of this folder is taken.\n"
+        "\n"
+        "options\n"
+        "  --json           for programs, see tidemark-resolve(1)\n"
+        "  --color WHEN     auto (default), always or never\n"
+        "\n"
+        "example: tidemark resolve prog.tide 0x5581f02a4c10 0x5581f02a5000@12.5s\n",
+    .run = run,
+};
