@@ -1,0 +1,145 @@
+"""tests/e2e/test_resolve.py - blocks by address: the program knows where they were."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import tide
+
+FOLDER = tempfile.mkdtemp(prefix="tide-resolve-")
+RUN = tide.Recorded([tide.program("addresses")], folder=FOLDER)
+
+
+def tearDownModule():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def resolve(*words, cwd=None):
+    return subprocess.run([tide.TIDEMARK, "resolve", *words], capture_output=True,
+                          text=True, timeout=120, check=False, cwd=cwd)
+
+
+class Resolve(tide.Case):
+    def setUp(self):
+        self.at = RUN.own_count()
+
+    def ask(self, *words):
+        done = resolve("--json", RUN.trace, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual(found["schema"], "tidemark.resolve/1")
+        return found["answers"]
+
+    def one(self, address, when=""):
+        """The block at ADDRESS, which must be the only one."""
+        answer, = self.ask(hex(address) + when)
+        block, = answer["blocks"]
+        self.assertEqual(answer["state"], block["state"])
+        self.assertEqual(block["offset"], address - int(block["address"], 16))
+        self.assertEqual(block["pid"], self.at["pid"])
+        self.assertEqual(block["made_by"]["tid"], self.at["pid"])
+        return block
+
+    @staticmethod
+    def functions(block):
+        return [call["function"] for call in block["stack"]]
+
+    def test_a_live_block(self):
+        for offset in (0, 1, 99):
+            block = self.one(self.at["live"] + offset)
+            self.assertEqual(
+                (block["state"], block["size"], block["label"], block["space"],
+                 block["kind"], block["past_end"], block["death_s"], block["freed_by"]),
+                ("live", 100, "answer", "heap", "malloc", False, None, None))
+            self.assertEqual(self.functions(block), ["make_live", "main"])
+
+    def test_what_the_allocator_gave_too_much(self):
+        block = self.one(self.at["live"] + 100)
+        self.assertEqual((block["state"], block["past_end"]), ("live", True))
+        self.assertGreater(block["usable"], 100)
+
+    def test_beside_a_block(self):
+        usable = self.one(self.at["live"])["usable"]
+        answer, = self.ask(hex(self.at["live"] + usable))
+        self.assertEqual((answer["state"], answer["blocks"]), ("none", []))
+        self.assertEqual((answer["before"]["label"], answer["before"]["offset"],
+                          answer["before"]["past_end"]), ("answer", usable, True))
+
+    def test_a_block_that_another_thread_freed(self):
+        block = self.one(self.at["freed"] + 7)
+        self.assertEqual((block["state"], block["size"], block["label"],
+                          block["freed_by"]["name"]), ("dead", 200, None, "gull"))
+        self.assertNotEqual(block["freed_by"]["tid"], block["made_by"]["tid"])
+        self.assertGreaterEqual(block["death_s"], block["birth_s"])
+        self.assertEqual(self.functions(block), ["make_for_other", "main"])
+
+    def test_a_block_that_moved(self):
+        block = self.one(self.at["small"])
+        self.assertEqual((block["state"], block["size"], block["moved_to"]),
+                         ("dead", 300, hex(self.at["large"])))
+        block = self.one(self.at["large"] + 999999)
+        self.assertEqual((block["state"], block["size"], block["kind"],
+                          block["moved_to"]), ("live", 1000000, "realloc", None))
+
+    def test_two_blocks_at_one_address(self):
+        self.assertEqual(self.at["first"], self.at["second"])
+        for when, state, function in (("@first", "live", "make_first"),
+                                      ("@between", "dead", "make_first"),
+                                      ("@second", "live", "make_second"),
+                                      ("", "live", "make_second"),
+                                      ("@end", "live", "make_second")):
+            with self.subTest(when=when):
+                block = self.one(self.at["first"] + 10, when)
+                self.assertEqual((block["state"], self.functions(block)[0]),
+                                 (state, function))
+
+    def test_before_anything_was_there(self):
+        answer, = self.ask(hex(self.at["live"]) + "@0s")
+        self.assertEqual((answer["state"], answer["at_s"]), ("none", 0))
+
+    def test_a_variable_is_in_its_module(self):
+        answer, = self.ask(hex(self.at["global"]))
+        self.assertEqual(answer["state"], "none")
+        self.assertEqual(os.path.basename(answer["module"]["path"]), "addresses")
+
+    def test_several_at_once_keep_their_order(self):
+        found = self.ask(f"{self.at['second']:x}", f"{self.at['live']:X}@between",
+                         hex(self.at["first"]), "@first", "0x10")
+        self.assertEqual([(int(each["address"], 16), each["state"]) for each in found],
+                         [(self.at["second"], "live"), (self.at["live"], "live"),
+                          (self.at["first"], "live"), (0x10, "none")])
+        self.assertEqual(found[0]["blocks"][0]["stack"][0]["function"], "make_first")
+        self.assertEqual(found[0]["at_s"], found[2]["at_s"])
+        self.assertGreater(found[1]["at_s"], found[0]["at_s"])
+
+    def test_in_words(self):
+        done = resolve(RUN.trace, hex(self.at["freed"] + 1), hex(self.at["live"]))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f"dead    1 byte into 200 bytes at {self.at['freed']:#x} (heap, "
+                      "malloc)", done.stdout)
+        self.assertRegex(done.stdout, r"  freed   \d+\.\d+ s by thread \d+ \(gull\)\n")
+        self.assertIn("  label   answer\n", done.stdout)
+        self.assertRegex(done.stdout, r"  freed   never\n")
+        self.assertRegex(done.stdout, r"(?m)^          make_live  addresses\.c:\d+$")
+
+    def test_without_a_name_the_newest_trace_is_meant(self):
+        done = resolve(hex(self.at["live"]), cwd=FOLDER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("at the start of 100 bytes", done.stdout)
+
+    def test_mistakes(self):
+        for words, status, said in (((), 2, "which address?"),
+                                    ((RUN.trace,), 2, "which address?"),
+                                    ((RUN.trace, "high"), 2, "'high' is not an address"),
+                                    ((RUN.trace, "0x1", "1" * 17), 2, "not an address"),
+                                    ((RUN.trace, "0x1@never"), 1, "no mark 'never'"),
+                                    (("/nowhere.tide", "0x1"), 1, "no such file")):
+            with self.subTest(words=words):
+                done = resolve(*words)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    tide.main()
