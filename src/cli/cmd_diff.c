@@ -22,7 +22,8 @@ static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
 struct diff_options {
     bool metrics[TIDE_DIFF_METRICS]; /* by enum tide_metric */
     bool flat, tree, stacks;
-    bool json, bytes, si;
+    bool json, bytes, si, no_fold;
+    const char *hide;
     uint64_t rows;
     int space, color;
 };
@@ -40,6 +41,8 @@ static int parse(int argc, char **argv, struct diff_options *options,
         {.name = "stacks", .flag = &options->stacks},
         {.name = "rows", .letter = 'n', .count = &options->rows},
         {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
+        {.name = "hide", .text = &options->hide},
+        {.name = "no-fold", .flag = &options->no_fold},
         {.name = "json", .flag = &options->json},
         {.name = "bytes", .flag = &options->bytes},
         {.name = "si", .flag = &options->si},
@@ -111,6 +114,8 @@ static enum tide_status compare(const struct diff_options *options,
     struct tide_diff_request request = {
         .metric = chosen_metric(options, sides),
         .space = (enum tide_space)options->space,
+        .fold = !options->no_fold,
+        .hide = options->hide,
     };
     struct tide_diff_view view = {0};
     struct tide_diff *diff;
@@ -170,7 +175,7 @@ const struct tide_command tide_cmd_diff = {
         "\n"
         "views\n"
         "  --peak           what was live when the heap stood highest (default)\n"
-        "  --leaks          what was live at the end, or at the moment (default for these)\n"
+        "  --leaks          what was live at the end, or at a moment (then the default)\n"
         "  --total          everything that was allocated\n"
         "  --churn          temporary blocks: freed before their thread's next one\n"
         "\n"
@@ -182,6 +187,8 @@ const struct tide_command tide_cmd_diff = {
         "options\n"
         "  -n, --rows N     at most N rows; 0: all, with nothing folded\n"
         "  --space SPACE    heap (default) or mmap\n"
+        "  --hide P         functions and modules that P means count as their callers\n"
+        "  --no-fold        so do not those of the C++ and Rust libraries\n"
         "  --json           for programs: all rows, see tidemark-diff(1)\n"
         "  --bytes          sizes in bytes\n"
         "  --si             sizes in powers of 1000\n"

@@ -216,13 +216,16 @@ static enum tide_status enter_site(struct entry *entry, const struct tide_site *
     return enter_path(entry, &amount);
 }
 
-static enum tide_status enter_model(struct tide_diff *diff, enum tide_side side,
-                                    const struct tide_model *model)
+static enum tide_status enter_side(struct tide_diff *diff, enum tide_side side,
+                                   const struct tide_diff_request *request)
 {
+    const struct tide_model *const model = request->models[side];
     struct entry entry = {.diff = diff, .side = side};
     enum tide_status status = tide_paths_init(&entry.paths, model);
     if (status)
         return status;
+    entry.paths.fold = request->fold;
+    entry.paths.hide = request->hide;
     for (size_t i = 0; i < model->site_count && !status; i++)
         if (model->sites[i].space == (uint32_t)diff->space)
             status = enter_site(&entry, &model->sites[i]);
@@ -248,9 +251,9 @@ enum tide_status tide_diff_build(const struct tide_diff_request *request,
     if (!status)
         status = tide_diff_name_programs(diff, request);
     if (!status)
-        status = enter_model(diff, TIDE_SIDE_NEW, models[TIDE_SIDE_NEW]);
+        status = enter_side(diff, TIDE_SIDE_NEW, request);
     if (!status)
-        status = enter_model(diff, TIDE_SIDE_BASE, models[TIDE_SIDE_BASE]);
+        status = enter_side(diff, TIDE_SIDE_BASE, request);
     if (!status)
         status = tide_diff_order(diff);
     if (status) {

@@ -9,6 +9,7 @@
 #ifndef TIDE_MODEL_DIFF_H
 #define TIDE_MODEL_DIFF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -113,6 +114,8 @@ struct tide_diff_request {
         *models[TIDE_SIDES]; /* borrowed: they must outlive the diff */
     enum tide_metric metric;
     enum tide_space space;
+    bool fold;        /* library functions count as their callers */
+    const char *hide; /* so do functions and modules that this pattern means; or NULL */
 };
 
 enum tide_status tide_diff_build(const struct tide_diff_request *request,

@@ -161,7 +161,7 @@ class Moments(tide.Case):
     def test_between_two_events_of_a_job(self):
         """The numbers of reference/igprof.md, section 2."""
         trace = record("loop", program="event_loop")
-        found = read(f"{trace}@EV.51", f"{trace}@ENDJOB")
+        found = read("--no-fold", f"{trace}@EV.51", f"{trace}@ENDJOB")
         self.assertEqual(found["view"], "leaks")
         self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]),
                          (420881, 146))
@@ -170,6 +170,19 @@ class Moments(tide.Case):
                          [(372449, 49), (49000, 49), (-4096, -1), (3528, 49)])
         self.assertIn("leakOne", rows[1]["function"])
         self.assertEqual(rows[2]["state"], "gone")
+
+    def test_the_library_counts_as_its_callers(self):
+        trace = record("loop", program="event_loop")
+        moments = (f"{trace}@EV.51", f"{trace}@ENDJOB")
+        rows = [row for row in read(*moments)["rows"] if row["bytes"]]
+        self.assertEqual([(row["function"].split("::")[-1].split("(")[0], row["bytes"])
+                          for row in rows],
+                         [("remember", 372449 + 3528), ("leakOne", 49000), ("fill", -4096)])
+        rows = [row for row in read("--hide", "remember|leakOne", *moments)["rows"]
+                if row["bytes"]]
+        self.assertEqual([(row["function"].split("::")[-1].split("(")[0], row["bytes"])
+                          for row in rows],
+                         [("main", 372449 + 3528 + 49000), ("fill", -4096)])
 
     def test_the_whole_job(self):
         trace = record("loop", program="event_loop")
