@@ -16,7 +16,9 @@
 #include "trace/row.h"
 
 enum {
-    TIDE_CHUNK_AIM = 1536 * 1024, /* rows for a chunk worth writing at once */
+    /* Rows for a chunk worth writing at once.  While one is written nobody empties the
+     * rings, so it must not take longer than they last. */
+    TIDE_CHUNK_AIM = 128 * 1024,
     TIDE_BUFFER_LEAST = 8 * 1024,
     TIDE_RING_LEAST = 1024,
     TIDE_WRAP_TRIES = 64,
@@ -281,9 +283,11 @@ uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wis
         return lane->end; /* notes know no resets and need none */
 
     const uint64_t reset = newest_reset(lane);
-    if (reset > lane->start || fits)
+    if (reset > lane->start)
         return reset;
-    return lane->fresh;
+    if (pending >= TIDE_CHUNK_AIM && fits)
+        return lane->end;
+    return fits ? lane->start : lane->fresh;
 }
 
 void tide_lane_drop(struct tide_lane_copy *lane, uint64_t cut)

@@ -15,7 +15,8 @@
 enum {
     TIDE_CHUNK_HEAD = sizeof(struct tide_format_chunk),
     TIDE_CHECKED_HEAD = offsetof(struct tide_format_chunk, checksum),
-    TIDE_CHUNK_FLAGS = TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN | TIDE_CHUNK_COLUMNS,
+    TIDE_CHUNK_FLAGS =
+        TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN | TIDE_CHUNK_COLUMNS | TIDE_CHUNK_GOES_ON,
 };
 
 _Static_assert(sizeof(struct tide_format_chunk) == 64, "as docs/format.md says");

@@ -35,6 +35,7 @@ struct tide_encoder {
     size_t capacity;              /* words that they have room for */
     uint8_t *start[TIDE_COLUMNS]; /* where each begins */
     uint8_t *out[TIDE_COLUMNS];   /* where its next byte goes */
+    uint64_t chunks;              /* made so far */
     struct tide_encoder_memory memory;
 };
 
@@ -392,7 +393,8 @@ static bool put_sync(struct tide_encoder *encoder, struct tide_encoder_lane *lan
     for (int i = 1; i < 4; i++)
         put(encoder, TIDE_COLUMN_REST, row->at[i]);
     put(encoder, TIDE_COLUMN_REST, TIDE_ROW_DETAIL(row->at[0]));
-    *lane = (struct tide_encoder_lane){.ticks = row->at[1]};
+    lane->ticks = row->at[1];
+    lane->current = lane->stacks = 0;
     tide_encoder_forget(&encoder->memory);
     row->at += 4;
     return true;
@@ -476,7 +478,10 @@ enum tide_status tide_encode(struct tide_encoder *encoder,
     if (good && !make_room(encoder, words))
         return TIDE_ENOMEM;
     memcpy(encoder->out, encoder->start, sizeof(encoder->out));
-    tide_encoder_forget(&encoder->memory);
+    lane->goes_on = lane->chunk != 0 && lane->chunk == encoder->chunks;
+    lane->chunk = ++encoder->chunks;
+    if (!lane->goes_on)
+        tide_encoder_forget(&encoder->memory);
     while (good && row.at < row.end)
         good = put_row(encoder, lane, &row);
     for (unsigned i = 0; i < TIDE_COLUMNS; i++)

@@ -8,6 +8,7 @@
 #ifndef TIDE_TRACE_ENCODE_H
 #define TIDE_TRACE_ENCODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ struct tide_encoder_lane {
     uint64_t ticks;   /* the last stamp */
     uint32_t current; /* entry of the present stack */
     uint32_t stacks;  /* entries since the reset */
+    uint64_t chunk; /* of the encoder's, the last one that was of this lane; 0: none */
+    bool goes_on;   /* that one went on where the lane's chunk before it ended */
 };
 
 struct tide_column_bytes {
@@ -34,7 +37,8 @@ struct tide_encoder *tide_encoder_new(void);
 void tide_encoder_free(struct tide_encoder *encoder);
 
 /* One chunk: BYTES (at most TIDE_ROWS_MAX) of whole rows at ROWS, of LANE.  OUT becomes its
- * columns.  TIDE_ECORRUPT: somewhere there are no rows; up to there, all is in OUT. */
+ * columns.  When the chunk before was of this lane as well, nothing is forgotten, and
+ * goes_on says so.  TIDE_ECORRUPT: somewhere there are no rows; up to there, all is in OUT. */
 enum tide_status tide_encode(struct tide_encoder *encoder,
                              struct tide_encoder_lane *lane, const uint64_t *rows,
                              size_t bytes, struct tide_column_bytes out[TIDE_COLUMNS]);

@@ -23,7 +23,8 @@
  *      most 10 bytes; zigzag maps signed to unsigned (0, -1, 1, -2 -> 0, 1, 2, 3).
  *   2. A chunk holds whole records.  Its raw size is at most TIDE_CHUNK_MAX.
  *   3. A chunk flagged RESET starts with SYNC.  One that is not goes on with the stacks
- *      that its lane's previous chunk (sequence - 1) left.
+ *      that its lane's previous chunk (sequence - 1) left; one flagged GOES_ON with all
+ *      that it left.
  *   4. Chunks of one lane stand in the file in the order of their sequence.
  *   5. Nothing in a chunk refers to a byte of another lane's chunks; what lanes share
  *      (modules, names, threads) travels in NOTES chunks, which may be read first.
@@ -64,6 +65,7 @@ enum tide_chunk_flag {
     TIDE_CHUNK_RESET = 1,   /* starts with SYNC: can be decoded alone */
     TIDE_CHUNK_PLAIN = 2,   /* stored, not compressed */
     TIDE_CHUNK_COLUMNS = 4, /* EVENTS: by columns, see enum tide_column */
+    TIDE_CHUNK_GOES_ON = 8, /* EVENTS: nothing is forgotten where it begins */
 };
 
 /* The payload of an EVENTS chunk by columns: for each column its length and its stored
@@ -221,7 +223,7 @@ enum tide_end {
  * tide_word_slot(word).  At first the word before, and the last new one, are 0.
  *
  * What is forgotten.  A reset forgets everything: no recent stacks, no present one.  Where
- * a chunk begins, with or without a reset, the rest is forgotten: dictionary, which stack
+ * a chunk begins, unless it is flagged GOES_ON, the rest is forgotten: dictionary, which stack
  * stood after which, what births were like, ages, piles, bases, previous kind (MALLOC). */
 enum tide_op {
     TIDE_OP_ALLOC = 1,

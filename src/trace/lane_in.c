@@ -97,7 +97,8 @@ static enum tide_status load(struct tide_lane_in *in,
         in->fields = (struct tide_fields){0};
         return status;
     }
-    tide_decoder_begin_chunk(&in->decoder);
+    if (!(place->flags & TIDE_CHUNK_GOES_ON))
+        tide_decoder_begin_chunk(&in->decoder);
     in->chunk_last_ticks = place->last_ticks;
     if (place->flags & TIDE_CHUNK_RESET) {
         in->need_reset = false;

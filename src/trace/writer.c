@@ -313,6 +313,8 @@ enum tide_status tide_writer_rows(struct tide_writer *writer,
         tide_encode(writer->encoder, lane, rows, bytes, columns);
     if (coded == TIDE_ENOMEM || columns[TIDE_COLUMN_TAGS].length == 0)
         return coded;
+    if (lane->goes_on && !(label->flags & TIDE_CHUNK_RESET))
+        chunk.flags |= TIDE_CHUNK_GOES_ON;
     if (!store_columns(writer, &chunk, columns))
         return TIDE_ENOMEM;
     const enum tide_status status = write_stored(writer, &chunk);

@@ -104,7 +104,6 @@ static void read_chunk(struct fixture *f, struct reading *r, struct tide_fields 
 {
     struct tide_event events[64];
     enum tide_decode_stop stop;
-    tide_decoder_begin_chunk(&r->decoder);
     do {
         size_t count;
         stop = tide_decode(&r->decoder, &fields, events, 64, &count);
@@ -112,6 +111,16 @@ static void read_chunk(struct fixture *f, struct reading *r, struct tide_fields 
             check_event(&r->stacks, &events[i], &f->events[(*seen)++]);
     } while (stop == TIDE_STOP_STAMP || stop == TIDE_STOP_FULL);
     assert_int_equal(stop, TIDE_STOP_EMPTY);
+}
+
+/* A chunk of another lane. */
+static void encode_another(struct tide_encoder *encoder)
+{
+    const uint64_t sync[] = {TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0), 1, 0, 7};
+    struct tide_encoder_lane lane = {0};
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    assert_int_equal(tide_encode(encoder, &lane, sync, sizeof(sync), columns), TIDE_OK);
+    assert_false(lane.goes_on);
 }
 
 static void reads_what_was_written(void **state)
@@ -128,9 +137,14 @@ static void reads_what_was_written(void **state)
         begin_reading(&r);
         for (uint32_t i = 0; i < f->cut_count; i++) {
             struct tide_fields fields;
+            if (i % 3 == 2)
+                encode_another(encoder); /* so the next chunk cannot go on */
             uint8_t *const memory =
                 columns_of(encoder, &lane, f->rows + f->cuts[i],
                            (f->cuts[i + 1] - f->cuts[i]) * 8, &fields);
+            assert_int_equal(lane.goes_on, i > 0 && i % 3 != 2);
+            if (!lane.goes_on)
+                tide_decoder_begin_chunk(&r.decoder);
             read_chunk(f, &r, fields, &seen);
             free(memory);
         }
