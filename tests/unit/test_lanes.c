@@ -256,7 +256,7 @@ static void a_hot_lane_is_cut_soon(void **state)
         }
     }
     assert_true(cuts > 50);
-    assert_true(bench->out->sequence > 100); /* at resets as well */
+    assert_true(bench->out->sequence >= cuts);
 }
 
 static void a_lane_without_resets_is_cut_at_heads(void **state)
