@@ -181,6 +181,8 @@ static void every_mutation_with_right_checksums_is_survived(void **state)
 
 /* --- Bombs --- */
 
+enum { TIDE_BOMB_BYTES = 256 * 1024 }; /* of each chunk */
+
 static struct tide_builder *bomb(uint16_t kind, const uint8_t *unit, size_t unit_bytes,
                                  uint32_t chunks)
 {
@@ -190,7 +192,7 @@ static struct tide_builder *bomb(uint16_t kind, const uint8_t *unit, size_t unit
         const uint8_t sync[] = {TIDE_OP_SYNC, 1, 0, 0, 0};
         tide_buffer_put(&raw, sync, sizeof(sync));
     }
-    while (raw.length + unit_bytes <= TIDE_CHUNK_MAX)
+    while (raw.length + unit_bytes <= TIDE_BOMB_BYTES)
         tide_buffer_put(&raw, unit, unit_bytes);
     for (uint32_t i = 0; i < chunks; i++) {
         const struct tide_format_chunk head = {
@@ -208,7 +210,7 @@ static void a_bomb_of_events_is_read_piece_by_piece(void **state)
     const uint8_t free_again[] = {TIDE_OP_FREE, 0};
     struct tide_builder *builder =
         bomb(TIDE_CHUNK_EVENTS, free_again, sizeof(free_again), 16);
-    assert_true(builder->file.length < 32000); /* of 96 MiB */
+    assert_true(builder->file.length < 8000); /* of 4 MiB */
     struct tide_trace *trace;
     struct tide_stacks stacks;
     struct tide_replay *replay;
@@ -223,7 +225,7 @@ static void a_bomb_of_events_is_read_piece_by_piece(void **state)
     do {
         assert_int_equal(tide_replay_next(replay, events, 32, &count), TIDE_OK);
     } while (count);
-    const uint64_t per_chunk = (TIDE_CHUNK_MAX - 5) / 2;
+    const uint64_t per_chunk = (TIDE_BOMB_BYTES - 5) / 2;
     assert_int_equal(tide_replay_counts(replay)->events, 16 * per_chunk);
     tide_replay_close(replay);
     tide_stacks_release(&stacks);

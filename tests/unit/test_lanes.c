@@ -237,6 +237,21 @@ static void a_whole_lap_between_two_looks_is_seen(void **state)
     assert_int_equal(bench->out->end, head_of(bench));
 }
 
+/* Take and cut when the ring is full; how often that was. */
+static uint32_t fill_until(struct bench *bench, uint64_t end)
+{
+    uint32_t cuts = 0;
+    for (; head_of(bench) < end; put_record(bench, 50)) {
+        if (tide_fake_has_room(&bench->in, 56))
+            continue;
+        (void)take(bench);
+        cut(bench, TIDE_CUT_LARGE);
+        assert_true(bench->out->end - bench->out->start < TIDE_RING_LARGE);
+        cuts++;
+    }
+    return cuts;
+}
+
 static void a_hot_lane_is_cut_soon(void **state)
 {
     struct bench *const bench = *state;
@@ -245,15 +260,7 @@ static void a_hot_lane_is_cut_soon(void **state)
     uint32_t cuts = 0;
     for (int i = 0; i < 10; i++) {
         put_reset(bench);
-        for (uint64_t end = head_of(bench) + TIDE_SYNC_BYTES; head_of(bench) < end;) {
-            if (!tide_fake_has_room(&bench->in, 56)) {
-                (void)take(bench);
-                cut(bench, TIDE_CUT_LARGE);
-                assert_true(bench->out->end - bench->out->start < TIDE_RING_LARGE);
-                cuts++;
-            }
-            put_record(bench, 50);
-        }
+        cuts += fill_until(bench, head_of(bench) + TIDE_SYNC_BYTES);
     }
     assert_true(cuts > 50);
     assert_true(bench->out->sequence >= cuts);
