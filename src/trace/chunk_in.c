@@ -28,10 +28,9 @@ enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd
     *reader = (struct tide_chunk_reader){
         .fd = fd,
         .file_bytes = file_bytes,
-        .stored = malloc(TIDE_CHUNK_HEAD + TIDE_STORED_MAX),
         .zstd = ZSTD_createDCtx(),
     };
-    if (reader->stored && reader->zstd)
+    if (reader->zstd)
         return TIDE_OK;
     tide_chunk_reader_release(reader);
     return TIDE_ENOMEM;
@@ -88,12 +87,24 @@ enum tide_status tide_chunk_head(const struct tide_chunk_reader *reader,
     return out->stored_bytes > left ? TIDE_ETRUNCATED : TIDE_OK;
 }
 
+static bool make_room(struct tide_chunk_reader *reader, size_t bytes)
+{
+    if (bytes <= reader->capacity)
+        return true;
+    free(reader->stored);
+    reader->stored = malloc(bytes);
+    reader->capacity = reader->stored ? bytes : 0;
+    return reader->stored != NULL;
+}
+
 enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t offset,
                                   struct tide_format_chunk *out)
 {
     enum tide_status status = tide_chunk_head(reader, offset, out);
     if (status)
         return status;
+    if (!make_room(reader, TIDE_CHUNK_HEAD + (size_t)out->stored_bytes))
+        return TIDE_ENOMEM;
     uint8_t *payload = reader->stored + TIDE_CHUNK_HEAD;
     status =
         tide_read_at(reader->fd, offset + TIDE_CHUNK_HEAD, payload, out->stored_bytes);

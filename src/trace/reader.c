@@ -49,6 +49,7 @@ struct opening {
     struct tide_scan scan;
     struct tide_notes notes;
     uint8_t *raw; /* owned: for one payload */
+    uint32_t raw_capacity;
     char *why;
     size_t why_size;
 };
@@ -114,6 +115,13 @@ static enum tide_status read_notes_of(struct opening *opening,
                                       const struct tide_found_chunk *chunk)
 {
     struct tide_fields fields;
+    if (chunk->place.raw_bytes > opening->raw_capacity) {
+        free(opening->raw);
+        opening->raw = malloc(chunk->place.raw_bytes + (size_t)TIDE_COLUMN_SLACK);
+        opening->raw_capacity = opening->raw ? chunk->place.raw_bytes : 0;
+    }
+    if (!opening->raw)
+        return TIDE_ENOMEM;
     const enum tide_status status =
         tide_chunk_load(&opening->reader, chunk->place.offset, opening->raw,
                         chunk->place.raw_bytes, &fields);
@@ -287,9 +295,6 @@ static enum tide_status read_all(struct opening *opening)
     tide_notes_init(&opening->notes, trace, &opening->state->arena,
                     tide_process_limit(trace->file_bytes));
     status = tide_chunk_reader_init(&opening->reader, trace->fd, trace->file_bytes);
-    opening->raw = malloc(TIDE_CHUNK_MAX + TIDE_COLUMN_SLACK);
-    if (!status && !opening->raw)
-        status = TIDE_ENOMEM;
     if (!status)
         status = tide_scan_file(&opening->reader, header.header_bytes, &opening->scan);
     if (!status)
