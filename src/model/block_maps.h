@@ -1,7 +1,7 @@
 /* model/block_maps.h - blocks of the space mmap, one by one.
  *
- * For: block_stream.c, tests/.  The rules are those of mapped.h; what is summed apart
- * there (reserved, files, shared) is only followed here.
+ * For: block_stream.c, tests/.  The rules are those of map_rules.h; what is summed apart
+ * by mapped.c (reserved, files, shared) is only followed here.
  */
 #ifndef TIDE_MODEL_BLOCK_MAPS_H
 #define TIDE_MODEL_BLOCK_MAPS_H

@@ -24,17 +24,10 @@
 #include <tidemark/status.h>
 
 #include "model/key.h"
+#include "model/map_rules.h"
 #include "model/ranges.h"
 #include "trace/event.h"
 #include "trace/stacks.h"
-
-enum tide_map_kind {
-    TIDE_MAPPED_COMMITTED = 0, /* private, anonymous, may be touched */
-    TIDE_MAPPED_RESERVED = 1,  /* the same, PROT_NONE */
-    TIDE_MAPPED_FILE = 2,
-    TIDE_MAPPED_SHARED = 3,
-    TIDE_MAPPED_KINDS = 4,
-};
 
 /* What one call committed. */
 struct tide_commit {
