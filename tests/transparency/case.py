@@ -48,6 +48,9 @@ class Case:
     status: int = 0             # what the program's exit status is, plain as well
     allowed: dict = dataclasses.field(default_factory=dict)
     #                           key of the report's honesty -> why it need not be 0
+    strangers: dict = dataclasses.field(default_factory=dict)
+    #                           program that cannot be recorded -> why; the report names
+    #                           it when it lived long enough to be seen
     notes: tuple = ()           # what else the reader of the table should know
     timeout: int = 300
 

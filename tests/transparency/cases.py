@@ -56,7 +56,9 @@ GIT = Case(
 BASH = Case(
     "bash", "tools", ("bash", "shell.sh"), (), ("shell.sh",),
     records={"bash": 300, "sed": 1, "tr": 1}, least_events=50000, status=17,
-    blurs=(Blur(r"(line \d+: +)\d+ (Terminated|Segmentation)", r"\1PID \2", "the pid"),))
+    blurs=(Blur(r"(line \d+:) +\d+ (Terminated|Segmentation)", r"\1 PID \2",
+                "the pid, and its width"),),
+    strangers={"/usr/bin/echo": "started with an empty environment"})
 
 
 def compiled(name, group, command, records, **further):
@@ -96,7 +98,8 @@ PYTHON_MODULES = (
                  ("test_subprocess", "test_fork1", "test_thread"),
                  options=("-m", "*POSIXProcessTestCase*", "-m", "*Fork*", "-m", "*Thread*")),
     python_tests("python3 -m test: threadsignals, ctypes", "python-malloc",
-                 ("test_threadsignals", "test_ctypes")),
+                 ("test_threadsignals", "test_ctypes"),
+                 strangers={"/usr/sbin/ldconfig": "a static program"}),
     python_tests("python3 -m test: dict, list, struct with PYTHONMALLOC=malloc",
                  "python-malloc", ("test_dict", "test_list", "test_struct"),
                  {"PYTHONMALLOC": "malloc"}),

@@ -9,6 +9,7 @@ def exceptions(case):
     words = [f"{skip.what} not compared: {skip.why}" for skip in case.skips]
     words += [blur.why for blur in case.blurs]
     words += [f"{key}: {why}" for key, why in case.allowed.items()]
+    words += [f"{name} is not recorded: {why}" for name, why in case.strangers.items()]
     if case.views:
         words.append("of " + ", ".join(case.views) + " the outcomes alone: it holds times")
     return list(dict.fromkeys([*words, *case.notes]))

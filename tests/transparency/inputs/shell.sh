@@ -58,7 +58,7 @@ exec 3>third
 echo through three >&3
 exec 3>&-
 (setsid bash -c 'echo session; exec env -i /bin/echo no environment')
-timeout -s INT 0.2 bash -c 'trap "echo int; exit 9" INT; while :; do sleep 0.05; done'
+timeout -s INT 2 bash -c 'trap "echo int; exit 9" INT; while :; do sleep 0.05; done'
 echo "timeout $?"
 mapfile -t lines < <(printf '%s\n' {a..z}{0..9})
 echo "${#lines[@]} ${lines[259]}"
