@@ -4,33 +4,18 @@ Runs of tests/programs/alters.c, which allocates what its arguments say.
 """
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 import xml.etree.ElementTree
 
 import tide
 
-FOLDER = tempfile.mkdtemp(prefix="tide-check-")
 # Live at the end 10 * 100 + 5 * 1000; then 400000 more at the peak; 20 temporaries.
 ARGUMENTS = ("a10x100", "b5x1000", "p4x100000", "t20x64")
 LEAK, PEAK, TOTAL, CALLS = 6000, 406000, 407280, 39
 
 
-def tearDownModule():
-    shutil.rmtree(FOLDER, ignore_errors=True)
-
-
-def record(name, *arguments, program="alters"):
-    trace = os.path.join(FOLDER, f"{name}.tide")
-    if not os.path.exists(trace):
-        subprocess.run([tide.TIDEMARK, "run", "-q", "-o", trace, "--",
-                        tide.program(program), *arguments], check=True, timeout=120)
-    return trace
-
-
 def base():
-    return record("base", *ARGUMENTS)
+    return tide.record_once("base", *ARGUMENTS)
 
 
 def check(*words, cwd=None):
@@ -39,7 +24,7 @@ def check(*words, cwd=None):
 
 
 def write(name, text):
-    path = os.path.join(FOLDER, name)
+    path = os.path.join(tide.FOLDER, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
@@ -95,13 +80,13 @@ class Limits(tide.Case):
                          (True, 0, "no function of that name allocates"))
 
     def test_of_functions_in_namespaces(self):
-        loop = record("loop", program="event_loop")
+        loop = tide.record_once("loop", program_name="event_loop")
         for name in ("leakOne", "(anonymous namespace)::leakOne"):
             self.assertEqual(self.verdicts("--max-calls-in", f"{name}=100",
                                            loop)["calls_in"]["measured"], 100)
 
     def test_of_growth(self):
-        grown = record("grown", "a10x100", "b6x1000", "p4x100000", "t20x64")
+        grown = tide.record_once("grown", "a10x100", "b6x1000", "p4x100000", "t20x64")
         found = self.verdicts("--baseline", base(), "--max-growth", "5%", grown)
         self.assertEqual({name for name, each in found.items() if not each["passed"]},
                          {"growth_leak"})
@@ -115,7 +100,7 @@ class Limits(tide.Case):
                          ["growth_peak", "growth_leak", "growth_total", "growth_calls"])
 
     def test_of_growth_from_nothing(self):
-        nothing = record("nothing")
+        nothing = tide.record_once("nothing")
         self.assertEqual(self.failed("--baseline", nothing, "--max-growth", "1000%",
                                      base()),
                          ["growth_peak", "growth_leak", "growth_total", "growth_calls"])
@@ -123,8 +108,8 @@ class Limits(tide.Case):
                          [])
 
     def test_of_new_leaks(self):
-        rebuilt = record("rebuilt", "a10x100", "b5x1000", program="rebuilt")
-        only_a = record("only-a", "a1x1")
+        rebuilt = tide.record_once("rebuilt", "a10x100", "b5x1000", program_name="rebuilt")
+        only_a = tide.record_once("only-a", "a1x1")
         self.assertEqual(self.failed("--baseline", rebuilt, "--max-new-leaks", "0",
                                      base()), [])
         self.assertEqual(self.failed("--baseline", only_a, "--max-new-leaks", "0",
@@ -133,7 +118,7 @@ class Limits(tide.Case):
                                      base()), [])
 
     def test_a_trace_that_ends_early_fails(self):
-        cut = os.path.join(FOLDER, "cut.tide")
+        cut = os.path.join(tide.FOLDER, "cut.tide")
         with open(base(), "rb") as file:
             whole = file.read()
         with open(cut, "wb") as file:
@@ -180,7 +165,7 @@ class Files(tide.Case):
         self.assertEqual(check("--config", "/nowhere", base()).returncode, 2)
 
     def test_junit(self):
-        path = os.path.join(FOLDER, "memory.xml")
+        path = os.path.join(tide.FOLDER, "memory.xml")
         done = check("--max-peak", "1G", "--max-leak", "0", "--max-calls-in",
                      'a<b> & "c"=0', "--junit", path, base())
         self.assertEqual(done.returncode, 1)
@@ -206,7 +191,7 @@ class Files(tide.Case):
         self.assertEqual(xml.etree.ElementTree.fromstring(done.stdout).get("tests"), "2")
 
     def test_markdown(self):
-        path = os.path.join(FOLDER, "memory.md")
+        path = os.path.join(tide.FOLDER, "memory.md")
         done = check("--max-leak", "5K", "--max-calls-in", "a|b`c=1", "--markdown", path,
                      base())
         self.assertEqual(done.returncode, 1)
@@ -246,7 +231,7 @@ class Manners(tide.Case):
     def test_advice_says_where_to_look(self):
         self.assertIn(f"tidemark report --leaks {base()}",
                       check("--max-leak", "0", base()).stdout.replace("\n", " "))
-        other = record("other", "a99x1000")
+        other = tide.record_once("other", "a99x1000")
         self.assertIn(f"tidemark diff {base()} {other}",
                       check("--max-growth", "0", "--baseline", base(),
                             other).stdout.replace("\n", " "))

@@ -9,27 +9,12 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 
 import tide
 
 VIEWS = {"peak": ("peak_bytes", "blocks"), "leaks": ("live_bytes", "blocks"),
          "total": ("allocated_bytes", "calls"), "churn": ("temporary_bytes", "calls")}
 SHAPES = ("flat", "tree", "stacks")
-FOLDER = tempfile.mkdtemp(prefix="tide-diff-")
-
-
-def tearDownModule():
-    shutil.rmtree(FOLDER, ignore_errors=True)
-
-
-def record(name, *arguments, program="alters"):
-    """Run PROGRAM once under NAME; the trace."""
-    trace = os.path.join(FOLDER, f"{name}.tide")
-    if not os.path.exists(trace):
-        subprocess.run([tide.TIDEMARK, "run", "-q", "-o", trace, "--",
-                        tide.program(program), *arguments], check=True, timeout=120)
-    return trace
 
 
 @functools.lru_cache(maxsize=None)
@@ -57,11 +42,11 @@ def below(rows):
 
 
 def base():
-    return record("base", "a10x100", "b5x1000", "p4x100000", "t20x64")
+    return tide.record_once("base", "a10x100", "b5x1000", "p4x100000", "t20x64")
 
 
 def later():
-    return record("later", "a13x100", "p5x100000", "t19x64", "t7x32")
+    return tide.record_once("later", "a13x100", "p5x100000", "t19x64", "t7x32")
 
 
 class Differences(tide.Case):
@@ -78,7 +63,7 @@ class Differences(tide.Case):
         self.assertIn("no stack differs", diff(base(), base()).stdout)
 
     def test_of_two_equal_runs_there_are_none(self):
-        again = record("again", "a10x100", "b5x1000", "p4x100000", "t20x64")
+        again = tide.record_once("again", "a10x100", "b5x1000", "p4x100000", "t20x64")
         for view in VIEWS:
             self.assertEqual(read(f"--{view}", base(), again)["rows"], [])
 
@@ -101,8 +86,8 @@ class Differences(tide.Case):
 
     def test_all_rows_add_up_in_every_view_and_shape(self):
         pairs = [(base(), later()), (later(), base()),
-                 (base(), record("rebuilt", "a1x7", "t3x9", program="rebuilt")),
-                 (base(), record("loop", program="event_loop"))]
+                 (base(), tide.record_once("rebuilt", "a1x7", "t3x9", program_name="rebuilt")),
+                 (base(), tide.record_once("loop", program_name="event_loop"))]
         for (one, other), view, shape in itertools.product(pairs, VIEWS, SHAPES):
             with self.subTest(one=one, other=other, view=view, shape=shape):
                 self.adds_up(one, other, view, shape)
@@ -134,23 +119,23 @@ class Differences(tide.Case):
         self.assertEqual((reef["percent"], reef["state"]), (None, "new"))
 
     def test_a_rebuilt_program_is_the_same_program(self):
-        rebuilt = record("rebuilt-same", "a10x100", "b5x1000", "p4x100000", "t20x64",
-                         program="rebuilt")
+        rebuilt = tide.record_once("rebuilt-same", "a10x100", "b5x1000", "p4x100000",
+                                   "t20x64", program_name="rebuilt")
         for view, shape in itertools.product(VIEWS, SHAPES):
             self.assertEqual(read(f"--{view}", f"--{shape}", base(), rebuilt)["rows"], [])
         lines = [row["line"] for trace in (base(), rebuilt)
                  for row in tide.report(trace, "--flat", "--total")["rows"]
                  if row["function"] == "shore"]
         self.assertEqual(len(set(lines)), 2, "its lines are elsewhere")
-        more = record("rebuilt-more", "a10x100", "b6x1000", "p4x100000", "t20x64",
-                      program="rebuilt")
+        more = tide.record_once("rebuilt-more", "a10x100", "b6x1000", "p4x100000",
+                                "t20x64", program_name="rebuilt")
         found = read("--stacks", base(), more)
         self.assertEqual([(row["bytes"], row["blocks"], row["percent"])
                           for row in found["rows"]], [(1000, 1, 20.0)])
 
     def test_changes_that_cancel_out_are_seen(self):
-        one = record("cancel-one", "a10x100", "b10x200")
-        other = record("cancel-other", "a20x100", "b5x200")
+        one = tide.record_once("cancel-one", "a10x100", "b10x200")
+        other = tide.record_once("cancel-other", "a20x100", "b5x200")
         found = read("--leaks", "--tree", one, other)
         self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]), (0, 5))
         self.assertEqual(sorted(row["self_bytes"] for row in below(found["rows"])),
@@ -160,7 +145,7 @@ class Differences(tide.Case):
 class Moments(tide.Case):
     def test_between_two_events_of_a_job(self):
         """The numbers of reference/igprof.md, section 2."""
-        trace = record("loop", program="event_loop")
+        trace = tide.record_once("loop", program_name="event_loop")
         found = read("--no-fold", f"{trace}@EV.51", f"{trace}@ENDJOB")
         self.assertEqual(found["view"], "leaks")
         self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]),
@@ -172,7 +157,7 @@ class Moments(tide.Case):
         self.assertEqual(rows[2]["state"], "gone")
 
     def test_the_library_counts_as_its_callers(self):
-        trace = record("loop", program="event_loop")
+        trace = tide.record_once("loop", program_name="event_loop")
         moments = (f"{trace}@EV.51", f"{trace}@ENDJOB")
         rows = [row for row in read(*moments)["rows"] if row["bytes"]]
         self.assertEqual([(row["function"].split("::")[-1].split("(")[0], row["bytes"])
@@ -185,7 +170,7 @@ class Moments(tide.Case):
                          [("main", 372449 + 3528 + 49000), ("fill", -4096)])
 
     def test_the_whole_job(self):
-        trace = record("loop", program="event_loop")
+        trace = tide.record_once("loop", program_name="event_loop")
         found = read("--total", f"{trace}@0s", trace)
         vector = self.own_thread_vector(trace)
         others = 72704 + vector - 320  # the pool of libstdc++; 320 in the reference
@@ -207,21 +192,21 @@ class Moments(tide.Case):
     def test_are_exact_to_the_block(self):
         """Marks among blocks that all have the same time stamp but for the marks."""
         words = [word for i in range(1, 30) for word in (f"a1x{i}", f"s{i}")]
-        trace = record("marks", *words)
+        trace = tide.record_once("marks", *words)
         for i in range(1, 29):
             found = read(f"{trace}@m{i}", f"{trace}@m{i + 1}")
             self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]),
                              (i + 1, 1), i)
 
     def test_of_the_same_name_are_numbered(self):
-        trace = record("same", "s7", "a1x10", "s7", "a1x20", "s7", "a1x40")
+        trace = tide.record_once("same", "s7", "a1x10", "s7", "a1x20", "s7", "a1x40")
         found = read(f"{trace}@m7#2", f"{trace}@m7#3")
         self.assertEqual(found["total"]["bytes"], 20)
         done = diff(f"{trace}@m7#2", f"{trace}@m7#4")
         self.assertEqual((done.returncode, "only 3 marks" in done.stderr), (1, True))
 
     def test_in_seconds(self):
-        trace = record("slow", "a3x100", "z600", "a4x100")
+        trace = tide.record_once("slow", "a3x100", "z600", "a4x100")
         found = read(f"{trace}@0s", f"{trace}@0.4s")
         self.assertEqual(found["total"]["bytes"], 300)
         self.assertEqual(found["new"]["at_s"], 0.4)
@@ -230,7 +215,7 @@ class Moments(tide.Case):
         self.assertIsNone(found["new"]["at_s"])
 
     def test_by_event(self):
-        trace = record("events", "e1", "t3x100", "e2", "a2x50", "e3", "a1x1", "e2")
+        trace = tide.record_once("events", "e1", "t3x100", "e2", "a2x50", "e3", "a1x1", "e2")
         found = read("--total", f"{trace}@event1", f"{trace}@event 3")
         self.assertEqual((found["total"]["bytes"], found["total"]["calls"]), (400, 5))
         found = read(f"{trace}@event3", f"{trace}@event2#2")
@@ -252,18 +237,18 @@ class Manners(tide.Case):
         self.expect(diff(base(), "/nowhere.tide"), 1, "no such file")
         self.expect(diff(base(), f"{base()}@1000000s"), 1, "it ends at")
         self.expect(diff(base(), f"{base()}@high"), 1, "no mark 'high'")
-        loop = record("loop", program="event_loop")
+        loop = tide.record_once("loop", program_name="event_loop")
         self.expect(diff(loop, f"{loop}@EV.52"), 1, "it has: EV.1, EV.51, ENDJOB")
 
     def test_a_name_may_hold_the_sign(self):
-        odd = os.path.join(FOLDER, "odd@name.tide")
+        odd = os.path.join(tide.FOLDER, "odd@name.tide")
         shutil.copy(base(), odd)
         self.assertEqual(read(odd, base())["rows"], [])
         self.assertEqual(read(f"{odd}@end", base())["rows"], [])
 
     def test_text_is_as_wide_as_it_may_be(self):
         env = dict(os.environ, COLUMNS="72")
-        loop = record("loop", program="event_loop")
+        loop = tide.record_once("loop", program_name="event_loop")
         for shape, rows in itertools.product(SHAPES, ("2", "0")):
             done = subprocess.run([tide.TIDEMARK, "diff", f"--{shape}", "--total", "-n",
                                    rows, base(), loop], env=env, text=True,
@@ -281,8 +266,8 @@ class Manners(tide.Case):
         self.assertIn("1 gone stack had 5,000 B.", done.stdout)
 
     def test_what_grew_without_measure_has_a_measured_percentage(self):
-        one = record("tiny", "a1x1")
-        other = record("huge", "a1x1000000")
+        one = tide.record_once("tiny", "a1x1")
+        other = tide.record_once("huge", "a1x1000000")
         self.assertIn(">999 %", diff("--leaks", one, other).stdout)
         row, = read("--leaks", "--stacks", one, other)["rows"]
         self.assertEqual(row["percent"], 99999900.0)

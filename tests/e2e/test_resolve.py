@@ -1,18 +1,11 @@
 """tests/e2e/test_resolve.py - blocks by address: the program knows where they were."""
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 
 import tide
 
-FOLDER = tempfile.mkdtemp(prefix="tide-resolve-")
-RUN = tide.Recorded([tide.program("addresses")], folder=FOLDER)
-
-
-def tearDownModule():
-    shutil.rmtree(FOLDER, ignore_errors=True)
+RUN = tide.Recorded([tide.program("addresses")], folder=tide.FOLDER)
 
 
 def resolve(*words, cwd=None):
@@ -124,7 +117,7 @@ class Resolve(tide.Case):
         self.assertRegex(done.stdout, r"(?m)^          make_live  addresses\.c:\d+$")
 
     def test_without_a_name_the_newest_trace_is_meant(self):
-        done = resolve(hex(self.at["live"]), cwd=FOLDER)
+        done = resolve(hex(self.at["live"]), cwd=tide.FOLDER)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("at the start of 100 bytes", done.stdout)
 

@@ -1,4 +1,5 @@
 """tests/e2e/tide.py - record programs and read reports: what the tests share."""
+import atexit
 import ctypes
 import json
 import os
@@ -13,8 +14,32 @@ PROGRAMS = os.environ["TIDEMARK_PROGRAMS"]
 SOURCE = os.environ["TIDEMARK_SOURCE"]
 
 
+def own_folder():
+    """Whatever a test makes lies in one folder, which goes when the test does."""
+    folder, owner = tempfile.mkdtemp(prefix="tide-e2e-"), os.getpid()
+    os.chmod(folder, 0o755)     # some targets are other users
+
+    def remove():
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+    atexit.register(remove)
+    return folder
+
+
+FOLDER = tempfile.tempdir = own_folder()
+
+
 def program(name):
     return os.path.join(PROGRAMS, name)
+
+
+def record_once(name, *arguments, program_name="alters"):
+    """The trace NAME of a program, recorded when it is first asked for."""
+    trace = os.path.join(FOLDER, f"{name}.tide")
+    if not os.path.exists(trace):
+        subprocess.run([TIDEMARK, "run", "-q", "-o", trace, "--", program(program_name),
+                        *arguments], check=True, timeout=120)
+    return trace
 
 
 class Recorded:
