@@ -25,6 +25,7 @@ enum {
     TIDE_FOLDER_MOST = 90, /* leaves room for the name of the socket */
     TIDE_PASSABLE = 0711,  /* everybody who knows its name may pass through */
     TIDE_OLD_S = 60, /* a younger folder may belong to one who does not listen yet */
+    TIDE_SWEEP_MOST = 1000, /* entries of a crowded /tmp that a start is kept up by */
 };
 static const char PREFIX[] = "tidemark-";
 
@@ -81,7 +82,7 @@ static void sweep(const char *parent)
     DIR *const folder = opendir(parent);
     const struct dirent *item;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own
-    while (folder && (item = readdir(folder))) {
+    for (int i = 0; folder && i < TIDE_SWEEP_MOST && (item = readdir(folder)); i++) {
         if (strncmp(item->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
         struct tide_text path = {0};
