@@ -96,9 +96,7 @@ static void show(const struct diff_options *options, struct tide_diff_view *view
         tide_view_diff_json(out, view);
         return;
     }
-    const enum tide_units units = options->bytes ? TIDE_UNITS_BYTES
-                                  : options->si  ? TIDE_UNITS_SI
-                                                 : TIDE_UNITS_IEC;
+    const enum tide_units units = tide_units_chosen(options->bytes, options->si);
     const struct tide_style style =
         tide_style_detect(STDOUT_FILENO, (enum tide_color)options->color, units);
     struct tide_page page = {.out = out, .style = &style};

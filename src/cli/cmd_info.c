@@ -36,9 +36,7 @@ static int parse(int argc, char **argv, struct info_options *options,
 static void info_text(const struct tide_model *model,
                       const struct info_options *options, struct tide_text *out)
 {
-    const enum tide_units units = options->bytes ? TIDE_UNITS_BYTES
-                                  : options->si  ? TIDE_UNITS_SI
-                                                 : TIDE_UNITS_IEC;
+    const enum tide_units units = tide_units_chosen(options->bytes, options->si);
     const struct tide_style style =
         tide_style_detect(STDOUT_FILENO, (enum tide_color)options->color, units);
     const struct tide_info_options shown = {

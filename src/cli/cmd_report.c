@@ -151,9 +151,7 @@ static enum tide_status report_text(const struct tide_model *model,
                                     const struct tide_report_options *options,
                                     struct tide_text *out)
 {
-    const enum tide_units units = options->bytes ? TIDE_UNITS_BYTES
-                                  : options->si  ? TIDE_UNITS_SI
-                                                 : TIDE_UNITS_IEC;
+    const enum tide_units units = tide_units_chosen(options->bytes, options->si);
     const struct tide_style style =
         tide_style_detect(STDOUT_FILENO, (enum tide_color)options->color, units);
     struct tide_page page = {.out = out, .style = &style};

@@ -6,6 +6,7 @@
 #ifndef TIDE_VIEW_UNITS_H
 #define TIDE_VIEW_UNITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TIDE_NUMBER_MAX = 40 };
@@ -15,6 +16,14 @@ enum tide_units {
     TIDE_UNITS_SI,    /* 1.57 MB: powers of 1000 */
     TIDE_UNITS_BYTES, /* 1,572,864 B */
 };
+
+/* What --bytes and --si ask for. */
+static inline enum tide_units tide_units_chosen(bool bytes, bool si)
+{
+    if (bytes)
+        return TIDE_UNITS_BYTES;
+    return si ? TIDE_UNITS_SI : TIDE_UNITS_IEC;
+}
 
 /* A number as text; a struct, so that it can be returned and used in one expression. */
 struct tide_number {

@@ -329,7 +329,8 @@ static void a_cut_trace_is_reported_and_says_so_first_and_last(void **state)
 static void takes_the_newest_trace_when_none_is_named(void **state)
 {
     (void)state;
-    static const char *const OLDER[] = {"cut.tide", "rich.tide", "bare.tide", "one.tide"};
+    static const char *const OLDER[] = {"cut.tide", "rich.tide", "bare.tide",
+                                        "one.tide"};
     const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     for (size_t i = 0; i < sizeof(OLDER) / sizeof(*OLDER); i++)
         assert_int_equal(utimensat(AT_FDCWD, OLDER[i], long_ago, 0), 0);

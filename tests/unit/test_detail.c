@@ -49,22 +49,6 @@ static size_t peak_since(const struct true_history *history, uint32_t space,
     return peak;
 }
 
-static bool counts(const struct true_history *history, const struct true_block *block,
-                   enum tide_metric metric, size_t peak)
-{
-    switch (metric) {
-    case TIDE_METRIC_PEAK:
-        return true_stands(history, block, peak);
-    case TIDE_METRIC_LEAKS:
-        return block->death == TIDE_TRUE_NEVER;
-    case TIDE_METRIC_TOTAL:
-        return true;
-    case TIDE_METRIC_CHURN:
-    default:
-        return block->temporary;
-    }
-}
-
 static void compare(const struct true_trial *trial, enum tide_metric metric,
                     enum tide_space space, const struct tide_selection *select)
 {
@@ -73,7 +57,8 @@ static void compare(const struct true_trial *trial, enum tide_metric metric,
     uint64_t bytes = 0, calls = 0, whole = 0;
     for (size_t i = 0; i < history->block_count; i++) {
         const struct true_block *const block = &history->blocks[i];
-        if (block->space != (uint32_t)space || !counts(history, block, metric, peak))
+        if (block->space != (uint32_t)space ||
+            !true_counts(history, block, metric, peak))
             continue;
         whole += block->size;
         if (!is_selected(block, select))

@@ -69,28 +69,13 @@ static bool is_meant(const struct true_trial *trial, const struct true_block *bl
                question->functions;
 }
 
-static bool counts(const struct true_trial *trial, const struct true_block *block,
-                   const struct question *question)
-{
-    switch (question->metric) {
-    case TIDE_METRIC_PEAK:
-        return true_stands(trial->history, block, question->peak);
-    case TIDE_METRIC_LEAKS:
-        return block->death == TIDE_TRUE_NEVER;
-    case TIDE_METRIC_TOTAL:
-        return true;
-    case TIDE_METRIC_CHURN:
-    default:
-        return block->temporary;
-    }
-}
-
 static uint64_t recount(const struct true_trial *trial, const struct question *question)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < trial->history->block_count; i++) {
         const struct true_block *const block = &trial->history->blocks[i];
-        if (is_meant(trial, block, question) && counts(trial, block, question))
+        if (is_meant(trial, block, question) &&
+            true_counts(trial->history, block, question->metric, question->peak))
             bytes += block->size;
     }
     return bytes;

@@ -24,11 +24,7 @@ static int enter(void **state)
 {
     (void)state;
     builder = tide_builder_new();
-    const uint64_t clocks[2][2] = {
-        {TIDE_START, 1700000000000000000u},
-        {TIDE_START + 10 * TIDE_SECOND, 1700000010000000000u}};
-    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK, clocks[0], 2, NULL);
-    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK, clocks[1], 2, NULL);
+    tide_builder_clock(builder, TIDE_START, 10 * TIDE_SECOND, 10);
     return 0;
 }
 

@@ -322,10 +322,7 @@ static void a_clock_that_was_set_is_not_believed(void **state)
 {
     (void)state;
     struct tide_builder *builder = tide_builder_new();
-    const uint64_t points[2][2] = {{1000, 1700000000000000000u},
-                                   {2001000, 1700003600000000000u}};
-    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK, points[0], 2, NULL);
-    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK, points[1], 2, NULL);
+    tide_builder_clock(builder, 1000, 2000000, 3600);
     tide_builder_finish(builder);
     struct tide_trace *trace = opened(builder);
     assert_true(trace->ticks_per_second == 1000000);

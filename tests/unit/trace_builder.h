@@ -118,6 +118,9 @@ void tide_out_numbers(struct tide_lane_out *lane);
 
 void tide_builder_note(struct tide_buffer *notes, uint64_t kind, const uint64_t *values,
                        size_t count, const char *const *texts);
+/* The clock read START ticks at some moment, and AFTER ticks later SECONDS more. */
+void tide_builder_clock(struct tide_builder *builder, uint64_t start, uint64_t after,
+                        double seconds);
 void tide_builder_module(struct tide_builder *builder, uint32_t process,
                          const uint64_t id_epoch_start_end_bias[5], const char *path);
 /* Make chunks of the notes gathered so far. */

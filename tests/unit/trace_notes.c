@@ -53,6 +53,17 @@ void tide_builder_note(struct tide_buffer *notes, uint64_t kind, const uint64_t 
     tide_buffer_release(&fields);
 }
 
+void tide_builder_clock(struct tide_builder *builder, uint64_t start, uint64_t after,
+                        double seconds)
+{
+    const uint64_t moment = 1700000000000000000u; /* in 2023 */
+    const uint64_t later = moment + (uint64_t)(seconds * 1e9);
+    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK, (const uint64_t[]){start, moment},
+                      2, NULL);
+    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK,
+                      (const uint64_t[]){start + after, later}, 2, NULL);
+}
+
 void tide_builder_module(struct tide_builder *builder, uint32_t process,
                          const uint64_t id_epoch_start_end_bias[5], const char *path)
 {

@@ -17,14 +17,11 @@ static void add_run_notes(struct tide_builder *builder)
 {
     const uint64_t argc = 2;
     const char *run[] = {"./prog", "x", "/tmp", "host", "0.1.0", "", NULL};
-    const uint64_t clocks[2][2] = {{1000, 1700000000000000000u},
-                                   {101000, 1700000000100000000u}};
     const uint64_t rss[] = {0, 2000, 4096, 8192};
     const uint64_t ended[] = {0, 9000, 1, 256, 0, TIDE_END_EXITED};
     const char *trouble[] = {"nothing of note", NULL};
     tide_builder_note(&builder->run, TIDE_NOTE_RUN, &argc, 1, run);
-    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK, clocks[0], 2, NULL);
-    tide_builder_note(&builder->run, TIDE_NOTE_CLOCK, clocks[1], 2, NULL);
+    tide_builder_clock(builder, 1000, 100000, 0.1);
     tide_builder_note(&builder->run, TIDE_NOTE_RSS, rss, 4, NULL);
     tide_builder_note(&builder->run, TIDE_NOTE_TROUBLE, NULL, 0, trouble);
     tide_builder_note(&builder->run, TIDE_NOTE_PROCESS_END, ended, 6, NULL);

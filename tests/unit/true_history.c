@@ -40,6 +40,22 @@ bool true_stands(const struct true_history *history, const struct true_block *bl
     return block->birth <= at && at < block->death && !gone;
 }
 
+bool true_counts(const struct true_history *history, const struct true_block *block,
+                 enum tide_metric metric, size_t peak)
+{
+    switch (metric) {
+    case TIDE_METRIC_PEAK:
+        return true_stands(history, block, peak);
+    case TIDE_METRIC_LEAKS:
+        return block->death == TIDE_TRUE_NEVER;
+    case TIDE_METRIC_TOTAL:
+        return true;
+    case TIDE_METRIC_CHURN:
+    default:
+        return block->temporary;
+    }
+}
+
 size_t true_peak(const struct true_history *history, uint32_t space)
 {
     uint64_t highest = 0;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/model.h"
 #include "trace/event.h"
 #include "trace/trace.h"
 
@@ -64,6 +65,9 @@ void true_history_make(struct true_history *history, uint64_t seed, bool labels)
 /* Does BLOCK stand after event AT? */
 bool true_stands(const struct true_history *history, const struct true_block *block,
                  size_t at);
+/* Does BLOCK count in METRIC, when the peak is after the event PEAK? */
+bool true_counts(const struct true_history *history, const struct true_block *block,
+                 enum tide_metric metric, size_t peak);
 /* The event after which SPACE stands highest, the first of them. */
 size_t true_peak(const struct true_history *history, uint32_t space);
 
