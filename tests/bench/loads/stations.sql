@@ -1,10 +1,10 @@
 -- tests/bench/loads/stations.sql - for sqlite3 :memory: inserts, joins, a recursion.
 CREATE TABLE station(id INTEGER PRIMARY KEY, name TEXT, place TEXT);
 CREATE TABLE reading(station INTEGER, moment INTEGER, value REAL, note TEXT);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
 INSERT INTO station SELECT i, 'station number ' || i, hex(i * 7919) FROM n;
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-INSERT INTO reading SELECT i % 500 + 1, i, (i * 37 % 1000) / 10.0, 'note ' || hex(i) FROM n;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 320000)
+INSERT INTO reading SELECT i % 2000 + 1, i, (i * 37 % 1000) / 10.0, 'note ' || hex(i) FROM n;
 CREATE INDEX reading_station ON reading(station, moment);
 SELECT place, count(*), avg(value), max(note) FROM reading JOIN station ON station.id = reading.station
 GROUP BY place ORDER BY place LIMIT 5;
