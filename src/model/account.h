@@ -82,9 +82,6 @@ struct tide_process_end {
 
 /* What there is to know beforehand; all borrowed, all optional. */
 struct tide_account_setup {
-    const struct tide_stacks *stacks; /* with quiet_modules: see mapped.h */
-    const bool *quiet_modules;
-    size_t quiet_module_count;
     const struct tide_process *processes;
     size_t process_count;
     struct tide_name_source names;       /* of regions and labels */

@@ -66,9 +66,6 @@ enum tide_status tide_account_init(struct tide_account *account,
         return status;
     account->maps.keys = &account->keys;
     account->maps.water = &account->water[TIDE_IN_MMAP];
-    account->maps.stacks = setup->stacks;
-    account->maps.quiet_modules = setup->quiet_modules;
-    account->maps.quiet_module_count = setup->quiet_module_count;
     status = tide_account_detail_begin(account);
     return status ? status : list_ends(account);
 }

@@ -7,10 +7,10 @@
 
 #include "model/account.h"
 #include "model/block_maps.h"
+#include "model/feed.h"
 #include "trace/format.h"
 
 enum {
-    TIDE_STREAM_RUN = 512,          /* events asked of the replay at once, at most */
     TIDE_STREAM_PROGRESS_EVERY = 64 /* runs */
 };
 
@@ -37,7 +37,6 @@ struct stream {
     struct tide_lives lives;
     struct lane *lanes;        /* owned, as many as the trace has */
     struct process *processes; /* owned, the same */
-    bool *quiet;               /* owned, per module */
     uint64_t last_id;
     const struct tide_event *event; /* that is being taken */
 };
@@ -195,19 +194,6 @@ static enum tide_status on_move_gone(struct stream *stream)
 
 /* --- Other events -------------------------------------------------------------------- */
 
-static bool quiet_caller(const struct stream *stream)
-{
-    const struct tide_stacks *const stacks = &stream->model->stacks;
-    const uint32_t stack = stream->event->stack;
-    if (stack == 0 || stack >= stacks->node_count)
-        return false;
-    const uint32_t frame = stacks->nodes[stack].frame;
-    if (frame >= stacks->frame_count)
-        return false;
-    const uint32_t module = stacks->frames[frame].module;
-    return module < stream->model->trace->module_count && stream->quiet[module];
-}
-
 static enum tide_status on_map(struct stream *stream)
 {
     const struct tide_map_scene scene = {
@@ -216,7 +202,7 @@ static enum tide_status on_map(struct stream *stream)
         .standing = &process_of(stream)->standing[TIDE_IN_MMAP],
         .last_id = &stream->last_id,
         .tid = lane_of(stream)->tid,
-        .quiet = quiet_caller(stream),
+        .quiet = stream->event->quiet,
         .end = end_mapped,
         .user = stream,
     };
@@ -336,27 +322,19 @@ static enum tide_status tell_live(const struct stream *stream)
     return status;
 }
 
-static void tell_progress(const struct tide_progress *progress,
-                          const struct tide_trace *trace,
-                          const struct tide_replay *replay)
-{
-    if (progress && progress->step)
-        progress->step(progress->user, tide_replay_counts(replay)->bytes_read,
-                       trace->file_bytes);
-}
-
-static enum tide_status pour(struct stream *stream, struct tide_replay *replay,
+static enum tide_status pour(struct stream *stream, struct tide_feed *feed,
                              const struct tide_progress *progress)
 {
+    const uint64_t file_bytes = stream->model->trace->file_bytes;
+    struct tide_run run = {.count = 1};
     enum tide_status status = TIDE_OK;
-    size_t count = 1;
-    for (size_t runs = 0; count && !status; runs++) {
-        const struct tide_event *events;
-        status = tide_replay_run(replay, TIDE_STREAM_RUN, &events, &count);
-        for (size_t i = 0; i < count && !status; i++)
-            status = take_event(stream, &events[i]);
-        if (runs % TIDE_STREAM_PROGRESS_EVERY == 0)
-            tell_progress(progress, stream->model->trace, replay);
+    for (size_t runs = 0; run.count && !status; runs++) {
+        status = tide_feed_next(feed, &run);
+        for (size_t i = 0; i < run.count && !status; i++)
+            status = take_event(stream, &run.events[i]);
+        if (runs % TIDE_STREAM_PROGRESS_EVERY == 0 && progress && progress->step)
+            progress->step(progress->user, tide_feed_counts(feed)->bytes_read,
+                           file_bytes);
     }
     return status;
 }
@@ -366,11 +344,8 @@ static enum tide_status prepare(struct stream *stream)
     const struct tide_trace *const trace = stream->model->trace;
     stream->lanes = calloc(trace->lane_count + 1, sizeof(*stream->lanes));
     stream->processes = calloc(trace->process_count + 1, sizeof(*stream->processes));
-    stream->quiet = calloc(trace->module_count + 1, sizeof(*stream->quiet));
-    if (!stream->lanes || !stream->processes || !stream->quiet)
+    if (!stream->lanes || !stream->processes)
         return TIDE_ENOMEM;
-    for (size_t i = 0; i < trace->module_count; i++)
-        stream->quiet[i] = tide_maps_quiet_module(trace->modules[i].path);
     return tide_lives_init(&stream->lives);
 }
 
@@ -382,7 +357,6 @@ static void clean_up(struct stream *stream)
         tide_ranges_release(&stream->processes[i].ranges);
     free(stream->processes);
     free(stream->lanes);
-    free(stream->quiet);
     tide_lives_release(&stream->lives);
 }
 
@@ -392,13 +366,19 @@ enum tide_status tide_block_stream(struct tide_model *model,
 {
     struct stream stream = {.model = model, .watch = watch};
     struct tide_replay *replay = NULL;
+    struct tide_feed *feed = NULL;
     enum tide_status status = prepare(&stream);
     if (!status)
         status = tide_replay_open(model->trace, &model->stacks, &replay);
+    /* Not ahead: who watches may look at the stacks. */
+    const struct tide_feed_setup setup = {.replay = replay, .stacks = &model->stacks};
     if (!status)
-        status = pour(&stream, replay, progress);
+        status = tide_feed_open(&setup, &feed);
+    if (!status)
+        status = pour(&stream, feed, progress);
     if (!status && watch->block)
         status = tell_live(&stream);
+    tide_feed_close(feed);
     tide_replay_close(replay);
     clean_up(&stream);
     return status;

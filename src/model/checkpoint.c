@@ -16,23 +16,17 @@ void tide_checkpoints_begin(struct tide_checkpoints *checkpoints,
     *checkpoints = (struct tide_checkpoints){
         .every = trace->file_bytes / (TIDE_CHECKPOINT_COUNT + 1) + 1,
     };
-    checkpoints->next = checkpoints->every;
     if (tide_index_open(trace, TIDE_ACCOUNT_VERSION, &index) == TIDE_OK)
         tide_index_close(index); /* there is one already */
     else
         (void)tide_index_create(trace, TIDE_ACCOUNT_VERSION, &checkpoints->out);
+    checkpoints->next = checkpoints->out ? checkpoints->every : 0;
 }
 
-void tide_checkpoints_pass(struct tide_checkpoints *checkpoints,
-                           const struct tide_account *account,
-                           const struct tide_replay *replay, uint64_t ticks)
+void tide_checkpoints_leave(struct tide_checkpoints *checkpoints,
+                            const struct tide_account *account,
+                            const struct tide_replay *replay)
 {
-    if (!checkpoints->out)
-        return;
-    if (ticks > checkpoints->ticks)
-        checkpoints->ticks = ticks;
-    if (tide_replay_counts(replay)->bytes_read < checkpoints->next)
-        return;
     checkpoints->next = tide_replay_counts(replay)->bytes_read + checkpoints->every;
     enum tide_status status =
         tide_index_checkpoint(checkpoints->out, checkpoints->ticks, replay);
@@ -56,6 +50,7 @@ void tide_checkpoints_discard(struct tide_checkpoints *checkpoints)
 {
     tide_index_discard(checkpoints->out);
     checkpoints->out = NULL;
+    checkpoints->next = 0;
 }
 
 enum tide_status tide_checkpoint_resume(struct tide_account *account,

@@ -18,18 +18,25 @@
 struct tide_checkpoints {
     struct tide_index_out *out; /* owned; NULL: none are left */
     uint64_t every;             /* bytes of the trace between two */
-    uint64_t next;              /* bytes read at which the next one is due */
+    uint64_t next;              /* bytes read at which the next one is due; 0: none */
     uint64_t ticks;             /* the latest of all events so far */
 };
 
 /* Begin an index of TRACE, unless it has one.  That it cannot be written is no error. */
 void tide_checkpoints_begin(struct tide_checkpoints *checkpoints,
                             const struct tide_trace *trace);
-/* All that REPLAY gave was entered into ACCOUNT, the last of it at TICKS: leave a
- * checkpoint if one is due. */
-void tide_checkpoints_pass(struct tide_checkpoints *checkpoints,
-                           const struct tide_account *account,
-                           const struct tide_replay *replay, uint64_t ticks);
+/* Events up to TICKS were entered. */
+static inline void tide_checkpoints_pass(struct tide_checkpoints *checkpoints,
+                                         uint64_t ticks)
+{
+    if (ticks > checkpoints->ticks)
+        checkpoints->ticks = ticks;
+}
+/* `next` bytes of the trace are read, and all that REPLAY gave was entered into ACCOUNT:
+ * leave a checkpoint, say when the next one is due. */
+void tide_checkpoints_leave(struct tide_checkpoints *checkpoints,
+                            const struct tide_account *account,
+                            const struct tide_replay *replay);
 /* All events were entered: the index takes its place.  Otherwise discard it. */
 void tide_checkpoints_finish(struct tide_checkpoints *checkpoints,
                              const struct tide_stacks *stacks);

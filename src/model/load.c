@@ -4,12 +4,12 @@
 
 #include "model/account.h"
 #include "model/checkpoint.h"
+#include "model/feed.h"
 #include "model/model.h"
 #include "model/model_state.h"
 #include "model/timeline.h"
 
 enum {
-    TIDE_RUN = 512,           /* events asked of the replay at once, at most */
     TIDE_PROGRESS_EVERY = 64, /* runs */
 };
 
@@ -78,15 +78,6 @@ static bool selects(const struct tide_select *select)
            select->least_life_s > 0 || select->most_life_s > 0;
 }
 
-/* For each module: are the mappings it makes not counted?  NULL without memory. */
-static bool *list_quiet_modules(const struct tide_trace *trace)
-{
-    bool *const quiet = calloc(trace->module_count + 1, sizeof(*quiet));
-    for (size_t i = 0; quiet && i < trace->module_count; i++)
-        quiet[i] = tide_maps_quiet_module(trace->modules[i].path);
-    return quiet;
-}
-
 static const char *name_in_trace(const void *trace, uint32_t process, uint64_t id)
 {
     return tide_trace_name(trace, process, id);
@@ -97,14 +88,6 @@ struct tide_passing {
     struct tide_checkpoints checkpoints;
     struct tide_timeline timeline;
 };
-
-static void tell(const struct tide_progress *progress, const struct tide_trace *trace,
-                 const struct tide_replay *replay)
-{
-    if (progress->step)
-        progress->step(progress->user, tide_replay_counts(replay)->bytes_read,
-                       trace->file_bytes);
-}
 
 /* Enter COUNT events of one lane, stretch by stretch of the timeline. */
 static enum tide_status enter_run(struct tide_account *account,
@@ -122,37 +105,41 @@ static enum tide_status enter_run(struct tide_account *account,
     return status;
 }
 
-/* Enter all events of REPLAY, or all up to the stop. */
-static enum tide_status pour(struct tide_account *account, struct tide_replay *replay,
+/* Enter all events of FEED, which REPLAY gives, or all up to the stop. */
+static enum tide_status pour(struct tide_account *account, struct tide_feed *feed,
+                             const struct tide_replay *replay,
                              struct tide_passing *passing,
                              const struct tide_progress *progress)
 {
-    const struct tide_trace *const trace = tide_replay_trace(replay);
-    for (size_t runs = 0; !account->stopped; runs++) {
-        const struct tide_event *events;
-        size_t count;
-        enum tide_status status = tide_replay_run(replay, TIDE_RUN, &events, &count);
-        if (!status && count)
-            status = enter_run(account, &passing->timeline, events, count);
+    struct tide_checkpoints *const checkpoints = &passing->checkpoints;
+    const uint64_t file_bytes = tide_replay_trace(replay)->file_bytes;
+    struct tide_run run = {.count = 1};
+    for (size_t runs = 0; run.count && !account->stopped; runs++) {
+        enum tide_status status = tide_feed_next(feed, &run);
+        if (!status && run.count)
+            status = enter_run(account, &passing->timeline, run.events, run.count);
         if (status)
             return status;
-        if (!count)
-            break;
-        tide_checkpoints_pass(&passing->checkpoints, account, replay,
-                              events[count - 1].ticks);
-        if (runs % TIDE_PROGRESS_EVERY == 0)
-            tell(progress, trace, replay);
+        if (run.count)
+            tide_checkpoints_pass(checkpoints, run.events[run.count - 1].ticks);
+        if (run.rests) {
+            tide_checkpoints_leave(checkpoints, account, replay);
+            tide_feed_go_on(feed, checkpoints->next);
+        }
+        if (progress->step && (runs % TIDE_PROGRESS_EVERY == 0 || !run.count))
+            progress->step(progress->user, tide_feed_counts(feed)->bytes_read,
+                           file_bytes);
     }
-    tell(progress, trace, replay);
     return TIDE_OK;
 }
 
 /* Enter what is asked for, from the nearest checkpoint if RESUME; leave checkpoints on
- * the way through a large trace. */
+ * the way through a large trace.  *COUNTS is of what was entered. */
 static enum tide_status enter_all(struct tide_account *account,
                                   struct tide_model *model,
                                   const struct tide_model_options *options,
-                                  struct tide_replay *replay, bool resume)
+                                  struct tide_replay *replay, bool resume,
+                                  struct tide_replay_counts *counts)
 {
     const uint64_t wanted = options->index_threshold;
     const uint64_t threshold = wanted ? wanted : TIDE_INDEX_THRESHOLD;
@@ -169,8 +156,22 @@ static enum tide_status enter_all(struct tide_account *account,
     else if (large && resume)
         status = tide_checkpoint_resume(account, &model->stacks, replay,
                                         account->setup.stop_ticks, &resumed);
+    const struct tide_feed_setup setup = {
+        .replay = replay,
+        .stacks = &model->stacks,
+        .ahead = options->ahead == TIDE_AHEAD_USUAL
+                     ? tide_feed_pays(model->trace->file_bytes)
+                     : options->ahead == TIDE_AHEAD_ALWAYS,
+        .rest_at = passing.checkpoints.next,
+    };
+    struct tide_feed *feed = NULL;
     if (!status)
-        status = pour(account, replay, &passing, &options->progress);
+        status = tide_feed_open(&setup, &feed);
+    if (!status)
+        status = pour(account, feed, replay, &passing, &options->progress);
+    if (!status)
+        *counts = *tide_feed_counts(feed);
+    tide_feed_close(feed);
     if (!status)
         tide_checkpoints_finish(&passing.checkpoints, &model->stacks);
     tide_checkpoints_discard(&passing.checkpoints);
@@ -185,16 +186,10 @@ static enum tide_status fill(struct tide_model *model,
                              struct tide_replay *replay, bool resume)
 {
     const struct tide_trace *const trace = model->trace;
-    bool *const quiet = list_quiet_modules(trace);
-    if (!quiet)
-        return TIDE_ENOMEM;
     const uint64_t stop = last_tick_at(trace, options->until_s);
     const struct tide_selection selection =
         selection_of(trace, &options->select, stop ? stop : trace->end_ticks);
     const struct tide_account_setup setup = {
-        .stacks = &model->stacks,
-        .quiet_modules = quiet,
-        .quiet_module_count = trace->module_count,
         .processes = trace->processes,
         .process_count = trace->process_count,
         .names = {name_in_trace, trace},
@@ -204,21 +199,21 @@ static enum tide_status fill(struct tide_model *model,
         .stop_ticks = stop,
     };
     struct tide_account *const account = malloc(sizeof(*account)); /* it is large */
+    struct tide_replay_counts counts;
     enum tide_status status = TIDE_ENOMEM;
     if (account) {
         status = tide_account_init(account, &setup);
         if (!status)
-            status = enter_all(account, model, options, replay, resume);
+            status = enter_all(account, model, options, replay, resume, &counts);
         if (!status)
             status = tide_model_take(model, account);
         if (!status)
-            status = tide_model_facts(model, tide_replay_counts(replay));
+            status = tide_model_facts(model, &counts);
         model->until_s = options->until_s;
         model->from_s = options->select.from_s;
         tide_account_release(account);
     }
     free(account);
-    free(quiet);
     return status;
 }
 

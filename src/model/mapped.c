@@ -45,18 +45,6 @@ bool tide_maps_quiet_module(const char *path)
     return false;
 }
 
-static bool quiet_caller(const struct tide_maps *maps, uint32_t stack)
-{
-    const struct tide_stacks *const stacks = maps->stacks;
-    if (!stacks || stack == 0 || stack >= stacks->node_count)
-        return false;
-    const uint32_t frame = stacks->nodes[stack].frame;
-    if (frame >= stacks->frame_count)
-        return false;
-    const uint32_t module = stacks->frames[frame].module;
-    return module < maps->quiet_module_count && maps->quiet_modules[module];
-}
-
 /* --- Commits -------------------------------------------------------------------- */
 
 static enum tide_status new_commit(struct tide_maps *maps, uint32_t key, uint32_t *out)
@@ -183,7 +171,7 @@ enum tide_status tide_maps_event(struct tide_maps *maps, struct tide_mapped *map
         .maps = maps, .mapped = mapped, .event = event, .context = context};
     const struct tide_map_side side = {
         .ranges = &mapped->ranges,
-        .quiet = event->map_call == TIDE_MAP_MMAP && quiet_caller(maps, event->stack),
+        .quiet = event->map_call == TIDE_MAP_MMAP && event->quiet,
         .user = &step,
         .enter = enter,
         .leave = leave,

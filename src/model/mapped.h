@@ -27,7 +27,6 @@
 #include "model/map_rules.h"
 #include "model/ranges.h"
 #include "trace/event.h"
-#include "trace/stacks.h"
 
 /* What one call committed. */
 struct tide_commit {
@@ -39,11 +38,8 @@ struct tide_commit {
 
 /* Of the whole run. */
 struct tide_maps {
-    struct tide_keys *keys;           /* borrowed */
-    struct tide_watermark *water;     /* borrowed: of the space mmap */
-    const struct tide_stacks *stacks; /* borrowed; NULL: count all callers */
-    const bool *quiet_modules;        /* borrowed, per module: callers not counted */
-    size_t quiet_module_count;
+    struct tide_keys *keys;       /* borrowed */
+    struct tide_watermark *water; /* borrowed: of the space mmap */
 
     struct tide_commit *commits; /* owned */
     size_t commit_count, commit_capacity;

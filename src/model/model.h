@@ -217,6 +217,12 @@ struct tide_select {
                                          have no maximum */
 };
 
+enum tide_ahead {
+    TIDE_AHEAD_USUAL, /* where it pays */
+    TIDE_AHEAD_NEVER,
+    TIDE_AHEAD_ALWAYS,
+};
+
 struct tide_model_options {
     struct tide_select select;
     bool details;   /* fill model->histograms */
@@ -225,6 +231,7 @@ struct tide_model_options {
     struct tide_progress progress;
     uint64_t index_threshold; /* traces of so many bytes get an index beside them; 0: as
                                  usual, UINT64_MAX: none is read or written */
+    enum tide_ahead ahead;    /* is the trace decoded by a thread of its own? */
 };
 
 /* Read all of TRACE (borrowed: it must outlive the model). */

@@ -29,12 +29,16 @@ struct tide_event {
     uint8_t map_call;   /* MAP: enum tide_map_call */
     uint8_t extra;      /* EXTRA: enum tide_extra */
     uint8_t numbered;   /* carries a number (reader-internal) */
-    uint8_t align_log2; /* alignment asked for, 0 when none was */
-    uint16_t number;    /* (reader-internal) */
-    uint32_t process;   /* index into the trace's processes */
-    uint32_t lane;      /* index into the trace's lanes, over all processes */
-    uint32_t stack;     /* node of the stack tree, 0 = no stack */
-    uint64_t ticks;     /* not later than the event; the lane's last time stamp */
+    union {
+        uint8_t align_log2; /* alignment asked for, 0 when none was */
+        uint8_t quiet;      /* MAP: its caller's mappings are not counted; the reader of
+                               events sets it, see model/feed.h */
+    };
+    uint16_t number;  /* (reader-internal) */
+    uint32_t process; /* index into the trace's processes */
+    uint32_t lane;    /* index into the trace's lanes, over all processes */
+    uint32_t stack;   /* node of the stack tree, 0 = no stack */
+    uint64_t ticks;   /* not later than the event; the lane's last time stamp */
     union {
         uint64_t address; /* of the block (MOVE_BACK, MOVE_GONE: of the old block) */
         uint64_t value3;  /* EXTRA: third varint */

@@ -65,11 +65,14 @@ static struct tide_trace *open_trace(const struct fixture *f)
     return trace;
 }
 
+/* Read by turns with and without a thread ahead. */
 static struct tide_model *load(struct tide_trace *trace, double until,
                                uint64_t threshold)
 {
-    const struct tide_model_options options = {.until_s = until,
-                                               .index_threshold = threshold};
+    static enum tide_ahead ahead;
+    ahead = ahead == TIDE_AHEAD_ALWAYS ? TIDE_AHEAD_NEVER : TIDE_AHEAD_ALWAYS;
+    const struct tide_model_options options = {
+        .until_s = until, .index_threshold = threshold, .ahead = ahead};
     struct tide_model *model;
     assert_int_equal(tide_model_load(trace, &options, &model), TIDE_OK);
     return model;

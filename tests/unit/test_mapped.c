@@ -229,43 +229,26 @@ static void compare_peaks(struct tide_account *books, const struct naive_pages *
     }
 }
 
-/* Stacks 1 .. 7 are one frame each; those in module 1 are an allocator's. */
-static void make_stacks(struct tide_stacks *stacks)
-{
-    assert_int_equal(tide_stacks_init(stacks), TIDE_OK);
-    for (uint32_t i = 1; i < TIDE_PAGE_STACKS; i++) {
-        const struct tide_frame frame = {.module = i % 4 == 0, .value = i};
-        uint32_t number, node;
-        assert_int_equal(tide_stacks_frame(stacks, frame, &number), TIDE_OK);
-        assert_int_equal(tide_stacks_child(stacks, 0, number, &node), TIDE_OK);
-        assert_int_equal(node, i);
-    }
-}
-
 static void agrees_with_a_map_of_pages(void **state)
 {
     (void)state;
-    const bool quiet[] = {false, true};
-    struct tide_stacks stacks;
-    make_stacks(&stacks);
-    const struct tide_account_setup setup = {
-        .stacks = &stacks, .quiet_modules = quiet, .quiet_module_count = 2};
+    const struct tide_account_setup setup = {0};
     struct naive_pages *pages = malloc(sizeof(*pages));
     for (uint64_t seed = 1; seed <= TIDE_MAP_HISTORIES; seed++) {
         uint64_t random = seed;
         memset(pages, 0, sizeof(*pages));
         assert_int_equal(tide_account_init(&account, &setup), TIDE_OK);
         for (size_t i = 0; i < TIDE_MAP_HISTORY; i++) {
-            const struct tide_event event = some_call(&random);
+            struct tide_event event = some_call(&random);
+            event.quiet = event.stack % 4 == 0;
             assert_int_equal(tide_account_events(&account, &event, 1), TIDE_OK);
-            naive_pages_enter(pages, &event, event.stack % 4 == 0);
+            naive_pages_enter(pages, &event, event.quiet);
             compare(&account, pages);
         }
         compare_peaks(&account, pages);
         tide_account_release(&account);
     }
     free(pages);
-    tide_stacks_release(&stacks);
 }
 
 /* Ten thousand ranges in the worst order must not take ten thousand steps each. */

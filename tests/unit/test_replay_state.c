@@ -13,16 +13,6 @@
 #include "trace_rich.h"
 #include "trace_walk.h"
 
-static bool same(const struct tide_event *a, const struct tide_event *b)
-{
-    return a->kind == b->kind && a->alloc_kind == b->alloc_kind &&
-           a->map_call == b->map_call && a->extra == b->extra &&
-           a->align_log2 == b->align_log2 && a->process == b->process &&
-           a->lane == b->lane && a->stack == b->stack && a->ticks == b->ticks &&
-           a->address == b->address && a->size == b->size && a->usable == b->usable &&
-           a->value == b->value && a->value2 == b->value2 && a->value3 == b->value3;
-}
-
 /* Read COUNT events of REPLAY and compare them with EXPECTED. */
 static void expect(struct tide_replay *replay, const struct tide_event *expected,
                    size_t count)
@@ -34,7 +24,7 @@ static void expect(struct tide_replay *replay, const struct tide_event *expected
         assert_int_equal(tide_replay_next(replay, events, most, &got), TIDE_OK);
         assert_true(got > 0);
         for (size_t j = 0; j < got; j++)
-            if (!same(&events[j], &expected[i + j]))
+            if (!tide_walk_same(&events[j], &expected[i + j]))
                 fail_msg("event %zu differs", i + j);
         i += got;
     }

@@ -60,3 +60,13 @@ size_t tide_walk_count(const struct tide_walked *walked, unsigned kind)
         count += walked->events[i].kind == kind;
     return count;
 }
+
+bool tide_walk_same(const struct tide_event *a, const struct tide_event *b)
+{
+    return a->kind == b->kind && a->alloc_kind == b->alloc_kind &&
+           a->map_call == b->map_call && a->extra == b->extra &&
+           a->align_log2 == b->align_log2 && a->process == b->process &&
+           a->lane == b->lane && a->stack == b->stack && a->ticks == b->ticks &&
+           a->address == b->address && a->size == b->size && a->usable == b->usable &&
+           a->value == b->value && a->value2 == b->value2 && a->value3 == b->value3;
+}

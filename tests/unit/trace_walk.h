@@ -2,6 +2,8 @@
 #ifndef TIDE_UNIT_TRACE_WALK_H
 #define TIDE_UNIT_TRACE_WALK_H
 
+#include <stdbool.h>
+
 #include "trace/trace.h"
 
 struct tide_walked {
@@ -16,6 +18,9 @@ struct tide_walked {
  * status of whatever failed first; OUT is to be released in any case. */
 enum tide_status tide_walk(int fd, size_t batch, struct tide_walked *out);
 void tide_walk_release(struct tide_walked *walked);
+
+/* Do A and B say the same? */
+bool tide_walk_same(const struct tide_event *a, const struct tide_event *b);
 
 /* The events of KIND (enum tide_event_kind), how many there are. */
 size_t tide_walk_count(const struct tide_walked *walked, unsigned kind);
