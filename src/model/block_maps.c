@@ -92,3 +92,12 @@ enum tide_status tide_block_maps_event(const struct tide_map_scene *scene,
     };
     return tide_map_apply(&side, event);
 }
+
+uint32_t tide_block_maps_at(const struct tide_ranges *ranges, uint64_t address)
+{
+    const uint32_t found = tide_ranges_after(ranges, address);
+    if (!found || ranges->list[found].start > address ||
+        ranges->list[found].tag < TIDE_TAG_COUNTED)
+        return 0;
+    return ranges->list[found].tag - TIDE_TAG_COUNTED;
+}

@@ -32,4 +32,7 @@ struct tide_map_scene {
 enum tide_status tide_block_maps_event(const struct tide_map_scene *scene,
                                        const struct tide_event *event);
 
+/* The entry of the block that holds ADDRESS, 0: none does. */
+uint32_t tide_block_maps_at(const struct tide_ranges *ranges, uint64_t address);
+
 #endif

@@ -92,7 +92,9 @@ static enum tide_status put(struct stream *stream, uint32_t entry)
     return status ? status : tide_lives_put(&stream->lives, entry);
 }
 
-static enum tide_status give_birth(struct stream *stream, uint64_t moved_from)
+/* BEFORE is what realloc made the block of, all zeros: nothing. */
+static enum tide_status give_birth(struct stream *stream,
+                                   const struct tide_life *before)
 {
     const struct tide_event *const event = stream->event;
     const struct tide_life life = {
@@ -102,10 +104,11 @@ static enum tide_status give_birth(struct stream *stream, uint64_t moved_from)
         .usable = event->usable,
         .left = event->size,
         .birth_ticks = event->ticks,
-        .moved_from = moved_from,
+        .moved_from = before->id,
         .process = event->process,
         .stack = event->stack,
         .tid = lane_of(stream)->tid,
+        .label = before->label,
         .space = TIDE_IN_HEAP,
         .kind = event->alloc_kind,
     };
@@ -167,11 +170,13 @@ static enum tide_status on_move_end(struct stream *stream)
 {
     uint32_t old;
     enum tide_status status = TIDE_OK;
+    struct tide_life before = {0};
     (void)end_move(stream, stream->event->value, &old, &status);
-    const uint64_t id = old ? stream->lives.list[old].id : 0;
+    if (old)
+        before = stream->lives.list[old];
     if (!status)
         status = end_heap(stream, old, lane_of(stream)->tid);
-    return status ? status : give_birth(stream, id);
+    return status ? status : give_birth(stream, &before);
 }
 
 static enum tide_status on_move_back(struct stream *stream)
@@ -212,8 +217,9 @@ static enum tide_status on_map(struct stream *stream)
 static void name_block(struct stream *stream)
 {
     const struct tide_event *const event = stream->event;
-    const uint32_t entry =
-        tide_lives_find(&stream->lives, event->process, event->value);
+    uint32_t entry = tide_lives_find(&stream->lives, event->process, event->value);
+    if (!entry)
+        entry = tide_block_maps_at(&process_of(stream)->ranges, event->value);
     if (entry && event->value2 < UINT32_MAX)
         stream->lives.list[entry].label = (uint32_t)event->value2 + 1;
 }
@@ -233,9 +239,10 @@ static enum tide_status on_extra(struct stream *stream)
 
 static enum tide_status enter(struct stream *stream)
 {
+    static const struct tide_life NOTHING;
     switch (stream->event->kind) {
     case TIDE_EVENT_ALLOC:
-        return give_birth(stream, 0);
+        return give_birth(stream, &NOTHING);
     case TIDE_EVENT_FREE:
         return end_heap(stream, take(stream, stream->event->address),
                         lane_of(stream)->tid);

@@ -1,0 +1,63 @@
+"""tests/e2e/test_agreement.py - verbs that answer the same question give one answer."""
+import json
+import shutil
+import subprocess
+import tempfile
+
+import tide
+
+FOLDER = tempfile.mkdtemp(prefix="tide-agreement-")
+
+
+def tearDownModule():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def record(name, *words):
+    """A run of a program of tests/programs."""
+    return tide.Recorded([tide.program(name), *words],
+                         folder=tempfile.mkdtemp(dir=FOLDER))
+
+
+def run(*words):
+    done = subprocess.run([tide.TIDEMARK, *words], capture_output=True, text=True,
+                          timeout=120, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: {done.stderr}")
+    return done.stdout
+
+
+def blocks(trace):
+    """All blocks that there ever were."""
+    return [json.loads(line)
+            for line in run("export", "--to", "ndjson", "--all", trace).splitlines()]
+
+
+class Labels(tide.Case):
+    """What the report counts under a label is what single blocks are called."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = record("labels")
+
+    def test_blocks_have_the_labels_of_the_report(self):
+        for space in ("heap", "mmap"):
+            counted = {}
+            for block in blocks(self.made.trace):
+                if block["space"] == space and block["live_bytes"]:
+                    counted[block["label"]] = (counted.get(block["label"], 0) +
+                                               block["live_bytes"])
+            rows = self.made.report("--leaks", "--labels", "--space", space)["rows"]
+            self.assertEqual({row["label"]: row["bytes"] for row in rows}, counted)
+            self.assertTrue(any(counted), counted)
+
+    def test_resolve_says_them(self):
+        for name, address in self.made.own_count().items():
+            answer, = json.loads(
+                run("resolve", "--json", self.made.trace, hex(address)))["answers"]
+            self.assertEqual([block["label"] for block in answer["blocks"]],
+                             [None if name == "none" else name])
+
+
+if __name__ == "__main__":
+    tide.main()
