@@ -232,16 +232,26 @@ static enum tide_status retire_ended(struct tide_account *account, uint64_t tick
     return TIDE_OK;
 }
 
+/* Nothing happens up to TICKS but that processes end and that the window opens: with what
+ * stands by then, also when there is no event in it. */
+static enum tide_status come_to(struct tide_account *account, uint64_t ticks)
+{
+    const uint64_t from = account->select.window_from;
+    enum tide_status status = TIDE_OK;
+    if (!account->window_open && from <= ticks) {
+        status = retire_ended(account, from);
+        tide_account_open_window(account, from);
+    }
+    return status ? status : retire_ended(account, ticks);
+}
+
 enum tide_status tide_account_look_up(struct tide_account *account, uint64_t ticks)
 {
     const uint64_t stop = account->setup.stop_ticks;
-    if (ticks > stop) {
-        account->stopped = true;
-        return retire_ended(account, stop);
-    }
-    const enum tide_status status = retire_ended(account, ticks);
-    if (!account->window_open && ticks >= account->select.window_from)
-        tide_account_open_window(account, ticks);
+    account->stopped = ticks > stop;
+    const enum tide_status status = come_to(account, account->stopped ? stop : ticks);
+    if (account->stopped)
+        return status;
     account->calm_until =
         stop < account->next_end_ticks ? stop : account->next_end_ticks;
     if (!account->window_open && account->select.window_from <= account->calm_until)
@@ -384,7 +394,11 @@ enum tide_status tide_account_finish(struct tide_account *account,
 {
     for (size_t space = 0; space < TIDE_SPACES; space++)
         summary[space] = (struct tide_summary){0};
-    enum tide_status status = tide_account_detail_finish(account);
+    enum tide_status status = TIDE_OK;
+    if (!account->window_open) /* the last event was before it */
+        status = come_to(account, account->select.window_from);
+    if (!status)
+        status = tide_account_detail_finish(account);
     if (status)
         return status;
     tide_keys_finish(&account->keys, account->water);

@@ -391,6 +391,52 @@ static void knows_the_peak_of_a_window_that_only_falls(void **state)
     assert_int_equal(site_of(2)->peak_bytes, 0);
 }
 
+/* The window opens after the last event, or the account stops before the next one. */
+static void knows_what_stood_in_a_window_without_events(void **state)
+{
+    (void)state;
+    struct tide_selection select = TIDE_SELECT_ALL;
+    struct tide_event events[] = {alloc_event(0, 0x100, 100, 1),
+                                  alloc_event(0, 0x200, 50, 2), free_event(0, 0x200),
+                                  alloc_event(0, 0x300, 7, 2)};
+    for (size_t i = 0; i < 4; i++)
+        events[i].ticks = i * 10;
+    select.window_from = 22;
+    const uint64_t stops[] = {28, 0};
+    for (size_t i = 0; i < 2; i++) {
+        const struct tide_account_setup setup = {.select = &select,
+                                                 .stop_ticks = stops[i]};
+        tide_account_release(&account);
+        enter_with(&setup, events, stops[i] ? 4 : 3);
+        assert_int_equal(heap()->peak_bytes, 100);
+        assert_int_equal(heap()->peak_blocks, 1);
+        assert_int_equal(site_of(1)->peak_bytes, 100);
+        assert_int_equal(site_of(2)->peak_bytes, 0);
+        assert_int_equal(account.water[TIDE_IN_HEAP].peak_ticks, 22);
+    }
+}
+
+/* What stands when the window opens is in its peak, though it goes before any event. */
+static void knows_who_ended_in_the_window(void **state)
+{
+    (void)state;
+    const struct tide_process processes[] = {{.ended = true, .end_ticks = 50}, {0}};
+    struct tide_selection select = TIDE_SELECT_ALL;
+    struct tide_event events[] = {alloc_event(0, 0x100, 10, 1),
+                                  alloc_event(1, 0x200, 20, 1),
+                                  alloc_event(1, 0x300, 5, 1)};
+    events[1].process = 1;
+    events[2].process = 1;
+    events[2].ticks = 200;
+    select.window_from = 40;
+    enter_with(&(struct tide_account_setup){.processes = processes,
+                                            .process_count = 2,
+                                            .select = &select},
+               events, 3);
+    assert_int_equal(heap()->peak_bytes, 30);
+    assert_int_equal(heap()->peak_blocks, 2);
+}
+
 static void adds_up_what_was_dropped(void **state)
 {
     (void)state;
@@ -446,6 +492,8 @@ int main(void)
         CASE(stops_when_told_with_what_stands_then),
         CASE(knows_who_ended_before_the_stop),
         CASE(knows_the_peak_of_a_window_that_only_falls),
+        CASE(knows_what_stood_in_a_window_without_events),
+        CASE(knows_who_ended_in_the_window),
         CASE(adds_up_what_was_dropped),
         CASE(survives_events_that_make_no_sense),
     };
