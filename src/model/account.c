@@ -169,7 +169,8 @@ static HOT enum tide_status bury(const struct tide_entry *entry,
     }
     if (key->context == lane->where.context[TIDE_IN_HEAP])
         return TIDE_OK;
-    return tide_entry_flow(entry, block);
+    return tide_entry_flow(entry, (uint32_t)(key - entry->account->keys.list),
+                           block->size);
 }
 
 enum tide_status tide_entry_bury(const struct tide_entry *entry,

@@ -54,8 +54,9 @@ enum tide_status tide_entry_move(const struct tide_entry *entry);
 enum tide_status tide_entry_other(const struct tide_entry *entry);
 /* A free of an address at which no block is known. */
 void tide_entry_unknown_free(const struct tide_entry *entry);
-/* The lane freed BLOCK, which was made in another context: perhaps by another thread. */
-enum tide_status tide_entry_flow(const struct tide_entry *entry,
-                                 const struct tide_block *block);
+/* The lane freed a block of BYTES that counts in KEY (an index), made in another context:
+ * perhaps by another thread. */
+enum tide_status tide_entry_flow(const struct tide_entry *entry, uint32_t key,
+                                 uint64_t bytes);
 
 #endif

@@ -65,8 +65,8 @@ find_flow(const struct tide_entry *entry, uint32_t maker)
     return number + 1;
 }
 
-enum tide_status tide_entry_flow(const struct tide_entry *entry,
-                                 const struct tide_block *block)
+enum tide_status tide_entry_flow(const struct tide_entry *entry, uint32_t key,
+                                 uint64_t bytes)
 {
     struct tide_account *const account = entry->account;
     const enum tide_status status =
@@ -74,7 +74,7 @@ enum tide_status tide_entry_flow(const struct tide_entry *entry,
     if (status)
         return status;
     const struct tide_context made =
-        tide_context_of(&account->contexts, account->keys.list[block->key - 1].context);
+        tide_context_of(&account->contexts, account->keys.list[key].context);
     if (made.thread == entry->lane->where.thread || made.excluded)
         return TIDE_OK;
     const struct tide_flow_hint hint =
@@ -82,13 +82,13 @@ enum tide_status tide_entry_flow(const struct tide_entry *entry,
     const uint32_t flow = hint.flow && hint.maker == made.thread
                               ? hint.flow
                               : find_flow(entry, made.thread);
-    struct tide_key_more *const more = tide_keys_more(&account->keys, block->key - 1);
+    struct tide_key_more *const more = tide_keys_more(&account->keys, key);
     if (!flow || !more)
         return TIDE_ENOMEM;
     account->flows[flow - 1].calls++;
-    account->flows[flow - 1].bytes += block->size;
+    account->flows[flow - 1].bytes += bytes;
     more->foreign_calls++;
-    more->foreign_bytes += block->size;
+    more->foreign_bytes += bytes;
     return TIDE_OK;
 }
 

@@ -188,6 +188,11 @@ static bool by_stack(const struct tide_filter *filter)
     return filter->function || filter->module || filter->file;
 }
 
+bool tide_filter_narrows(const struct tide_filter *filter)
+{
+    return by_context(filter) || by_stack(filter);
+}
+
 /* The site of each stack in the request's space, + 1; owned by the caller. */
 static uint32_t *list_by_stack(const struct tide_model *model, enum tide_space space)
 {
@@ -250,8 +255,7 @@ enum tide_status tide_choose(const struct tide_model *model,
 {
     const bool by_key = keys || model->selected || by_context(&request->filter);
     *out = (struct tide_chosen){
-        .filtered = model->selected || by_context(&request->filter) ||
-                    by_stack(&request->filter),
+        .filtered = model->selected || tide_filter_narrows(&request->filter),
         .sites = calloc(model->site_count + 1, sizeof(*out->sites)),
         .keys = by_key ? calloc(model->key_count + 1, sizeof(*out->keys)) : NULL,
     };

@@ -30,6 +30,8 @@ struct tide_chosen {
 enum tide_status tide_choose(const struct tide_model *model,
                              const struct tide_rows_request *request, bool keys,
                              struct tide_chosen *out);
+/* Does FILTER leave any stack or context out? */
+bool tide_filter_narrows(const struct tide_filter *filter);
 void tide_chosen_release(struct tide_chosen *chosen);
 
 #endif

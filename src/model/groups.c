@@ -266,6 +266,8 @@ static enum tide_status gather(struct gathering *gathering,
     groups->whole_bytes = gathering->chosen.whole.bytes;
     groups->whole_calls = gathering->chosen.whole.calls;
     groups->filtered = gathering->chosen.filtered;
+    groups->narrowed =
+        groups->space != TIDE_IN_HEAP || tide_filter_narrows(&request->filter);
     groups->nested = by_call || groups->by == TIDE_BY_REGION;
     status = by_call ? add_sites(gathering) : add_keys(gathering);
     if (!status && groups->count)

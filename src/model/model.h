@@ -381,6 +381,7 @@ struct tide_groups {
     uint64_t total_bytes, total_calls; /* 100 % */
     uint64_t whole_bytes, whole_calls; /* the same without a filter */
     bool filtered;
+    bool narrowed;               /* by what the model's flows cannot be narrowed by */
     bool nested;                 /* inclusive differs from the row's own */
     struct tide_group_row *list; /* sorted by inclusive bytes, largest first */
     size_t count;

@@ -160,6 +160,6 @@ void tide_view_groups(struct tide_page *page, const struct tide_model *model,
         tide_page_more(page, groups->count - shown,
                        groups->by == TIDE_BY_PROCESS ? "" : noun_of(groups->by));
     }
-    if (groups->by == TIDE_BY_THREAD)
+    if (groups->by == TIDE_BY_THREAD && !groups->narrowed)
         add_flows(page, model);
 }

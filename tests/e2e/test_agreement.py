@@ -59,5 +59,29 @@ class Labels(tide.Case):
                              [None if name == "none" else name])
 
 
+class Flows(tide.Case):
+    """Who freed whose blocks: of the blocks that the table is of, or not at all."""
+
+    TITLE = "Freed by another thread"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = record("cross_frees", "queue", "500")
+
+    def threads(self, *options):
+        return run("report", self.made.trace, "--threads", "--total", *options)
+
+    def test_without_filters(self):
+        self.assertIn(self.TITLE, self.threads())
+        self.assertIn(self.TITLE, self.threads("--lifetime", "0..100"))
+
+    def test_what_was_never_freed_was_freed_by_nobody(self):
+        self.assertNotIn(self.TITLE, self.threads("--lifetime", "100.."))
+
+    def test_not_of_other_blocks_than_the_table(self):
+        for option in ("--function=main", "--thread=nobody", "--space=mmap"):
+            self.assertNotIn(self.TITLE, self.threads(option))
+
+
 if __name__ == "__main__":
     tide.main()

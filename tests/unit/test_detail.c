@@ -74,6 +74,24 @@ static void compare(const struct true_trial *trial, enum tide_metric metric,
     tide_rows_free(rows);
 }
 
+/* Who freed whose blocks, of those that count. */
+static void compare_flows(const struct true_trial *trial,
+                          const struct tide_selection *select)
+{
+    const struct true_history *const history = trial->history;
+    for (size_t i = 0; i < trial->model->flow_count; i++) {
+        const struct tide_flow *const flow = &trial->model->flows[i];
+        uint64_t calls = 0;
+        for (size_t k = 0; k < history->block_count; k++) {
+            const struct true_block *const block = &history->blocks[k];
+            calls += block->thread == trial->model->key_threads[flow->from].tid &&
+                     block->freed_by == trial->model->key_threads[flow->to].tid &&
+                     is_selected(block, select);
+        }
+        assert_int_equal(flow->calls, calls);
+    }
+}
+
 static void compare_selection(struct tide_selection select, uint64_t seed)
 {
     struct true_trial trial;
@@ -83,6 +101,7 @@ static void compare_selection(struct tide_selection select, uint64_t seed)
         compare(&trial, (enum tide_metric)metric, TIDE_IN_HEAP, &select);
         compare(&trial, (enum tide_metric)metric, TIDE_IN_MMAP, &select);
     }
+    compare_flows(&trial, &select);
     true_end_trial(&trial);
 }
 
