@@ -115,24 +115,36 @@ static bool store_pair(const struct tide_option *option, const char *value)
            read_seconds(second, &option->seconds_pair[1]);
 }
 
-/* One end of a range; an empty one has no limit. */
-static bool store_end(const struct tide_option *option, int which, const char *value)
+/* A range ends where it begins or later; a maximum of 0 would be none. */
+static bool store_bytes_range(uint64_t *range, const char *least, const char *most)
 {
-    if (*value == '\0')
-        return true;
-    if (option->bytes_range)
-        return read_bytes(value, &option->bytes_range[which]);
-    return read_seconds(value, &option->seconds_range[which]);
+    range[0] = range[1] = 0;
+    return (!*least || read_bytes(least, &range[0])) &&
+           (!*most ||
+            (read_bytes(most, &range[1]) && range[1] > 0 && range[1] >= range[0]));
+}
+
+static bool store_seconds_range(double *range, const char *least, const char *most)
+{
+    range[0] = range[1] = 0;
+    return (!*least || read_seconds(least, &range[0])) &&
+           (!*most ||
+            (read_seconds(most, &range[1]) && range[1] > 0 && range[1] >= range[0]));
 }
 
 static bool store_range(const struct tide_option *option, const char *value)
 {
-    char least[64];
-    const char *most;
-    if (!split(value, "..", least, &most))
-        return *value && store_end(option, 0, value);
-    return (*least || *most) && store_end(option, 0, least) &&
-           store_end(option, 1, most);
+    char first[64];
+    const char *least = first, *most;
+    if (!split(value, "..", first, &most)) {
+        least = value;
+        most = "";
+    }
+    if (!*least && !*most)
+        return false;
+    return option->bytes_range
+               ? store_bytes_range(option->bytes_range, least, most)
+               : store_seconds_range(option->seconds_range, least, most);
 }
 
 static bool store_choice(const struct tide_option *option, const char *value)
