@@ -2,6 +2,7 @@
 #include "cli/report_options.h"
 
 #include "cli/command.h"
+#include "model/filter.h"
 
 static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
 static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
@@ -86,10 +87,8 @@ static bool counts(const struct tide_report_options *options)
 
 static bool filters(const struct tide_report_options *options)
 {
-    const struct tide_filter *const filter = &options->filter;
     const struct tide_select *const select = &options->load.select;
-    return filter->region || filter->label || filter->thread || filter->process ||
-           filter->function || filter->module || filter->file || options->hide ||
+    return tide_filter_narrows(&options->filter) || options->hide ||
            select->least_bytes || select->most_bytes || select->least_age_s > 0 ||
            select->most_age_s > 0 || select->least_life_s > 0 ||
            select->most_life_s > 0;
@@ -139,6 +138,9 @@ static const char *wrong_views(const struct tide_report_options *options)
         return "--csv holds one view at a time";
     if (counts(options) && (views > 0 || options->space != 0))
         return "--sizes and --lifetimes are of all blocks of the heap";
+    if (counts(options) && (tide_filter_narrows(&options->filter) || options->hide))
+        return "--sizes and --lifetimes cannot be filtered by names, only by --size, "
+               "--age and --lifetime";
     return NULL;
 }
 

@@ -83,5 +83,21 @@ class Flows(tide.Case):
             self.assertNotIn(self.TITLE, self.threads(option))
 
 
+class Refused(tide.Case):
+    """What cannot be done is not done without a word."""
+
+    def test_histograms_by_names(self):
+        made = record("marks")
+        for shape in ("--sizes", "--lifetimes"):
+            for option in ("--function=main", "--module=marks", "--file=marks.c",
+                           "--region=solve", "--label=x", "--thread=marks",
+                           "--process=marks", "--hide=main"):
+                done = subprocess.run(
+                    [tide.TIDEMARK, "report", shape, option, made.trace],
+                    capture_output=True, text=True, timeout=120, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn("by names", done.stderr)
+
+
 if __name__ == "__main__":
     tide.main()
