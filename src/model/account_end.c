@@ -389,14 +389,26 @@ uint64_t tide_account_dropped(const struct tide_account *account)
     return sum;
 }
 
+/* After the last event nothing may have come to the stop yet, nor to the window. */
+static enum tide_status come_to_the_end(struct tide_account *account)
+{
+    const uint64_t stop = account->setup.stop_ticks;
+    enum tide_status status = TIDE_OK;
+    if (!account->stopped && stop != UINT64_MAX) {
+        account->stopped = true;
+        status = come_to(account, stop);
+    }
+    if (!status && !account->window_open)
+        status = come_to(account, account->select.window_from);
+    return status;
+}
+
 enum tide_status tide_account_finish(struct tide_account *account,
                                      struct tide_summary *summary)
 {
     for (size_t space = 0; space < TIDE_SPACES; space++)
         summary[space] = (struct tide_summary){0};
-    enum tide_status status = TIDE_OK;
-    if (!account->window_open) /* the last event was before it */
-        status = come_to(account, account->select.window_from);
+    enum tide_status status = come_to_the_end(account);
     if (!status)
         status = tide_account_detail_finish(account);
     if (status)

@@ -375,6 +375,22 @@ static void knows_who_ended_before_the_stop(void **state)
     assert_int_equal(heap()->live_bytes, 20);
 }
 
+static void stops_after_the_last_event_as_well(void **state)
+{
+    (void)state;
+    const struct tide_process processes[] = {{.ended = true, .end_ticks = 50}, {0}};
+    struct tide_event events[] = {alloc_event(0, 0x100, 10, 1),
+                                  alloc_event(1, 0x200, 20, 1)};
+    events[1].process = 1;
+    enter_with(&(struct tide_account_setup){.processes = processes,
+                                            .process_count = 2,
+                                            .stop_ticks = 100},
+               events, 2);
+    assert_true(account.stopped);
+    assert_int_equal(heap()->live_bytes, 20);
+    assert_int_equal(heap()->live_blocks, 1);
+}
+
 static void knows_the_peak_of_a_window_that_only_falls(void **state)
 {
     (void)state;
@@ -491,6 +507,7 @@ int main(void)
         CASE(lets_an_ended_process_stand_in_no_later_peak),
         CASE(stops_when_told_with_what_stands_then),
         CASE(knows_who_ended_before_the_stop),
+        CASE(stops_after_the_last_event_as_well),
         CASE(knows_the_peak_of_a_window_that_only_falls),
         CASE(knows_what_stood_in_a_window_without_events),
         CASE(knows_who_ended_in_the_window),
