@@ -87,7 +87,7 @@ static void add_shape(struct tide_page *page, const struct tide_model *model,
         tide_view_stacks(page, model, parts->rows, limit);
     else
         tide_view_tree(page, model, parts->rows, limit);
-    if (parts->callees) {
+    if (parts->callees && parts->callees->tree_count > 1) {
         tide_page_skip(page);
         tide_view_tree(page, model, parts->callees, limit);
     }

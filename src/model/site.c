@@ -80,6 +80,8 @@ static void settle_live(struct tide_site *site, bool with_left)
         blocks -= site->more.left_blocks;
         bytes -= site->more.left_bytes;
     }
+    if (!site->most_bytes) /* it had its most, nothing, at once */
+        site->most_ticks = site->first_ticks;
     site->live_blocks = (int64_t)blocks;
     site->live_bytes = (int64_t)bytes;
 }

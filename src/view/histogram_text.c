@@ -138,6 +138,7 @@ void tide_view_sizes(struct tide_page *page, const struct tide_model *model)
     add_sum(&detail, &all->requested, page);
     tide_text_add(&detail, "; usable ");
     add_sum(&detail, &all->usable, page);
+    tide_view_part_of_run(&detail, model, true);
     tide_page_heading(page, "Sizes", detail.bytes ? detail.bytes : "");
     tide_text_release(&detail);
     add_table(page, "size", size_range, series, 3);
@@ -154,6 +155,7 @@ void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
     tide_words_count(&detail, all->live_calls, "block");
     tide_text_addf(&detail, ", %s never",
                    tide_number_bytes(all->live_bytes, page->style->units).text);
+    tide_view_part_of_run(&detail, model, true);
     tide_page_heading(page, "Lifetimes", detail.bytes ? detail.bytes : "");
     tide_text_release(&detail);
     add_table(page, "lived", life_range, &time, 1);

@@ -6,6 +6,8 @@
 #include "view/names.h"
 #include "view/utf8.h"
 
+enum { TIDE_HEADING_INDENT = 2 }; /* of a heading's further lines */
+
 static const char BLANKS[] = "                                                        "
                              "                                                        ";
 
@@ -161,9 +163,10 @@ void tide_page_heading(struct tide_page *page, const char *title, const char *de
     tide_page_add(page, TIDE_INK_TITLE, title);
     if (*detail) {
         tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_add(page, TIDE_INK_PLAIN, detail);
+        tide_page_wrap(page, TIDE_INK_PLAIN, detail, TIDE_HEADING_INDENT);
+    } else {
+        tide_page_end(page);
     }
-    tide_page_end(page);
     add_rule(page);
 }
 

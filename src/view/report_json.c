@@ -337,10 +337,16 @@ static struct tide_view_totals totals_of(const struct tide_report_json *report)
     if (report->rows)
         return tide_totals_of_rows(report->rows);
     const struct tide_summary *const heap = &report->model->summary[TIDE_IN_HEAP];
+    const struct tide_histogram *const counted = &report->model->histograms->requested;
+    uint64_t bytes = 0, calls = 0;
+    for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
+        bytes += counted->bytes[i];
+        calls += counted->calls[i];
+    }
     return (struct tide_view_totals){
         .metric = TIDE_METRIC_TOTAL,
-        .bytes = heap->allocated_bytes,
-        .calls = heap->alloc_calls,
+        .bytes = bytes,
+        .calls = calls,
         .whole_bytes = heap->allocated_bytes,
         .whole_calls = heap->alloc_calls,
         .filtered = report->model->selected,

@@ -62,6 +62,9 @@ struct tide_view_totals tide_totals_of_groups(const struct tide_groups *groups);
 /* The heading of a view: its title and what 100 % is. */
 void tide_view_heading(struct tide_page *page, const struct tide_model *model,
                        const struct tide_view_totals *totals);
+/* Which part of the run is meant: ", born after 1 s"; UNTIL: the title has no end. */
+void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model,
+                           bool until);
 /* "file.c:12" (without folders), or as much as COLUMNS hold; nothing without FILE. */
 void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
                      int columns);

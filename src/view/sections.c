@@ -70,6 +70,8 @@ static const char *nothing_of(const struct tide_model *model,
     };
     if (totals->filtered)
         return "nothing that the filter lets through";
+    if (model->summary[totals->space].alloc_calls == 0 && model->stopped)
+        return "nothing by then";
     if (model->summary[totals->space].alloc_calls == 0 && totals->space == TIDE_IN_HEAP)
         return "nothing was recorded";
     if (model->summary[totals->space].alloc_calls == 0)
@@ -91,6 +93,15 @@ static void add_totals(struct tide_text *out, const struct tide_view_totals *tot
                        tide_number_bytes(totals->whole_bytes, units).text);
 }
 
+void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model,
+                           bool until)
+{
+    if (model->from_s > 0)
+        tide_text_addf(out, ", born after %s", tide_number_seconds(model->from_s).text);
+    if (until && model->stopped)
+        tide_text_addf(out, ", up to %s", tide_number_seconds(model->until_s).text);
+}
+
 void tide_view_heading(struct tide_page *page, const struct tide_model *model,
                        const struct tide_view_totals *totals)
 {
@@ -104,9 +115,7 @@ void tide_view_heading(struct tide_page *page, const struct tide_model *model,
         tide_text_addf(
             &detail, ", at %s",
             tide_number_seconds(model->summary[totals->space].peak_time_s).text);
-    if (model->from_s > 0)
-        tide_text_addf(&detail, ", born after %s",
-                       tide_number_seconds(model->from_s).text);
+    tide_view_part_of_run(&detail, model, totals->metric != TIDE_METRIC_LEAKS);
     if (totals->space != TIDE_IN_HEAP)
         tide_text_addf(&detail, " (%s)", tide_space_name(totals->space));
     tide_page_heading(page, title.bytes ? title.bytes : "",

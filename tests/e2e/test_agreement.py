@@ -1,5 +1,6 @@
 """tests/e2e/test_agreement.py - verbs that answer the same question give one answer."""
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -81,6 +82,55 @@ class Flows(tide.Case):
     def test_not_of_other_blocks_than_the_table(self):
         for option in ("--function=main", "--thread=nobody", "--space=mmap"):
             self.assertNotIn(self.TITLE, self.threads(option))
+
+
+class Words(tide.Case):
+    """Headings say which part of a run is meant, and numbers are of that part."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = record("marks")
+
+    def heading(self, *options):
+        return run("report", self.made.trace, *options).splitlines()[0]
+
+    def test_up_to_a_moment(self):
+        end = self.made.report()["duration_s"]
+        late = f"{end * 0.999:.9f}"
+        for view in ("--peak", "--total", "--churn", "--sizes", "--lifetimes"):
+            self.assertNotIn(", up to ", self.heading(view))
+            self.assertIn(", up to ", self.heading(view, "--live-at", late))
+        self.assertIn("nothing by then", self.heading("--total", "--live-at", "0"))
+
+    def test_headings_are_never_cut(self):
+        env = dict(os.environ, COLUMNS="60")
+        done = subprocess.run(
+            [tide.TIDEMARK, "report", self.made.trace, "--peak", "--between", "0.000001",
+             "1000"], capture_output=True, text=True, timeout=120, check=True, env=env)
+        heading = done.stdout.split("\n\u2500", 1)[0]
+        self.assertIn("born after 0.000 s", " ".join(heading.split()))
+        self.assertTrue(all(len(line) <= 60 for line in heading.splitlines()), heading)
+
+    def test_totals_of_histograms_are_those_of_the_rows(self):
+        made = record("labels")
+        for options, calls in ((), 3), (("--size", "1000..1000"), 1):
+            found = made.report("--sizes", *options)
+            for total, key in (("total_calls", "requested_calls"),
+                               ("total_bytes", "requested_bytes")):
+                self.assertEqual(found[total], sum(row[key] for row in found["rows"]))
+            self.assertEqual(found["total_calls"], calls)  # one is printf's
+
+    def test_a_stack_that_never_held_a_byte(self):
+        made = record("odd_arguments")
+        rows = made.report("--total", "--stacks")["rows"]
+        empty = [row for row in rows if row["site"]["most_bytes"] == 0]
+        self.assertTrue(empty)
+        for row in empty:
+            self.assertEqual(row["site"]["most_time_s"], row["site"]["first_s"])
+
+    def test_no_gap_below_a_sandwich_of_nothing(self):
+        text = run("report", self.made.trace, "--sandwich", "no_such_function")
+        self.assertNotIn("\n\n\n", text)
 
 
 class Refused(tide.Case):
