@@ -5,8 +5,9 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/open_trace.h"
+#include "cli/open_moment.h"
 #include "cli/report_options.h"
+#include "view/gprof.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 
@@ -26,6 +27,8 @@ static size_t limit_of(const struct tide_report_options *options, enum tide_shap
         return (size_t)options->rows;
     if (shape == TIDE_SHAPE_FLAT || tide_shape_groups(shape))
         return TIDE_ROWS_FLAT;
+    if (shape == TIDE_SHAPE_GPROF)
+        return 0;
     if (shape == TIDE_SHAPE_STACKS)
         return first ? TIDE_ROWS_FIRST_STACKS : TIDE_ROWS_STACKS;
     return first ? TIDE_ROWS_FIRST_TREE : TIDE_ROWS_TREE;
@@ -37,6 +40,7 @@ static size_t limit_of(const struct tide_report_options *options, enum tide_shap
 struct parts {
     struct tide_rows *rows, *callees;
     struct tide_groups *groups;
+    struct tide_profile profile;
 };
 
 static void release(struct parts *parts)
@@ -44,6 +48,7 @@ static void release(struct parts *parts)
     tide_rows_free(parts->rows);
     tide_rows_free(parts->callees);
     tide_groups_free(parts->groups);
+    tide_profile_release(&parts->profile);
 }
 
 /* Build what the view of METRIC shows in SHAPE. */
@@ -65,6 +70,9 @@ static enum tide_status build(const struct tide_model *model,
         request.part = TIDE_TREE_CALLEES;
         status = tide_rows_ask(model, &request, &out->callees);
     }
+    if (!status && shape == TIDE_SHAPE_GPROF)
+        status =
+            tide_profile_build(model, out->rows, options->largest_of, &out->profile);
     if (status)
         release(out);
     return status;
@@ -81,6 +89,8 @@ static void add_shape(struct tide_page *page, const struct tide_model *model,
         tide_view_lifetimes(page, model);
     else if (parts->groups)
         tide_view_groups(page, model, parts->groups, limit);
+    else if (shape == TIDE_SHAPE_GPROF)
+        tide_view_gprof(page, model, &parts->profile, limit);
     else if (shape == TIDE_SHAPE_FLAT)
         tide_view_flat(page, model, parts->rows, limit);
     else if (shape == TIDE_SHAPE_STACKS)
@@ -194,6 +204,7 @@ static enum tide_status report_data(const struct tide_model *model,
         .rows = parts.rows,
         .callees = parts.callees,
         .groups = parts.groups,
+        .profile = shape == TIDE_SHAPE_GPROF ? &parts.profile : NULL,
         .findings = &findings,
         .shape = shape,
         .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
@@ -207,6 +218,25 @@ static enum tide_status report_data(const struct tide_model *model,
     return status;
 }
 
+/* Open what ARGUMENTS name, a trace or one of its moments; -1 or the exit status. */
+static int open_wanted(struct tide_report_options *options,
+                       const struct tide_arguments *arguments, struct tide_opened *out)
+{
+    struct tide_opened_moment moment;
+    if (arguments->count != 1 || options->load.until_s >= 0)
+        return tide_open_trace_with(&tide_cmd_report, arguments, &options->load, out);
+    const int done = tide_open_moment_with(&tide_cmd_report, arguments->list[0],
+                                           &options->load, &moment);
+    *out = moment.opened;
+    const bool free =
+        (tide_report_views(options) == 0 && !options->load.details) || options->implied;
+    if (done < 0 && moment.at_s >= 0 && free) {
+        options->views[TIDE_METRIC_PEAK] = false;
+        options->views[TIDE_METRIC_LEAKS] = true;
+    }
+    return done;
+}
+
 static int run(int argc, char **argv)
 {
     struct tide_report_options options;
@@ -215,15 +245,19 @@ static int run(int argc, char **argv)
     struct tide_text text = {0};
     int done = tide_report_parse(argc, argv, &options, &rest);
     if (done < 0)
-        done = tide_open_trace_with(&tide_cmd_report, &rest, &options.load, &opened);
+        done = open_wanted(&options, &rest, &opened);
     if (done >= 0)
         return done;
     enum tide_status status = tide_model_symbolize(opened.model);
+    if (!status && options.largest)
+        status = tide_largest_blocks(opened.model, (enum tide_space)options.space, NULL,
+                                     &options.largest_of);
     if (!status)
         status = options.json || options.csv
                      ? report_data(opened.model, &options, &text)
                      : report_text(opened.model, &options, &text);
     tide_opened_close(&opened);
+    free(options.largest_of);
     if (!status)
         return tide_print_text(&text);
     tide_text_release(&text);
@@ -236,7 +270,8 @@ const struct tide_command tide_cmd_report = {
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Without TRACE the newest of this folder is taken.  Without a view: an overview,\n"
-        "the peak, what was live at the end, and findings.\n"
+        "the peak, what was live at the end, and findings.  TRACE@WHEN is what was live\n"
+        "then: at a time (12.5s), an event (event51) or a snapshot by its name.\n"
         "\n"
         "views\n"
         "  --peak           what was live when the heap stood highest\n"
@@ -254,6 +289,9 @@ const struct tide_command tide_cmd_report = {
         "  --bottom-up      by call path, the allocating function first\n"
         "  --callers F      who calls function F for it\n"
         "  --sandwich F     who calls function F, and what F calls\n"
+        "  --gprof          by function with callers and callees, as igprof-analyse does\n"
+        "  --counter C      the same of MEM_LIVE_PEAK (as --peak), MEM_LIVE (--leaks),\n"
+        "                   MEM_TOTAL, MEM_CHURN or MEM_MAX, the largest single blocks\n"
         "  --threads        by thread, and who freed whose blocks\n"
         "  --processes      by process\n"
         "  --regions        by region of the program\n"

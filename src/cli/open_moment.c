@@ -25,16 +25,23 @@ bool tide_read_seconds(const char *text, double *out)
     return true;
 }
 
-static enum tide_status reload(struct tide_opened *opened, double until_s)
+/* A trace on its way to a moment. */
+struct journey {
+    struct tide_opened *opened;
+    const struct tide_model_options *options;
+};
+
+static enum tide_status reload(const struct journey *journey, double until_s)
 {
+    struct tide_opened *const opened = journey->opened;
     struct tide_progress_bar bar;
     tide_model_free(opened->model);
     opened->model = NULL;
     tide_progress_bar_init(&bar, STDERR_FILENO, "reading");
-    const struct tide_model_options options = {
-        .until_s = until_s,
-        .progress = {.step = tide_progress_bar_step, .user = &bar},
-    };
+    struct tide_model_options options = *journey->options;
+    options.until_s = until_s;
+    options.progress =
+        (struct tide_progress){.step = tide_progress_bar_step, .user = &bar};
     const enum tide_status status =
         tide_model_load(opened->trace, &options, &opened->model);
     tide_progress_bar_end(&bar);
@@ -55,9 +62,10 @@ static int fail_unknown(const struct tide_opened *opened, const char *when,
                      opened->path, when);
 }
 
-/* OPENED becomes what it was at the mark WHEN; -1 or the exit status. */
-static int go_to_mark(struct tide_opened *opened, const char *when, double *at_s)
+/* The trace becomes what it was at the mark WHEN; -1 or the exit status. */
+static int go_to_mark(const struct journey *journey, const char *when, double *at_s)
 {
+    const struct tide_opened *const opened = journey->opened;
     struct tide_progress_bar bar;
     struct tide_moment moment;
     int result = -1;
@@ -69,7 +77,7 @@ static int go_to_mark(struct tide_opened *opened, const char *when, double *at_s
     if (!status && !moment.found)
         result = fail_unknown(opened, when, &moment);
     else if (!status)
-        status = reload(opened, moment.until_s);
+        status = reload(journey, moment.until_s);
     *at_s = moment.at_s;
     if (status)
         result = tide_fail("%s: %s", opened->path, tide_status_words(status));
@@ -77,25 +85,35 @@ static int go_to_mark(struct tide_opened *opened, const char *when, double *at_s
     return result;
 }
 
-/* OPENED becomes what it was at WHEN; -1 or the exit status. */
-static int go_to(struct tide_opened *opened, const char *when, double *at_s)
+/* The trace becomes what it was at WHEN; -1 or the exit status. */
+static int go_to(const struct journey *journey, const char *when, double *at_s)
 {
+    const struct tide_opened *const opened = journey->opened;
     double seconds;
     if (strcmp(when, "end") == 0)
         return -1;
     if (!tide_read_seconds(when, &seconds))
-        return go_to_mark(opened, when, at_s);
+        return go_to_mark(journey, when, at_s);
     if (seconds > opened->model->duration_s)
         return tide_fail("%s: it ends at %.3f s, before %s", opened->path,
                          opened->model->duration_s, when);
     *at_s = seconds;
-    const enum tide_status status = reload(opened, seconds);
+    const enum tide_status status = reload(journey, seconds);
     return status ? tide_fail("%s: %s", opened->path, tide_status_words(status)) : -1;
 }
 
 int tide_open_moment(const struct tide_command *command, const char *word,
                      struct tide_opened_moment *out)
 {
+    const struct tide_model_options options = {.until_s = -1};
+    return tide_open_moment_with(command, word, &options, out);
+}
+
+int tide_open_moment_with(const struct tide_command *command, const char *word,
+                          const struct tide_model_options *options,
+                          struct tide_opened_moment *out)
+{
+    const struct journey journey = {&out->opened, options};
     char *const path = strdup(word);
     *out = (struct tide_opened_moment){.at_s = -1};
     if (!path)
@@ -106,9 +124,9 @@ int tide_open_moment(const struct tide_command *command, const char *word,
         *sign = '\0';
     char *words[] = {path, NULL};
     const struct tide_arguments arguments = {.list = words, .count = 1};
-    int done = tide_open_trace(command, &arguments, &out->opened);
+    int done = tide_open_trace_with(command, &arguments, options, &out->opened);
     if (done < 0 && split)
-        done = go_to(&out->opened, sign + 1, &out->at_s);
+        done = go_to(&journey, sign + 1, &out->at_s);
     if (done >= 0)
         tide_opened_moment_close(out);
     free(path);

@@ -19,6 +19,10 @@ struct tide_opened_moment {
  * was said. */
 int tide_open_moment(const struct tide_command *command, const char *word,
                      struct tide_opened_moment *out);
+/* The same with OPTIONS of the model; when it stops and its progress is set here. */
+int tide_open_moment_with(const struct tide_command *command, const char *word,
+                          const struct tide_model_options *options,
+                          struct tide_opened_moment *out);
 void tide_opened_moment_close(struct tide_opened_moment *moment);
 
 /* Is TEXT a time in seconds, with an optional "s"?  Then *OUT is it. */

@@ -6,12 +6,16 @@
 
 static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
 static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
+/* The first of them by enum tide_metric. */
+static const char *const COUNTER_WORDS[] = {"MEM_LIVE_PEAK", "MEM_LIVE", "MEM_TOTAL",
+                                            "MEM_CHURN",     "MEM_MAX",  NULL};
 
 /* What the words of the command line say, before it is put where it belongs. */
 struct words {
     const char *callers, *sandwich;
     double live_at, between[2], age[2], life[2];
     uint64_t size[2];
+    int counter; /* -1: none */
 };
 
 static int parse(int argc, char **argv, struct tide_report_options *options,
@@ -32,6 +36,8 @@ static int parse(int argc, char **argv, struct tide_report_options *options,
         {.name = "bottom-up", .flag = &shapes[TIDE_SHAPE_BOTTOM_UP]},
         {.name = "callers", .text = &words->callers},
         {.name = "sandwich", .text = &words->sandwich},
+        {.name = "gprof", .flag = &shapes[TIDE_SHAPE_GPROF]},
+        {.name = "counter", .choice = &words->counter, .words = COUNTER_WORDS},
         {.name = "threads", .flag = &shapes[TIDE_SHAPE_THREADS]},
         {.name = "processes", .flag = &shapes[TIDE_SHAPE_PROCESSES]},
         {.name = "regions", .flag = &shapes[TIDE_SHAPE_REGIONS]},
@@ -113,6 +119,28 @@ static void settle(struct tide_report_options *options, const struct words *word
     select->least_life_s = words->life[0];
     select->most_life_s = words->life[1];
     options->load.details = counts(options);
+    if (words->counter >= 0) {
+        options->shapes[TIDE_SHAPE_GPROF] = true;
+        options->largest = words->counter == TIDE_METRICS;
+        options->views[options->largest ? (int)TIDE_METRIC_TOTAL : words->counter] =
+            true;
+    }
+}
+
+/* The largest block of a stack is found by stack alone. */
+static const char *wrong_largest(const struct tide_report_options *options)
+{
+    const struct tide_filter *const filter = &options->filter;
+    const struct tide_select *const select = &options->load.select;
+    if (!options->largest)
+        return NULL;
+    if (filter->region || filter->label || filter->thread || filter->process)
+        return "MEM_MAX is of stacks, whatever their thread, process, region or label";
+    if (options->load.until_s >= 0 || select->least_bytes || select->most_bytes ||
+        select->least_age_s > 0 || select->most_age_s > 0 || select->least_life_s > 0 ||
+        select->most_life_s > 0)
+        return "MEM_MAX is of all blocks: no time, size, age or lifetime with it";
+    return NULL;
 }
 
 /* What contradicts itself among the times; NULL: nothing. */
@@ -150,6 +178,10 @@ static int check(const struct tide_report_options *options, const struct words *
     const char *wrong = wrong_views(options);
     if (!wrong)
         wrong = wrong_times(words);
+    if (!wrong)
+        wrong = wrong_largest(options);
+    if (!wrong && words->counter >= 0 && tide_report_views(options) > 1)
+        wrong = "--counter says which view it is";
     if (!wrong && options->bytes && options->si)
         wrong = "either --bytes or --si";
     if (!wrong && options->json && options->csv)
@@ -160,7 +192,7 @@ static int check(const struct tide_report_options *options, const struct words *
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
                       struct tide_arguments *rest)
 {
-    struct words words = {.live_at = -1, .between = {-1, -1}};
+    struct words words = {.live_at = -1, .between = {-1, -1}, .counter = -1};
     *options = (struct tide_report_options){.rows = TIDE_ROWS_UNSET};
     const int done = parse(argc, argv, options, &words, rest);
     if (done >= 0)
@@ -174,7 +206,7 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
         if (moment)
             options->views[TIDE_METRIC_LEAKS] = true;
         else if (count_shapes(options) > 0 || filters(options))
-            options->views[TIDE_METRIC_PEAK] = true;
+            options->implied = options->views[TIDE_METRIC_PEAK] = true;
     }
     return -1;
 }

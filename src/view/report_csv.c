@@ -257,6 +257,44 @@ static void add_groups(struct csv *csv, const struct tide_report_json *report)
     }
 }
 
+/* As igprof-analyse ranks them, without callers and callees. */
+static void add_profile(struct csv *csv, const struct tide_report_json *report)
+{
+    const struct tide_profile *const profile = report->profile;
+    const char *const names[] = {"rank",
+                                 "bytes",
+                                 tide_metric_counts(report->rows->metric),
+                                 "share",
+                                 "inclusive_bytes",
+                                 "inclusive_calls",
+                                 "level",
+                                 "function",
+                                 "module",
+                                 "file",
+                                 "line",
+                                 NULL};
+    add_head(csv, names);
+    for (size_t i = 0; i < profile->node_count; i++) {
+        const uint32_t index = profile->order[i];
+        const struct tide_profile_node *const node = &profile->nodes[index];
+        const struct tide_function *const function =
+            index == TIDE_PROFILE_ROOT ? NULL
+                                       : &report->rows->functions[node->function];
+        if (report->limit > 0 && i == report->limit)
+            break;
+        add_number(csv, node->rank);
+        add_values(csv, node->self_bytes, node->self_calls,
+                   profile->nodes[TIDE_PROFILE_ROOT].bytes);
+        add_number(csv, node->bytes);
+        add_number(csv, node->calls);
+        add_number(csv, node->level);
+        add_function(csv, function);
+        add_text(csv, function ? function->file : NULL);
+        add_place(csv, function && function->file ? function->line : 0);
+        end(csv);
+    }
+}
+
 /* --- Histograms ---------------------------------------------------------------------- */
 
 static void add_sizes(struct csv *csv, const struct tide_histograms *all)
@@ -310,6 +348,8 @@ void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *
         add_lifetimes(&csv, report->model->histograms);
     else if (report->groups)
         add_groups(&csv, report);
+    else if (report->profile)
+        add_profile(&csv, report);
     else if (report->shape == TIDE_SHAPE_FLAT)
         add_flat(&csv, report);
     else if (report->shape == TIDE_SHAPE_STACKS)

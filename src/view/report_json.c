@@ -3,6 +3,7 @@
 
 #include "model/path.h"
 #include "view/branches.h"
+#include "view/gprof.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
 
@@ -16,6 +17,7 @@ const char *tide_shape_name(enum tide_shape shape)
         [TIDE_SHAPE_REGIONS] = "regions", [TIDE_SHAPE_LABELS] = "labels",
         [TIDE_SHAPE_MODULES] = "modules", [TIDE_SHAPE_LINES] = "lines",
         [TIDE_SHAPE_SIZES] = "sizes",     [TIDE_SHAPE_LIFETIMES] = "lifetimes",
+        [TIDE_SHAPE_GPROF] = "gprof",
     };
     return NAMES[shape];
 }
@@ -216,6 +218,8 @@ static void add_rows(struct writer *writer)
         tide_json_lifetimes(json, report->model->histograms);
     else if (report->groups)
         tide_json_groups(json, report->groups, report->limit);
+    else if (report->profile)
+        tide_json_profile(json, report->profile, report->limit);
     else
         add_tree_rows(json, report->rows, report->limit);
     tide_json_close(json);
@@ -368,6 +372,9 @@ static void add_request(struct tide_json *json, const struct tide_report_json *r
     tide_json_string(json, "view", tide_metric_name(totals.metric));
     tide_json_string(json, "shape", tide_shape_name(report->shape));
     tide_json_string(json, "space", tide_space_name(totals.space));
+    if (report->profile)
+        tide_json_string(json, "counter",
+                         tide_counter_name(totals.metric, report->profile->largest));
     if (model->stopped)
         tide_json_number(json, "live_at_s", model->until_s);
     else

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "model/model.h"
+#include "model/profile.h"
 #include "view/json.h"
 
 #define TIDE_REPORT_SCHEMA "tidemark.report/1"
@@ -22,6 +23,7 @@ enum tide_shape {
     TIDE_SHAPE_BOTTOM_UP,
     TIDE_SHAPE_CALLERS,
     TIDE_SHAPE_SANDWICH,
+    TIDE_SHAPE_GPROF,
     TIDE_SHAPE_THREADS, /* from here on groups, in the order of enum tide_group_by */
     TIDE_SHAPE_PROCESSES,
     TIDE_SHAPE_REGIONS,
@@ -51,6 +53,7 @@ struct tide_report_json {
     const struct tide_rows *rows;
     const struct tide_rows *callees; /* of a sandwich, whose callers are rows */
     const struct tide_groups *groups;
+    const struct tide_profile *profile; /* of rows */
     const struct tide_findings *findings;
     enum tide_shape shape;
     size_t limit; /* rows at most, the largest; 0: all */

@@ -169,6 +169,16 @@ class Moments(tide.Case):
                           for row in rows],
                          [("main", 372449 + 3528 + 49000), ("fill", -4096)])
 
+    def test_from_an_event_to_the_end(self):
+        trace = record("loop", program="event_loop")
+        found = read("--no-fold", f"{trace}@EV.51", trace)
+        strings = sum(100 * event + 1 for event in range(1, 52))
+        self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]),
+                         (-91419, -54))
+        self.assertEqual([(row["bytes"], row["blocks"]) for row in found["rows"]
+                          if row["bytes"]],
+                         [(-strings, -51), (49000, 49), (-4096, -1), (-51 * 72, -51)])
+
     def test_the_whole_job(self):
         trace = tide.record_once("loop", program_name="event_loop")
         found = read("--total", f"{trace}@0s", trace)
