@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "cli/before_run.h"
 #include "cli/command.h"
+#include "cli/open_trace.h"
 #include "cli/options.h"
+#include "cli/pack_trace.h"
 #include "collect/find_program.h"
 #include "collect/naming.h"
 #include "collect/run.h"
@@ -32,7 +34,7 @@ struct choices {
     int engine, follow;
     uint64_t depth;
     const char *spaces;
-    bool no_stacks, free_stacks, quiet, force;
+    bool no_stacks, free_stacks, quiet, force, embed;
 };
 
 /* --- Options ------------------------------------------------------------------------- */
@@ -103,6 +105,7 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "wait", .flag = &choices->run.wait},
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
         {.name = "force", .flag = &choices->force},
+        {.name = "embed-symbols", .flag = &choices->embed},
         {.name = NULL},
     };
     const int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
@@ -174,13 +177,28 @@ static int say_not_started(const char *program, int problem)
     return tide_exit_of_problem(problem);
 }
 
-static int finish(const struct tide_run_outcome *outcome, const char *program,
-                  bool quiet)
+/* The program's end stays its own, whatever becomes of the names. */
+static void embed(const struct tide_run_outcome *outcome)
 {
+    struct tide_opened opened;
+    char *words[] = {outcome->trace, NULL};
+    const struct tide_arguments arguments = {.list = words, .count = 1};
+    if (tide_open_trace(&tide_cmd_pack, &arguments, &opened) >= 0)
+        return;
+    (void)tide_pack_trace(&opened, NULL, false);
+    tide_opened_close(&opened);
+}
+
+static int finish(const struct tide_run_outcome *outcome, const char *program,
+                  const struct choices *choices)
+{
+    const bool quiet = choices->quiet;
     if (outcome->role == TIDE_RUN_BACKGROUND)
         return 0;
     if (outcome->exec_errno)
         return say_not_started(program, outcome->exec_errno);
+    if (choices->embed && outcome->trace && !outcome->removed)
+        embed(outcome);
     if (outcome->removed) {
         (void)tide_fail("%s was removed while it was written: nothing is left of it",
                         outcome->trace);
@@ -221,7 +239,7 @@ static int run(int argc, char **argv)
     tide_text_release(&words);
     tide_before_run_release(&before);
     const int code = status ? tide_fail("%s", outcome.problem)
-                            : finish(&outcome, rest.list[0], choices.quiet);
+                            : finish(&outcome, rest.list[0], &choices);
     tide_run_release(&outcome);
     return code;
 }
@@ -248,6 +266,8 @@ const struct tide_command tide_cmd_run = {
         "                     until it executes another)\n"
         "  -t, --target NAME  only programs of that name: file, script or process; may be\n"
         "                     several with commas, or a shell pattern\n"
+        "  --embed-symbols    put the names of functions and lines into the trace, so that\n"
+        "                     it can be read elsewhere; as 'tidemark pack' does later\n"
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
         "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
         "  --force            start PROGRAM even if nothing of it can be recorded\n"

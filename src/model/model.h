@@ -248,6 +248,8 @@ void tide_model_region(const struct tide_model *model, uint32_t region,
 
 /* Find names for all frames that the sites use.  Never fails for want of symbols. */
 enum tide_status tide_model_symbolize(struct tide_model *model);
+/* The same for all frames of the trace, also those of frees. */
+enum tide_status tide_model_symbolize_all(struct tide_model *model);
 
 /* --- Rows: what the views print ------------------------------------------------- */
 

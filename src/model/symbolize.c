@@ -2,13 +2,16 @@
  *
  * Frames are asked for module by module, in order of address, so that one symbolizer is
  * open at a time and walks its tables forward.  A module that cannot be read leaves its
- * frames without names; only want of memory is an error.
+ * frames without names; only want of memory is an error.  What the trace brings itself
+ * (tidemark pack) is believed first: whoever packed it had the very files.
  */
 #include "model/symbolize.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/model_state.h"
+#include "trace/embedded.h"
 #include "trace/format.h"
 
 static const struct tide_symbol TIDE_NO_SYMBOL = {0};
@@ -22,16 +25,18 @@ const char *tide_synthetic_name(uint64_t synthetic)
     return "[unknown]";
 }
 
-/* A native frame to be named. */
-struct question {
-    uint32_t module, frame;
-    uint64_t value;
+/* Where the names of one module come from. */
+struct sources {
+    const struct tide_symbol_source *source;
+    const struct tide_embedded *embedded; /* NULL: the trace brings none */
+    struct tide_symbolizer *symbolizer;   /* of the module; NULL: not opened */
+    bool opened;                          /* or tried */
 };
 
 static int by_place(const void *one, const void *other)
 {
-    const struct question *const a = one;
-    const struct question *const b = other;
+    const struct tide_asked *const a = one;
+    const struct tide_asked *const b = other;
     if (a->module != b->module)
         return a->module > b->module ? 1 : -1;
     return (a->value > b->value) - (a->value < b->value);
@@ -60,9 +65,8 @@ static enum tide_status mark_used(const struct tide_model *model, bool *used)
     return TIDE_OK;
 }
 
-/* The native frames in use, sorted; *QUESTIONS belongs to the caller. */
-static enum tide_status list_questions(const struct tide_model *model,
-                                       struct question **questions, size_t *count)
+enum tide_status tide_model_ask_frames(const struct tide_model *model, bool all,
+                                       struct tide_asked **questions, size_t *count)
 {
     const struct tide_stacks *const stacks = &model->stacks;
     const size_t frames = stacks->frame_count;
@@ -71,14 +75,16 @@ static enum tide_status list_questions(const struct tide_model *model,
     bool *const used = calloc(frames + 1, sizeof(*used));
     if (!used)
         return TIDE_ENOMEM;
-    enum tide_status status = mark_used(model, used);
+    if (all)
+        memset(used, true, frames);
+    enum tide_status status = all ? TIDE_OK : mark_used(model, used);
     if (!status) {
         *questions = calloc(frames + 1, sizeof(**questions));
         status = *questions ? TIDE_OK : TIDE_ENOMEM;
     }
     for (size_t i = 0; i < frames && !status; i++) {
         if (used[i] && stacks->frames[i].kind == TIDE_FRAME_NATIVE)
-            (*questions)[(*count)++] = (struct question){
+            (*questions)[(*count)++] = (struct tide_asked){
                 stacks->frames[i].module, (uint32_t)i, stacks->frames[i].value};
     }
     free(used);
@@ -120,23 +126,57 @@ static enum tide_status keep_answer(struct tide_model *model, uint32_t frame,
     return status;
 }
 
-/* A return address is one after the call it belongs to. */
-static uint64_t call_before(uint64_t address)
+/* The module of QUESTION is asked for the first time. */
+static void open_module(const struct tide_model *model, struct sources *sources,
+                        const struct tide_asked *question)
 {
-    return address ? address - 1 : 0;
+    const struct tide_trace *const trace = model->trace;
+    sources->opened = true;
+    if (question->module >= trace->module_count)
+        return;
+    const struct tide_module *const file = &trace->modules[question->module];
+    if (sources->source->open(file->path, file->build_id, NULL, &sources->symbolizer))
+        sources->symbolizer = NULL;
 }
 
-static enum tide_status answer(struct tide_model *model,
-                               const struct tide_symbol_source *source,
-                               struct tide_symbolizer *symbolizer,
-                               const struct question *question)
+/* Names that the trace brings; false when it has none. */
+static bool answer_embedded(struct tide_model *model, const struct sources *sources,
+                            const struct tide_asked *question, enum tide_status *status)
+{
+    size_t count;
+    const struct tide_embedded_place *const places =
+        tide_embedded_find(sources->embedded, question->module,
+                           tide_call_address(question->value), &count);
+    if (count == 0)
+        return false;
+    struct tide_location *const locations = calloc(count, sizeof(*locations));
+    *status = TIDE_ENOMEM;
+    if (!locations)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        locations[i] =
+            (struct tide_location){places[i].function, places[i].file, places[i].line};
+    if (!locations[count - 1].function)
+        model->honesty.unresolved_frames++;
+    *status = keep_answer(model, question->frame, locations, count);
+    free(locations);
+    return true;
+}
+
+static enum tide_status answer(struct tide_model *model, struct sources *sources,
+                               const struct tide_asked *question)
 {
     const struct tide_location *locations = NULL;
     size_t count = 0;
     enum tide_status status = TIDE_ENOENT;
-    if (symbolizer)
-        status =
-            source->find(symbolizer, call_before(question->value), &locations, &count);
+    if (answer_embedded(model, sources, question, &status))
+        return status;
+    if (!sources->opened)
+        open_module(model, sources, question);
+    if (sources->symbolizer)
+        status = sources->source->find(sources->symbolizer,
+                                       tide_call_address(question->value), &locations,
+                                       &count);
     if (status == TIDE_ENOMEM)
         return status;
     if (status || count == 0 || count > UINT32_MAX) {
@@ -150,24 +190,16 @@ static enum tide_status answer(struct tide_model *model,
 
 /* Answer the questions of one module; they begin at QUESTIONS.  *COUNT becomes how many
  * they were. */
-static enum tide_status answer_module(struct tide_model *model,
-                                      const struct tide_symbol_source *source,
-                                      const struct question *questions, size_t *count)
+static enum tide_status answer_module(struct tide_model *model, struct sources sources,
+                                      const struct tide_asked *questions, size_t *count)
 {
     const uint32_t module = questions[0].module;
-    const struct tide_trace *const trace = model->trace;
-    struct tide_symbolizer *symbolizer = NULL;
-    if (module < trace->module_count) {
-        const struct tide_module *const file = &trace->modules[module];
-        if (source->open(file->path, file->build_id, NULL, &symbolizer))
-            symbolizer = NULL;
-    }
     enum tide_status status = TIDE_OK;
     size_t i = 0;
     for (; i < *count && questions[i].module == module && !status; i++)
-        status = answer(model, source, symbolizer, &questions[i]);
-    if (symbolizer)
-        source->close(symbolizer);
+        status = answer(model, &sources, &questions[i]);
+    if (sources.symbolizer)
+        sources.source->close(sources.symbolizer);
     *count = i;
     return status;
 }
@@ -200,31 +232,49 @@ static enum tide_status name_frames(struct tide_model *model)
     return status;
 }
 
-enum tide_status tide_model_symbolize_from(struct tide_model *model,
-                                           const struct tide_symbol_source *source)
+static enum tide_status name_all(struct tide_model *model,
+                                 const struct tide_symbol_source *source, bool all)
 {
-    struct question *questions;
+    struct sources sources = {.source = source};
+    struct tide_embedded *embedded = NULL;
+    struct tide_asked *questions;
     size_t count;
-    enum tide_status status = list_questions(model, &questions, &count);
+    enum tide_status status = tide_model_ask_frames(model, all, &questions, &count);
     if (!status)
         status = name_frames(model);
+    if (!status)
+        status = tide_embedded_open(model->trace, &embedded);
+    sources.embedded = embedded;
     model->honesty.unresolved_frames = 0;
     size_t done = 0;
     while (!status && done < count) {
         size_t here = count - done;
-        status = answer_module(model, source, questions + done, &here);
+        status = answer_module(model, sources, questions + done, &here);
         done += here;
     }
+    tide_embedded_close(embedded);
     free(questions);
     return status;
 }
 
+enum tide_status tide_model_symbolize_from(struct tide_model *model,
+                                           const struct tide_symbol_source *source)
+{
+    return name_all(model, source, false);
+}
+
+static const struct tide_symbol_source ELF_FILES = {
+    .open = tide_symbolizer_open,
+    .find = tide_symbolizer_find,
+    .close = tide_symbolizer_close,
+};
+
 enum tide_status tide_model_symbolize(struct tide_model *model)
 {
-    static const struct tide_symbol_source elf_files = {
-        .open = tide_symbolizer_open,
-        .find = tide_symbolizer_find,
-        .close = tide_symbolizer_close,
-    };
-    return tide_model_symbolize_from(model, &elf_files);
+    return name_all(model, &ELF_FILES, false);
+}
+
+enum tide_status tide_model_symbolize_all(struct tide_model *model)
+{
+    return name_all(model, &ELF_FILES, true);
 }

@@ -18,6 +18,23 @@ struct tide_symbol_source {
     void (*close)(struct tide_symbolizer *symbolizer);
 };
 
+/* A native frame, to be named. */
+struct tide_asked {
+    uint32_t module, frame;
+    uint64_t value;
+};
+/* The native frames that sites use, or ALL, by module and address.  *LIST belongs to the
+ * caller. */
+enum tide_status tide_model_ask_frames(const struct tide_model *model, bool all,
+                                       struct tide_asked **list, size_t *count);
+
+/* A return address is one after the call it belongs to. */
+static inline uint64_t tide_call_address(uint64_t value)
+{
+    return value ? value - 1 : 0;
+}
+
+/* Names that the trace brings go first. */
 enum tide_status tide_model_symbolize_from(struct tide_model *model,
                                            const struct tide_symbol_source *source);
 

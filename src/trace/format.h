@@ -138,6 +138,13 @@ enum tide_note {
                                      processes may write it as well */
     TIDE_NOTE_RINGS = 38,         /* bytes of a segment that targets shared with the
                                      collector, when it was closed */
+    TIDE_NOTE_TEXTS = 39,         /* number of the first, then str up to the note's end:
+                                     names that SYMBOLS refer to by number, from 1 on */
+    TIDE_NOTE_SYMBOLS = 40,       /* str path, str build-id in hex, then for each frame,
+                                     up to the note's end: address less the one before
+                                     (as in the ELF file: of the call, not the return),
+                                     count, then count times, innermost first: function,
+                                     file (numbers of texts, 0: unknown), line */
 
     /* In the END chunk. */
     TIDE_NOTE_END = 64, /* ticks, chunks before this one, collector peak RSS bytes,

@@ -37,6 +37,7 @@ void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
         .troubles.item_bytes = sizeof(const char *),
         .mappings.item_bytes = sizeof(struct tide_noted_mapping),
         .ends.item_bytes = sizeof(struct tide_noted_end),
+        .symbols.item_bytes = sizeof(struct tide_symbol_note),
         .modules.modules.item_bytes = sizeof(struct tide_module),
     };
 }
@@ -50,6 +51,7 @@ void tide_notes_release(struct tide_notes *notes)
     free(notes->troubles.items);
     free(notes->mappings.items);
     free(notes->ends.items);
+    free(notes->symbols.items);
     free(notes->modules.modules.items);
     free(notes->modules.slots);
     *notes = (struct tide_notes){0};
@@ -356,6 +358,18 @@ static void note_trouble(struct tide_notes *notes, uint32_t index,
         *line = text;
 }
 
+/* Names are looked at when somebody asks for them. */
+static void keep_symbols(struct tide_notes *notes, uint64_t kind,
+                         struct tide_cursor *cursor)
+{
+    const struct tide_bytes bytes = {(const char *)cursor->at,
+                                     tide_cursor_left(cursor)};
+    struct tide_symbol_note *note = add(notes, &notes->symbols);
+    if (note)
+        *note = (struct tide_symbol_note){kind, (const uint8_t *)copy(notes, bytes),
+                                          bytes.length};
+}
+
 static void note_end(struct tide_notes *notes, uint32_t index,
                      struct tide_cursor *cursor)
 {
@@ -397,6 +411,9 @@ static void read_note(struct tide_notes *notes, uint16_t chunk, uint32_t process
     for (size_t i = 0; i < sizeof(READERS) / sizeof(READERS[0]); i++)
         if (READERS[i].note == kind && READERS[i].chunk == chunk)
             READERS[i].read(notes, process, cursor);
+    if (chunk == TIDE_CHUNK_RUN &&
+        (kind == TIDE_NOTE_TEXTS || kind == TIDE_NOTE_SYMBOLS))
+        keep_symbols(notes, kind, cursor);
 }
 
 enum tide_status tide_notes_read(struct tide_notes *notes, uint16_t kind,
@@ -495,6 +512,7 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
     trace->processes = given(&notes->processes, &trace->process_count);
     trace->threads = given(&notes->threads, &trace->thread_count);
     trace->rss = given(&notes->rss, &trace->rss_count);
+    trace->symbol_notes = given(&notes->symbols, &trace->symbol_note_count);
     trace->modules = given(&notes->modules.modules, &trace->module_count);
     trace->troubles = given(&notes->troubles, &lines);
     return fill_gaps(notes);

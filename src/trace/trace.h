@@ -75,6 +75,13 @@ struct tide_rss_sample {
     uint64_t ticks, bytes;
 };
 
+/* A note of symbols, as it stands in the file: see trace/embedded.h. */
+struct tide_symbol_note {
+    uint64_t kind;        /* enum tide_note */
+    const uint8_t *bytes; /* owned by the trace */
+    size_t length;
+};
+
 /* Where one EVENTS chunk is. */
 struct tide_chunk_place {
     uint64_t offset; /* of its header in the file */
@@ -115,6 +122,8 @@ struct tide_trace {
     size_t thread_count;
     struct tide_rss_sample *rss; /* in file order */
     size_t rss_count;
+    struct tide_symbol_note *symbol_notes; /* in file order */
+    size_t symbol_note_count;
 
     void *private_state; /* arena, names: see reader.c */
 };

@@ -150,6 +150,23 @@ close_writer:
     return status;
 }
 
+enum tide_status tide_writer_continue(int fd, uint64_t bytes, uint64_t chunks,
+                                      struct tide_writer **out)
+{
+    *out = NULL;
+    struct tide_writer *writer;
+    const enum tide_status status = new_writer(&writer);
+    if (status) {
+        (void)close(fd);
+        return status;
+    }
+    writer->fd = fd;
+    writer->good_bytes = bytes;
+    writer->chunks = chunks;
+    *out = writer;
+    return TIDE_OK;
+}
+
 void tide_writer_close(struct tide_writer *writer)
 {
     if (!writer)

@@ -42,6 +42,10 @@ struct tide_chunk_label {
 enum tide_status tide_writer_create(const char *path,
                                     const struct tide_writer_start *start,
                                     struct tide_writer **out);
+/* Go on with the file FD, which has BYTES bytes and CHUNKS chunks, and is the writer's
+ * from here on, also after a failure.  Its header stays as it is. */
+enum tide_status tide_writer_continue(int fd, uint64_t bytes, uint64_t chunks,
+                                      struct tide_writer **out);
 /* Close the file.  NULL is fine. */
 void tide_writer_close(struct tide_writer *writer);
 

@@ -1,4 +1,5 @@
 /* view/info_counts.c - the kinds of things a trace holds, and their names. */
+#include "trace/embedded.h"
 #include "trace/format.h"
 #include "view/info.h"
 
@@ -77,4 +78,14 @@ struct tide_chunk_sums tide_info_chunks(const struct tide_trace *trace)
         sums.raw_bytes += trace->lane_chunks[i].raw_bytes;
     }
     return sums;
+}
+
+size_t tide_info_embedded(const struct tide_trace *trace)
+{
+    struct tide_embedded *embedded;
+    if (tide_embedded_open(trace, &embedded))
+        return 0;
+    const size_t frames = tide_embedded_frames(embedded);
+    tide_embedded_close(embedded);
+    return frames;
 }

@@ -54,6 +54,7 @@ static void add_storage(struct tide_json *json, const struct tide_model *model)
     const uint64_t events = model->honesty.events;
     tide_json_uint(json, "lanes", model->trace->lane_count);
     tide_json_uint(json, "chunks", model->trace->chunk_count);
+    tide_json_uint(json, "embedded_frames", tide_info_embedded(model->trace));
     tide_json_uint(json, "stored_bytes", sums.stored_bytes);
     tide_json_uint(json, "raw_bytes", sums.raw_bytes);
     tide_json_uint(json, "events", events);

@@ -108,6 +108,19 @@ static void add_storage(struct tide_page *page, const struct tide_model *model)
     add_entry_text(page, "stored", &words);
 }
 
+/* Whether the trace brings its names along. */
+static void add_names(struct tide_page *page, const struct tide_trace *trace)
+{
+    struct tide_text words = {0};
+    const size_t frames = tide_info_embedded(trace);
+    if (!frames)
+        return;
+    tide_text_add(&words, "those of ");
+    tide_words_count(&words, frames, "frame");
+    tide_text_add(&words, " are in the trace itself");
+    add_entry_text(page, "names", &words);
+}
+
 static void add_kinds(struct tide_page *page, const struct tide_model *model)
 {
     struct tide_text words = {0};
@@ -259,6 +272,7 @@ void tide_view_info(struct tide_page *page, const struct tide_model *model,
     add_origin(page, trace);
     add_run(page, model);
     add_storage(page, model);
+    add_names(page, trace);
     add_kinds(page, model);
     add_threads(page, trace);
     add_overhead(page, model);

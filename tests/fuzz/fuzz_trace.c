@@ -15,13 +15,17 @@
 #endif
 #include <xxhash.h>
 
+#include "trace/embedded.h"
 #include "trace/format.h"
 #include "trace/trace.h"
 
 /* The name is libFuzzer's. NOLINTNEXTLINE(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { TIDE_FUZZ_EVENTS = 100 * 1000 }; /* enough of one input */
+enum {
+    TIDE_FUZZ_EVENTS = 100 * 1000, /* enough of one input */
+    TIDE_FUZZ_ADDRESSES = 256,
+};
 
 static uint64_t sum_of(const uint8_t *head, const uint8_t *payload, size_t length)
 {
@@ -73,6 +77,17 @@ static void mend(uint8_t *bytes, size_t size)
         at += mend_chunk(bytes + at, size - at);
 }
 
+/* Names that the trace brings. */
+static void look_up(const struct tide_trace *trace)
+{
+    struct tide_embedded *embedded;
+    size_t count;
+    if (tide_embedded_open(trace, &embedded) == TIDE_OK)
+        for (uint64_t address = 0; address < TIDE_FUZZ_ADDRESSES; address++)
+            (void)tide_embedded_find(embedded, 0, address, &count);
+    tide_embedded_close(embedded);
+}
+
 static void walk(struct tide_trace *trace)
 {
     struct tide_stacks stacks;
@@ -87,6 +102,7 @@ static void walk(struct tide_trace *trace)
             total += count;
         tide_replay_close(replay);
     }
+    look_up(trace);
     (void)tide_trace_name(trace, 0, 1);
     (void)tide_trace_seconds(trace, trace->end_ticks);
     tide_stacks_release(&stacks);
