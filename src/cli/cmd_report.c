@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/open_moment.h"
 #include "cli/report_options.h"
+#include "model/sources.h"
 #include "view/gprof.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
@@ -164,7 +165,7 @@ static enum tide_status report_text(const struct tide_model *model,
     const enum tide_units units = tide_units_chosen(options->bytes, options->si);
     const struct tide_style style =
         tide_style_detect(STDOUT_FILENO, (enum tide_color)options->color, units);
-    struct tide_page page = {.out = out, .style = &style};
+    struct tide_page page = {.out = out, .style = &style, .sources = options->sources};
     tide_view_warning(&page, model->trace);
     if (out->length > 0)
         tide_page_skip(&page);
@@ -208,6 +209,7 @@ static enum tide_status report_data(const struct tide_model *model,
         .findings = &findings,
         .shape = shape,
         .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
+        .sources = options->sources,
     };
     if (!status && options->json)
         tide_view_report_json(out, &report);
@@ -252,11 +254,16 @@ static int run(int argc, char **argv)
     if (!status && options.largest)
         status = tide_largest_blocks(opened.model, (enum tide_space)options.space, NULL,
                                      &options.largest_of);
+    if (!status && options.source) {
+        options.sources = tide_sources_new(opened.trace->start_unix_ns);
+        status = options.sources ? TIDE_OK : TIDE_ENOMEM;
+    }
     if (!status)
         status = options.json || options.csv
                      ? report_data(opened.model, &options, &text)
                      : report_text(opened.model, &options, &text);
     tide_opened_close(&opened);
+    tide_sources_free(options.sources);
     free(options.largest_of);
     if (!status)
         return tide_print_text(&text);
@@ -316,6 +323,7 @@ const struct tide_command tide_cmd_report = {
         "options\n"
         "  -n, --rows N     at most N rows; 0: all, with nothing folded\n"
         "  --space SPACE    heap (default) or mmap\n"
+        "  --source         with --stacks, --flat or --lines: the lines of source around it\n"
         "  --hide P         such functions and modules count as their callers\n"
         "  --no-fold        so do not those of the C++ and Rust libraries\n"
         "  --json           for programs: all rows of one view, see tidemark-report(1)\n"

@@ -18,57 +18,56 @@ struct words {
     int counter; /* -1: none */
 };
 
-static int parse(int argc, char **argv, struct tide_report_options *options,
-                 struct words *words, struct tide_arguments *rest)
-{
-    bool *const shapes = options->shapes;
-    struct tide_filter *const filter = &options->filter;
-    const struct tide_option table[] = {
-        {.name = "peak", .flag = &options->views[TIDE_METRIC_PEAK]},
-        {.name = "leaks", .flag = &options->views[TIDE_METRIC_LEAKS]},
-        {.name = "total", .flag = &options->views[TIDE_METRIC_TOTAL]},
-        {.name = "churn", .flag = &options->views[TIDE_METRIC_CHURN]},
-        {.name = "live-at", .seconds = &words->live_at},
-        {.name = "between", .seconds_pair = words->between},
-        {.name = "tree", .flag = &shapes[TIDE_SHAPE_TREE]},
-        {.name = "flat", .flag = &shapes[TIDE_SHAPE_FLAT]},
-        {.name = "stacks", .flag = &shapes[TIDE_SHAPE_STACKS]},
-        {.name = "bottom-up", .flag = &shapes[TIDE_SHAPE_BOTTOM_UP]},
-        {.name = "callers", .text = &words->callers},
-        {.name = "sandwich", .text = &words->sandwich},
-        {.name = "gprof", .flag = &shapes[TIDE_SHAPE_GPROF]},
-        {.name = "counter", .choice = &words->counter, .words = COUNTER_WORDS},
-        {.name = "threads", .flag = &shapes[TIDE_SHAPE_THREADS]},
-        {.name = "processes", .flag = &shapes[TIDE_SHAPE_PROCESSES]},
-        {.name = "regions", .flag = &shapes[TIDE_SHAPE_REGIONS]},
-        {.name = "labels", .flag = &shapes[TIDE_SHAPE_LABELS]},
-        {.name = "modules", .flag = &shapes[TIDE_SHAPE_MODULES]},
-        {.name = "lines", .flag = &shapes[TIDE_SHAPE_LINES]},
-        {.name = "sizes", .flag = &shapes[TIDE_SHAPE_SIZES]},
-        {.name = "lifetimes", .flag = &shapes[TIDE_SHAPE_LIFETIMES]},
-        {.name = "region", .text = &filter->region},
-        {.name = "label", .text = &filter->label},
-        {.name = "thread", .text = &filter->thread},
-        {.name = "process", .text = &filter->process},
-        {.name = "function", .text = &filter->function},
-        {.name = "module", .text = &filter->module},
-        {.name = "file", .text = &filter->file},
-        {.name = "size", .bytes_range = words->size},
-        {.name = "age", .seconds_range = words->age},
-        {.name = "lifetime", .seconds_range = words->life},
-        {.name = "hide", .text = &options->hide},
-        {.name = "no-fold", .flag = &options->no_fold},
-        {.name = "rows", .letter = 'n', .count = &options->rows},
-        {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
-        {.name = "json", .flag = &options->json},
-        {.name = "csv", .flag = &options->csv},
-        {.name = "bytes", .flag = &options->bytes},
-        {.name = "si", .flag = &options->si},
-        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
-        {.name = NULL},
-    };
-    return tide_options_parse(&tide_cmd_report, table, argc, argv, rest);
-}
+/* What was asked for so far: in places that do not change, so that the table, which is
+ * large, need not stand on the stack. */
+static struct tide_report_options asked;
+static struct words words;
+
+static const struct tide_option TABLE[] = {
+    {.name = "peak", .flag = &asked.views[TIDE_METRIC_PEAK]},
+    {.name = "leaks", .flag = &asked.views[TIDE_METRIC_LEAKS]},
+    {.name = "total", .flag = &asked.views[TIDE_METRIC_TOTAL]},
+    {.name = "churn", .flag = &asked.views[TIDE_METRIC_CHURN]},
+    {.name = "live-at", .seconds = &words.live_at},
+    {.name = "between", .seconds_pair = words.between},
+    {.name = "tree", .flag = &asked.shapes[TIDE_SHAPE_TREE]},
+    {.name = "flat", .flag = &asked.shapes[TIDE_SHAPE_FLAT]},
+    {.name = "stacks", .flag = &asked.shapes[TIDE_SHAPE_STACKS]},
+    {.name = "bottom-up", .flag = &asked.shapes[TIDE_SHAPE_BOTTOM_UP]},
+    {.name = "callers", .text = &words.callers},
+    {.name = "sandwich", .text = &words.sandwich},
+    {.name = "gprof", .flag = &asked.shapes[TIDE_SHAPE_GPROF]},
+    {.name = "counter", .choice = &words.counter, .words = COUNTER_WORDS},
+    {.name = "threads", .flag = &asked.shapes[TIDE_SHAPE_THREADS]},
+    {.name = "processes", .flag = &asked.shapes[TIDE_SHAPE_PROCESSES]},
+    {.name = "regions", .flag = &asked.shapes[TIDE_SHAPE_REGIONS]},
+    {.name = "labels", .flag = &asked.shapes[TIDE_SHAPE_LABELS]},
+    {.name = "modules", .flag = &asked.shapes[TIDE_SHAPE_MODULES]},
+    {.name = "lines", .flag = &asked.shapes[TIDE_SHAPE_LINES]},
+    {.name = "sizes", .flag = &asked.shapes[TIDE_SHAPE_SIZES]},
+    {.name = "lifetimes", .flag = &asked.shapes[TIDE_SHAPE_LIFETIMES]},
+    {.name = "region", .text = &asked.filter.region},
+    {.name = "label", .text = &asked.filter.label},
+    {.name = "thread", .text = &asked.filter.thread},
+    {.name = "process", .text = &asked.filter.process},
+    {.name = "function", .text = &asked.filter.function},
+    {.name = "module", .text = &asked.filter.module},
+    {.name = "file", .text = &asked.filter.file},
+    {.name = "size", .bytes_range = words.size},
+    {.name = "age", .seconds_range = words.age},
+    {.name = "lifetime", .seconds_range = words.life},
+    {.name = "hide", .text = &asked.hide},
+    {.name = "no-fold", .flag = &asked.no_fold},
+    {.name = "rows", .letter = 'n', .count = &asked.rows},
+    {.name = "space", .choice = &asked.space, .words = SPACE_WORDS},
+    {.name = "source", .flag = &asked.source},
+    {.name = "json", .flag = &asked.json},
+    {.name = "csv", .flag = &asked.csv},
+    {.name = "bytes", .flag = &asked.bytes},
+    {.name = "si", .flag = &asked.si},
+    {.name = "color", .choice = &asked.color, .words = COLOR_WORDS},
+    {.name = NULL},
+};
 
 int tide_report_views(const struct tide_report_options *options)
 {
@@ -100,29 +99,29 @@ static bool filters(const struct tide_report_options *options)
            select->most_life_s > 0;
 }
 
-/* Put WORDS where they belong. */
-static void settle(struct tide_report_options *options, const struct words *words)
+/* Put words where they belong. */
+static void settle(struct tide_report_options *options)
 {
     struct tide_select *const select = &options->load.select;
-    options->shapes[TIDE_SHAPE_CALLERS] = words->callers != NULL;
-    options->shapes[TIDE_SHAPE_SANDWICH] = words->sandwich != NULL;
-    options->focus = words->callers ? words->callers : words->sandwich;
-    options->load.until_s = words->live_at;
-    if (words->between[1] >= 0) {
-        select->from_s = words->between[0];
-        options->load.until_s = words->between[1];
+    options->shapes[TIDE_SHAPE_CALLERS] = words.callers != NULL;
+    options->shapes[TIDE_SHAPE_SANDWICH] = words.sandwich != NULL;
+    options->focus = words.callers ? words.callers : words.sandwich;
+    options->load.until_s = words.live_at;
+    if (words.between[1] >= 0) {
+        select->from_s = words.between[0];
+        options->load.until_s = words.between[1];
     }
-    select->least_bytes = words->size[0];
-    select->most_bytes = words->size[1];
-    select->least_age_s = words->age[0];
-    select->most_age_s = words->age[1];
-    select->least_life_s = words->life[0];
-    select->most_life_s = words->life[1];
+    select->least_bytes = words.size[0];
+    select->most_bytes = words.size[1];
+    select->least_age_s = words.age[0];
+    select->most_age_s = words.age[1];
+    select->least_life_s = words.life[0];
+    select->most_life_s = words.life[1];
     options->load.details = counts(options);
-    if (words->counter >= 0) {
+    if (words.counter >= 0) {
         options->shapes[TIDE_SHAPE_GPROF] = true;
-        options->largest = words->counter == TIDE_METRICS;
-        options->views[options->largest ? (int)TIDE_METRIC_TOTAL : words->counter] =
+        options->largest = words.counter == TIDE_METRICS;
+        options->views[options->largest ? (int)TIDE_METRIC_TOTAL : words.counter] =
             true;
     }
 }
@@ -144,14 +143,14 @@ static const char *wrong_largest(const struct tide_report_options *options)
 }
 
 /* What contradicts itself among the times; NULL: nothing. */
-static const char *wrong_times(const struct words *words)
+static const char *wrong_times(void)
 {
-    if (words->between[1] < 0)
+    if (words.between[1] < 0)
         return NULL;
-    if (words->live_at >= 0)
+    if (words.live_at >= 0)
         return "either --live-at or --between";
-    return words->between[0] >= words->between[1] ? "--between ends before it begins"
-                                                  : NULL;
+    return words.between[0] >= words.between[1] ? "--between ends before it begins"
+                                                : NULL;
 }
 
 /* The same of views and shapes. */
@@ -164,6 +163,12 @@ static const char *wrong_views(const struct tide_report_options *options)
         return "--json holds one view at a time";
     if (options->csv && views > 1)
         return "--csv holds one view at a time";
+    if (options->source && options->csv)
+        return "--source is for text and --json";
+    if (options->source && count_shapes(options) > 0 &&
+        !options->shapes[TIDE_SHAPE_STACKS] && !options->shapes[TIDE_SHAPE_FLAT] &&
+        !options->shapes[TIDE_SHAPE_LINES])
+        return "--source goes with --stacks, --flat or --lines";
     if (counts(options) && (views > 0 || options->space != 0))
         return "--sizes and --lifetimes are of all blocks of the heap";
     if (counts(options) && (tide_filter_narrows(&options->filter) || options->hide))
@@ -173,14 +178,14 @@ static const char *wrong_views(const struct tide_report_options *options)
 }
 
 /* -1, or the exit status when the options contradict each other. */
-static int check(const struct tide_report_options *options, const struct words *words)
+static int check(const struct tide_report_options *options)
 {
     const char *wrong = wrong_views(options);
     if (!wrong)
-        wrong = wrong_times(words);
+        wrong = wrong_times();
     if (!wrong)
         wrong = wrong_largest(options);
-    if (!wrong && words->counter >= 0 && tide_report_views(options) > 1)
+    if (!wrong && words.counter >= 0 && tide_report_views(options) > 1)
         wrong = "--counter says which view it is";
     if (!wrong && options->bytes && options->si)
         wrong = "either --bytes or --si";
@@ -192,15 +197,18 @@ static int check(const struct tide_report_options *options, const struct words *
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
                       struct tide_arguments *rest)
 {
-    struct words words = {.live_at = -1, .between = {-1, -1}, .counter = -1};
-    *options = (struct tide_report_options){.rows = TIDE_ROWS_UNSET};
-    const int done = parse(argc, argv, options, &words, rest);
+    words = (struct words){.live_at = -1, .between = {-1, -1}, .counter = -1};
+    asked = (struct tide_report_options){.rows = TIDE_ROWS_UNSET};
+    const int done = tide_options_parse(&tide_cmd_report, TABLE, argc, argv, rest);
+    *options = asked;
     if (done >= 0)
         return done;
-    settle(options, &words);
-    const int bad = check(options, &words);
+    settle(options);
+    const int bad = check(options);
     if (bad >= 0)
         return bad;
+    if (options->source && count_shapes(options) == 0)
+        options->shapes[TIDE_SHAPE_STACKS] = true;
     const bool moment = options->load.until_s >= 0;
     if (tide_report_views(options) == 0 && !counts(options)) {
         if (moment)

@@ -23,11 +23,12 @@ struct tide_report_options {
     const char *focus, *hide;
     bool no_fold;
     bool implied; /* no view was asked for, but something that is the peak's */
-    bool json, csv, bytes, si;
+    bool json, csv, bytes, si, source;
     uint64_t rows;
     int space, color;
-    bool largest;         /* the counter MEM_MAX */
-    uint64_t *largest_of; /* owned: then, of each stack; see model/profile.h */
+    bool largest;                 /* the counter MEM_MAX */
+    struct tide_sources *sources; /* owned: with source */
+    uint64_t *largest_of;         /* owned: then, of each stack; see model/profile.h */
 };
 
 /* Read the options of `tidemark report`; as tide_options_parse().  What was asked for

@@ -3,6 +3,7 @@
 #include "view/columns.h"
 #include "view/names.h"
 #include "view/report_text.h"
+#include "view/source.h"
 #include "view/utf8.h"
 
 enum { TIDE_MODULE_LEAST = 6 }; /* columns of "module" */
@@ -96,6 +97,8 @@ static void add_row(const struct flat_text *flat, size_t i)
     };
     tide_columns_line(flat->page, &flat->columns, &values);
     add_words(flat, function_of(flat, i));
+    tide_page_source(flat->page, function_of(flat, i)->file,
+                     function_of(flat, i)->line);
 }
 
 void tide_view_flat(struct tide_page *page, const struct tide_model *model,

@@ -3,6 +3,7 @@
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
+#include "view/source.h"
 
 enum { TIDE_FLOWS_SHOWN = 10 };
 
@@ -85,6 +86,8 @@ static void add_row(struct tide_page *page, const struct tide_groups *groups,
     };
     tide_columns_line(page, columns, &values);
     add_words(page, groups->by, row);
+    if (groups->by == TIDE_BY_LINE && row->name && *row->name)
+        tide_page_source(page, row->name, (uint32_t)row->number);
 }
 
 /* --- Who freed whose blocks ----------------------------------------------------------- */

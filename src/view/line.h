@@ -16,6 +16,7 @@ struct tide_page {
     struct tide_text *out;          /* borrowed */
     const struct tide_style *style; /* borrowed */
     int column;                     /* of the line being written */
+    struct tide_sources *sources;   /* borrowed; NULL: lines of source are not shown */
 };
 
 /* Columns left on this line. */

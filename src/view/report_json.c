@@ -6,6 +6,7 @@
 #include "view/gprof.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
+#include "view/source.h"
 
 const char *tide_shape_name(enum tide_shape shape)
 {
@@ -103,6 +104,7 @@ static void add_flat_rows(struct tide_json *json, const struct tide_report_json 
                          share_of(row->inclusive_bytes, rows->total_bytes));
         add_function(json, function);
         add_file(json, function->file, function->line);
+        tide_json_source(json, report->sources, function->file, function->line);
         tide_json_close(json);
     }
 }
@@ -141,8 +143,11 @@ static void add_stack_rows(struct writer *writer)
         walk(writer, report->model->sites[row->site].stack);
         tide_json_open_row(&writer->json, NULL);
         add_values(&writer->json, rows, row->bytes, row->calls);
-        if (writer->paths.call_count > 0)
+        if (writer->paths.call_count > 0) {
             add_call(writer, 0);
+            tide_json_source(&writer->json, report->sources,
+                             writer->paths.calls[0].file, writer->paths.calls[0].line);
+        }
         add_stack(writer);
         add_site(&writer->json, report->model, &report->model->sites[row->site]);
         tide_json_close(&writer->json);
@@ -217,7 +222,7 @@ static void add_rows(struct writer *writer)
     else if (report->shape == TIDE_SHAPE_LIFETIMES)
         tide_json_lifetimes(json, report->model->histograms);
     else if (report->groups)
-        tide_json_groups(json, report->groups, report->limit);
+        tide_json_groups(json, report);
     else if (report->profile)
         tide_json_profile(json, report->profile, report->limit);
     else

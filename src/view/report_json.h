@@ -56,7 +56,8 @@ struct tide_report_json {
     const struct tide_profile *profile; /* of rows */
     const struct tide_findings *findings;
     enum tide_shape shape;
-    size_t limit; /* rows at most, the largest; 0: all */
+    size_t limit;                 /* rows at most, the largest; 0: all */
+    struct tide_sources *sources; /* NULL: lines of source are not shown */
 };
 
 void tide_view_report_json(struct tide_text *out,
@@ -69,8 +70,7 @@ void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *
 /* --- Pieces --- */
 
 /* Rows of groups and histograms, as members of the array that is open. */
-void tide_json_groups(struct tide_json *json, const struct tide_groups *groups,
-                      size_t limit);
+void tide_json_groups(struct tide_json *json, const struct tide_report_json *report);
 void tide_json_sizes(struct tide_json *json, const struct tide_histograms *all);
 void tide_json_lifetimes(struct tide_json *json, const struct tide_histograms *all);
 

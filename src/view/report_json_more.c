@@ -2,6 +2,7 @@
 #include "model/detail.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
+#include "view/source.h"
 
 static double share_of(uint64_t part, uint64_t whole)
 {
@@ -41,12 +42,12 @@ static void add_identity(struct tide_json *json, enum tide_group_by by,
         add_number(json, "line", row->number);
 }
 
-void tide_json_groups(struct tide_json *json, const struct tide_groups *groups,
-                      size_t limit)
+void tide_json_groups(struct tide_json *json, const struct tide_report_json *report)
 {
+    const struct tide_groups *const groups = report->groups;
     for (size_t i = 0; i < groups->count; i++) {
         const struct tide_group_row *const row = &groups->list[i];
-        if (limit > 0 && i == limit)
+        if (report->limit > 0 && i == report->limit)
             break;
         tide_json_open_row(json, NULL);
         tide_json_uint(json, "bytes", row->bytes);
@@ -59,6 +60,10 @@ void tide_json_groups(struct tide_json *json, const struct tide_groups *groups,
                              share_of(row->inclusive_bytes, groups->total_bytes));
         }
         add_identity(json, groups->by, row);
+        if (groups->by == TIDE_BY_LINE)
+            tide_json_source(json, report->sources,
+                             row->name && *row->name ? row->name : NULL,
+                             (uint32_t)row->number);
         tide_json_close(json);
     }
 }

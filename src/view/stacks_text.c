@@ -3,6 +3,7 @@
 #include "view/columns.h"
 #include "view/report_text.h"
 #include "view/runtime.h"
+#include "view/source.h"
 
 enum { TIDE_CALLS_SHOWN = 5 }; /* of a stack */
 
@@ -117,6 +118,8 @@ static enum tide_status add_rows(struct tide_page *page, const struct tide_model
         status = tide_paths_walk(&paths, model->sites[row->site].stack);
         tide_columns_line(page, columns, &values);
         add_path(page, &paths, tide_columns_end(columns), part.folds);
+        if (paths.call_count > 0)
+            tide_page_source(page, paths.calls[0].file, paths.calls[0].line);
     }
     tide_paths_release(&paths);
     return status;

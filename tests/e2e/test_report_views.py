@@ -4,6 +4,7 @@ The program says itself what it made in which region, under which label, in whic
 """
 import csv
 import io
+import os
 import subprocess
 import unittest
 
@@ -104,6 +105,31 @@ class Views(tide.Case):
                            "produce")["rows"]
         self.assertEqual(made[0]["site"]["foreign_free_calls"], self.own["handed"])
         self.assertEqual(made[0]["site"]["foreign_free_bytes"], self.own["produce"])
+
+    def test_lines_of_source(self):
+        with open(os.path.join(tide.SOURCE, "tests", "programs", "phases.c"),
+                  encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        for shape in ("--flat", "--stacks", "--lines"):
+            rows = [row for row in self.report("--total", shape, "--source")["rows"]
+                    if (row["file"] or "").endswith("/phases.c")]
+            self.assertTrue(rows)
+            for row in rows:
+                first = row["source"]["first_line"]
+                self.assertEqual(first, max(1, row["line"] - 2))
+                self.assertEqual(row["source"]["lines"],
+                                 lines[first - 1:row["line"] + 2])
+                self.assertIsNone(row["source"]["problem"])
+            text = self.text("--total", shape, "--source")
+            number = rows[0]["line"]
+            self.assertIn(f"> {number:4}  {lines[number - 1]}\n", text)
+        self.assertNotIn("source", self.report("--total", "--flat")["rows"][0])
+        for words in (["--tree"], ["--threads"], ["--flat", "--csv"]):
+            done = subprocess.run([tide.TIDEMARK, "report", self.run_of.trace, "--source",
+                                   *words], capture_output=True, text=True, timeout=60,
+                                  check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--source", done.stderr)
 
     def test_all_shapes_have_the_same_total(self):
         for view in ("--peak", "--leaks", "--total", "--churn"):
