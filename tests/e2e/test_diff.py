@@ -170,7 +170,7 @@ class Moments(tide.Case):
                          [("main", 372449 + 3528 + 49000), ("fill", -4096)])
 
     def test_from_an_event_to_the_end(self):
-        trace = record("loop", program="event_loop")
+        trace = tide.record_once("loop", program_name="event_loop")
         found = read("--no-fold", f"{trace}@EV.51", trace)
         strings = sum(100 * event + 1 for event in range(1, 52))
         self.assertEqual((found["total"]["bytes"], found["total"]["blocks"]),
