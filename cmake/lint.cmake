@@ -14,6 +14,7 @@ tide_check(lint.format lint ${tools}/check-format)
 tide_check(lint.man lint ${tools}/check-man)
 tide_check(lint.cppcheck lint ${tools}/check-cppcheck ${PROJECT_BINARY_DIR}/cppcheck)
 tide_check(lint.tidy lint ${tools}/check-tidy.py ${PROJECT_BINARY_DIR}/tidy)
+tide_check(lint.tidy_tests long ${tools}/check-tidy.py ${PROJECT_BINARY_DIR}/tidy --tests)
 tide_check(lint.symbols lint ${tools}/check-symbols ${PROJECT_BINARY_DIR})
 
 # What users build, and what the other compiler says.
