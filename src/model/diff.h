@@ -70,6 +70,10 @@ struct tide_diff_node {
     uint64_t weight;  /* how much changed: the sum of all differences of stacks that
                                 end here or below, without their signs; in bytes */
     uint64_t changes; /* how many of those stacks changed */
+    uint32_t rank;    /* its place among all nodes, heaviest first, callers before what
+                         they call: the root has 0 */
+    uint32_t fork;    /* the same, where those do not count in which all that changed is
+                         below one call: they have the place of what comes next */
     uint32_t first_child, next; /* 0: none; heaviest first */
 };
 

@@ -145,11 +145,41 @@ static enum tide_status link_children(struct tide_diff *diff)
     return TIDE_OK;
 }
 
+/* Is all that changed in NODE below one call of it? */
+static bool passes_on(const struct tide_diff *diff, const struct tide_diff_node *node)
+{
+    return node->changes && !changed(&node->self) &&
+           diff->nodes[node->first_child].changes == node->changes;
+}
+
+static enum tide_status rank_nodes(struct tide_diff *diff)
+{
+    struct ranked *const list = new_list(diff->node_count);
+    if (!list)
+        return TIDE_ENOMEM;
+    for (uint32_t i = 0; i < diff->node_count; i++)
+        list[i] = (struct ranked){.index = i,
+                                  .bytes = diff->nodes[i].weight,
+                                  .calls = diff->nodes[i].changes};
+    qsort(list, diff->node_count, sizeof(*list), by_rank);
+    uint32_t forks = 0;
+    for (uint32_t i = 0; i < diff->node_count; i++) {
+        struct tide_diff_node *const node = &diff->nodes[list[i].index];
+        node->rank = i;
+        node->fork = forks;
+        forks += i == 0 || !passes_on(diff, node);
+    }
+    free(list);
+    return TIDE_OK;
+}
+
 enum tide_status tide_diff_order(struct tide_diff *diff)
 {
     diff->total = diff->nodes[0].all;
     weigh(diff);
     enum tide_status status = link_children(diff);
+    if (!status)
+        status = rank_nodes(diff);
     if (!status)
         status = sort_functions(diff);
     if (!status)

@@ -13,7 +13,6 @@
 struct writer {
     struct tide_json json;
     const struct tide_diff_view *view;
-    uint64_t least; /* weight of nodes that are written */
 };
 
 static const char *counts_of(const struct writer *writer)
@@ -123,7 +122,8 @@ static void add_stack_rows(struct writer *writer)
 static bool is_written(const struct writer *writer, uint32_t node)
 {
     const struct tide_diff_node *const at = &writer->view->diff->nodes[node];
-    return node && at->changes > 0 && at->weight >= writer->least;
+    const size_t limit = writer->view->limit;
+    return node && at->changes > 0 && (!limit || at->rank <= limit);
 }
 
 static void open_node(struct writer *writer, uint32_t index)
@@ -159,11 +159,6 @@ static void add_tree_rows(struct writer *writer)
 {
     const struct tide_diff_node *const nodes = writer->view->diff->nodes;
     uint32_t node = nodes[0].first_child;
-    if (!tide_diff_least_weight(writer->view->diff, writer->view->limit,
-                                &writer->least)) {
-        writer->json.out->failed = true;
-        return;
-    }
     node = is_written(writer, node) ? node : 0;
     while (node) {
         open_node(writer, node);

@@ -4,8 +4,6 @@
  * is not shown is summed up, so that the lines below a line add up to it.  Trees are as
  * deep as stacks are: nothing here recurses.
  */
-#include <stdlib.h>
-
 #include "view/diff_view.h"
 #include "view/names.h"
 #include "view/report_text.h"
@@ -21,30 +19,9 @@ struct tree {
     const struct tide_diff *diff;
     struct tide_diff_columns columns;
     uint64_t least; /* weight of what is shown */
+    size_t limit;   /* lines at most; 0: all */
     bool measure;   /* look at the numbers only */
 };
-
-static int descending(const void *one, const void *other)
-{
-    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return (a < b) - (a > b);
-}
-
-bool tide_diff_least_weight(const struct tide_diff *diff, size_t limit, uint64_t *least)
-{
-    *least = 0;
-    if (limit == 0 || limit >= diff->node_count)
-        return true;
-    uint64_t *const weights = calloc(diff->node_count, sizeof(*weights));
-    if (!weights)
-        return false;
-    for (size_t i = 0; i < diff->node_count; i++)
-        weights[i] = diff->nodes[i].weight;
-    qsort(weights, diff->node_count, sizeof(*weights), descending);
-    *least = weights[limit]; /* [0] is the root */
-    free(weights);
-    return true;
-}
 
 /* --- Which lines --------------------------------------------------------------------- */
 
@@ -60,7 +37,8 @@ static bool has_changes(const struct tree *tree, uint32_t node)
 
 static bool is_shown(const struct tree *tree, uint32_t node)
 {
-    return has_changes(tree, node) && at(tree, node)->weight >= tree->least;
+    return has_changes(tree, node) && at(tree, node)->weight >= tree->least &&
+           (!tree->limit || at(tree, node)->fork <= tree->limit);
 }
 
 /* Is all that changed in NODE below one call of it? */
@@ -243,18 +221,14 @@ void tide_view_diff_tree(struct tide_page *page, const struct tide_diff_view *vi
         .page = page,
         .diff = view->diff,
         .columns = tide_diff_columns_for(view->diff),
+        .limit = view->limit,
         .measure = true,
     };
     tide_diff_heading(page, view);
     if (view->diff->site_count == 0)
         return;
-    if (!tide_diff_least_weight(view->diff, view->limit, &tree.least)) {
-        page->out->failed = true;
-        return;
-    }
-    const uint64_t percent = view->diff->nodes[0].weight / 100 * TIDE_DIFF_FOLD_PERCENT;
-    if (view->limit && tree.least < percent)
-        tree.least = percent;
+    if (view->limit)
+        tree.least = view->diff->nodes[0].weight / 100 * TIDE_DIFF_FOLD_PERCENT;
     walk(&tree);
     tree.measure = false;
     tide_diff_columns_head(page, &tree.columns, "call path");

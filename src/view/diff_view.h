@@ -78,9 +78,4 @@ void tide_diff_add_change(struct tide_change *sum, const struct tide_change *mor
 void tide_view_diff_tree(struct tide_page *page, const struct tide_diff_view *view);
 void tide_view_diff_stacks(struct tide_page *page, const struct tide_diff_view *view);
 
-/* The least weight of a node that is shown among at most LIMIT lines; false without
- * memory. */
-bool tide_diff_least_weight(const struct tide_diff *diff, size_t limit,
-                            uint64_t *least);
-
 #endif

@@ -133,6 +133,34 @@ class Words(tide.Case):
         self.assertNotIn("\n\n\n", text)
 
 
+def count_rows(rows):
+    return sum(1 + count_rows(row.get("children", [])) for row in rows)
+
+
+class Rows(tide.Case):
+    """-n N is N rows, also when all weigh the same."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base, cls.made = record("equals", "0"), record("equals", "100")
+
+    def diff(self, *options):
+        return run("diff", self.base.trace, self.made.trace, *options)
+
+    def test_differences(self):
+        for shape in ("--flat", "--tree", "--stacks"):
+            found = json.loads(self.diff(shape, "--json", "-n", "5"))
+            self.assertEqual(count_rows(found["rows"]), 5)
+        lines = [line for line in self.diff("--tree", "-n", "5").splitlines()
+                 if "keep_" in line]
+        self.assertEqual(len(lines), 4)  # and main
+
+    def test_nothing_is_lost_by_it(self):
+        lines = self.diff("--tree", "-n", "5", "--bytes").splitlines()
+        more, = [line for line in lines if "16 more" in line]
+        self.assertIn("+1,600", more)
+
+
 class Refused(tide.Case):
     """What cannot be done is not done without a word."""
 

@@ -133,6 +133,26 @@ static void check_tree(const struct tide_diff *diff)
     }
 }
 
+/* With any number of lines, what is shown hangs together: callers come before what they
+ * call, and heavier calls of a caller before lighter ones. */
+static void check_ranks(const struct tide_diff *diff)
+{
+    uint64_t ranks = 0, forks = 0;
+    for (uint32_t i = 0; i < diff->node_count; i++) {
+        const struct tide_diff_node *const node = &diff->nodes[i];
+        const struct tide_diff_node *const caller = &diff->nodes[node->caller];
+        const struct tide_diff_node *const next = &diff->nodes[node->next];
+        ranks += node->rank;
+        forks = node->fork > forks ? node->fork : forks;
+        assert_true(i == 0 ||
+                    (caller->rank < node->rank && caller->fork <= node->fork));
+        assert_true(!node->next ||
+                    (node->rank < next->rank && node->fork <= next->fork));
+    }
+    assert_int_equal(ranks, diff->node_count * (diff->node_count - 1) / 2);
+    assert_in_range(forks, diff->site_count, diff->node_count - 1);
+}
+
 static void check_sites(const struct tide_diff *diff)
 {
     int64_t bytes = 0, calls = 0;
@@ -164,6 +184,7 @@ static void sums_are_those_of_both_sides(void **state)
     }
     assert_memory_equal(&diff->total, &total, sizeof(total));
     check_tree(diff);
+    check_ranks(diff);
     check_sites(diff);
     finish(diff);
 }
