@@ -10,7 +10,6 @@
 #include "cli/open_moment.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
-#include "model/moment.h"
 #include "view/progress.h"
 #include "view/resolve_view.h"
 
@@ -74,27 +73,20 @@ static bool names_trace(const char *word)
 
 /* --- Moments ------------------------------------------------------------------------- */
 
+/* The moment that was looked for last: many addresses may have the same. */
+struct known_moment {
+    const char *when; /* NULL: none yet */
+    double at_s, until_s;
+};
+
 /* WHEN, as in TRACE@WHEN: what is asked about.  -1 or the exit status. */
-static int read_moment(struct tide_trace *trace, const char *when, double *at_s,
-                       double *until_s)
+static int read_moment(const struct tide_opened *opened, const char *when,
+                       struct known_moment *known)
 {
-    struct tide_moment moment;
-    if (!*when || strcmp(when, "end") == 0)
+    if (known->when && strcmp(known->when, when) == 0)
         return -1;
-    if (tide_read_seconds(when, at_s)) {
-        *until_s = *at_s;
-        return -1;
-    }
-    int done = -1;
-    const enum tide_status status = tide_moment_find(trace, when, NULL, &moment);
-    if (status)
-        done = tide_fail("%s: %s", trace->path, tide_status_words(status));
-    else if (!moment.found)
-        done = tide_fail("%s: it has no mark '%s'", trace->path, when);
-    *at_s = moment.at_s;
-    *until_s = moment.until_s;
-    tide_moment_release(&moment);
-    return done;
+    *known = (struct known_moment){.when = when, .at_s = -1, .until_s = -1};
+    return *when ? tide_find_moment(opened, when, &known->at_s, &known->until_s) : -1;
 }
 
 /* The moment that is meant where an address has none: the last word that is only @WHEN. */
@@ -108,10 +100,11 @@ static const char *common_moment(char *const *words, size_t count)
 }
 
 /* Read WORDS into INQUIRY; -1 or the exit status. */
-static int read_words(struct tide_trace *trace, char *const *words, size_t count,
-                      struct inquiry *inquiry)
+static int read_words(const struct tide_opened *opened, char *const *words,
+                      size_t count, struct inquiry *inquiry)
 {
     const char *const common = common_moment(words, count);
+    struct known_moment moment = {0};
     int done = -1;
     for (size_t i = 0; i < count && done < 0; i++) {
         const char *rest;
@@ -124,10 +117,9 @@ static int read_words(struct tide_trace *trace, char *const *words, size_t count
                                    words[i]);
         asked->question = question;
         asked->word = words[i];
-        asked->at_s = -1;
-        question->until_s = -1;
-        done = read_moment(trace, *rest ? rest + 1 : common, &asked->at_s,
-                           &question->until_s);
+        done = read_moment(opened, *rest ? rest + 1 : common, &moment);
+        asked->at_s = moment.at_s;
+        question->until_s = moment.until_s;
         inquiry->count++;
     }
     if (done < 0 && inquiry->count == 0)
@@ -179,7 +171,7 @@ static int inquire(const struct resolve_options *options, struct tide_opened *op
     };
     int done;
     if (inquiry.questions && inquiry.asked)
-        done = read_words(opened->trace, words, count, &inquiry);
+        done = read_words(opened, words, count, &inquiry);
     else
         done = tide_fail("out of memory");
     if (done < 0)

@@ -13,7 +13,8 @@
 #include "model/moment.h"
 #include "view/progress.h"
 
-bool tide_read_seconds(const char *text, double *out)
+/* Is TEXT a time in seconds, with an optional "s"?  Then *OUT is it. */
+static bool read_seconds(const char *text, double *out)
 {
     char *end;
     if (!((*text >= '0' && *text <= '9') || *text == '.'))
@@ -51,6 +52,9 @@ static enum tide_status reload(const struct journey *journey, double until_s)
 static int fail_unknown(const struct tide_opened *opened, const char *when,
                         const struct tide_moment *moment)
 {
+    if (moment->count == 1)
+        return tide_fail("%s: there is only one mark of that name: '%s'", opened->path,
+                         when);
     if (moment->count > 0)
         return tide_fail("%s: there are only %llu marks of that name: '%s'",
                          opened->path, (unsigned long long)moment->count, when);
@@ -62,43 +66,53 @@ static int fail_unknown(const struct tide_opened *opened, const char *when,
                      opened->path, when);
 }
 
-/* The trace becomes what it was at the mark WHEN; -1 or the exit status. */
-static int go_to_mark(const struct journey *journey, const char *when, double *at_s)
+static int find_mark(const struct tide_opened *opened, const char *when, double *at_s,
+                     double *until_s)
 {
-    const struct tide_opened *const opened = journey->opened;
     struct tide_progress_bar bar;
     struct tide_moment moment;
     int result = -1;
     tide_progress_bar_init(&bar, STDERR_FILENO, "looking");
     const struct tide_progress progress = {.step = tide_progress_bar_step,
                                            .user = &bar};
-    enum tide_status status = tide_moment_find(opened->trace, when, &progress, &moment);
+    const enum tide_status status =
+        tide_moment_find(opened->trace, when, &progress, &moment);
     tide_progress_bar_end(&bar);
-    if (!status && !moment.found)
-        result = fail_unknown(opened, when, &moment);
-    else if (!status)
-        status = reload(journey, moment.until_s);
-    *at_s = moment.at_s;
     if (status)
         result = tide_fail("%s: %s", opened->path, tide_status_words(status));
+    else if (!moment.found)
+        result = fail_unknown(opened, when, &moment);
+    *at_s = moment.at_s;
+    *until_s = moment.until_s;
     tide_moment_release(&moment);
     return result;
+}
+
+int tide_find_moment(const struct tide_opened *opened, const char *when, double *at_s,
+                     double *until_s)
+{
+    double seconds;
+    if (strcmp(when, "end") == 0)
+        return -1;
+    if (!read_seconds(when, &seconds))
+        return find_mark(opened, when, at_s, until_s);
+    if (seconds > opened->model->duration_s)
+        return tide_fail("%s: it ends at %.3f s, before %s", opened->path,
+                         opened->model->duration_s, when);
+    *at_s = seconds;
+    *until_s = seconds;
+    return -1;
 }
 
 /* The trace becomes what it was at WHEN; -1 or the exit status. */
 static int go_to(const struct journey *journey, const char *when, double *at_s)
 {
     const struct tide_opened *const opened = journey->opened;
-    double seconds;
-    if (strcmp(when, "end") == 0)
-        return -1;
-    if (!tide_read_seconds(when, &seconds))
-        return go_to_mark(journey, when, at_s);
-    if (seconds > opened->model->duration_s)
-        return tide_fail("%s: it ends at %.3f s, before %s", opened->path,
-                         opened->model->duration_s, when);
-    *at_s = seconds;
-    const enum tide_status status = reload(journey, seconds);
+    double until_s = -1;
+    const int done = tide_find_moment(opened, when, at_s, &until_s);
+    if (done >= 0 || until_s < 0)
+        return done;
+    const enum tide_status status = reload(journey, until_s);
     return status ? tide_fail("%s: %s", opened->path, tide_status_words(status)) : -1;
 }
 

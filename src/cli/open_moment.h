@@ -25,7 +25,10 @@ int tide_open_moment_with(const struct tide_command *command, const char *word,
                           struct tide_opened_moment *out);
 void tide_opened_moment_close(struct tide_opened_moment *moment);
 
-/* Is TEXT a time in seconds, with an optional "s"?  Then *OUT is it. */
-bool tide_read_seconds(const char *text, double *out);
+/* Find WHEN in OPENED: *AT_S is its time, *UNTIL_S what to load a model with, so that it
+ * stops there; "end" changes neither.  -1, or the exit status after what is wrong was
+ * said.  To find a mark takes a walk through the trace. */
+int tide_find_moment(const struct tide_opened *opened, const char *when, double *at_s,
+                     double *until_s);
 
 #endif

@@ -2,6 +2,7 @@
 #include "model/moment.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,8 @@ struct search {
     uint64_t snapshot_ticks, event_ticks; /* of the one that is wanted */
     const char *known[TIDE_MOMENT_KNOWN]; /* borrowed from the trace */
     size_t known_count;
+    uint64_t least_event, most_event; /* of all that the program told */
+    bool has_events;
 };
 
 static bool has_name(const struct wanted *wanted, const char *name)
@@ -87,10 +90,33 @@ static void remember(struct search *search, const char *name)
         search->known[search->known_count++] = name;
 }
 
+static void remember_event(struct search *search, uint64_t number)
+{
+    if (!search->has_events || number < search->least_event)
+        search->least_event = number;
+    if (!search->has_events || number > search->most_event)
+        search->most_event = number;
+    search->has_events = true;
+}
+
+/* The names that there are, in words. */
+static void list_known(const struct search *search, struct tide_text *out)
+{
+    for (size_t i = 0; i < search->known_count; i++)
+        tide_text_addf(out, "%s%s", i ? ", " : "", search->known[i]);
+    if (!search->has_events)
+        return;
+    tide_text_addf(out, "%sevent%" PRIu64, out->length ? ", " : "",
+                   search->least_event);
+    if (search->most_event > search->least_event)
+        tide_text_addf(out, " to event%" PRIu64, search->most_event);
+}
+
 static void look_at(struct search *search, const struct tide_event *event)
 {
     const struct wanted *const wanted = &search->wanted;
     if (event->extra == TIDE_EXTRA_EVENT) {
+        remember_event(search, event->value);
         if (wanted->is_event && event->value == wanted->event &&
             ++search->events == wanted->which)
             search->event_ticks = event->ticks;
@@ -133,8 +159,7 @@ static void conclude(const struct search *search, struct tide_moment *out)
     out->count = snapshot ? search->snapshots : search->events;
     out->found = out->count >= search->wanted.which;
     if (!out->found) {
-        for (size_t i = 0; i < search->known_count; i++)
-            tide_text_addf(&out->known, "%s%s", i ? ", " : "", search->known[i]);
+        list_known(search, &out->known);
         return;
     }
     out->ticks = snapshot ? search->snapshot_ticks : search->event_ticks;

@@ -219,7 +219,8 @@ static void add_question(struct writer *writer, const struct tide_asked *asked)
         add_answer(writer, answer, question->address, lives ? "live" : "dead");
     }
     if (question->answer_count == 0) {
-        tide_text_add(&words, "no block was ever there");
+        tide_text_add(&words, asked->at_s >= 0 ? "no block had been there by then"
+                                               : "no block was ever there");
         add_line(writer->page, "none", &words);
         add_module(writer, question->address);
         if (question->before.life.id)

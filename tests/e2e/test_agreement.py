@@ -52,6 +52,12 @@ class Labels(tide.Case):
             self.assertEqual({row["label"]: row["bytes"] for row in rows}, counted)
             self.assertTrue(any(counted), counted)
 
+    def test_not_there_yet_is_not_never(self):
+        address = hex(self.made.own_count()["mapped"])
+        self.assertIn("by then", run("resolve", self.made.trace, address, "@0s"))
+        self.assertIn("never", run("resolve", self.made.trace, address))
+        self.assertIn("no block was ever there", run("resolve", self.made.trace, "0x1"))
+
     def test_resolve_says_them(self):
         for name, address in self.made.own_count().items():
             answer, = json.loads(
@@ -163,6 +169,19 @@ class Rows(tide.Case):
 
 class Refused(tide.Case):
     """What cannot be done is not done without a word."""
+
+    def test_moments_that_are_not_there(self):
+        trace = record("marks").trace
+        for when, words in (("nowhen", "it has: before the end, event0 to event4"),
+                            ("event3#2", "there is only one mark"),
+                            ("1000s", "it ends at")):
+            for verb in (["diff", f"{trace}@{when}", trace],
+                         ["resolve", trace, f"0x1@{when}"],
+                         ["resolve", trace, "0x1", f"@{when}"]):
+                done = subprocess.run([tide.TIDEMARK, *verb], capture_output=True,
+                                      text=True, timeout=120, check=False)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(words, done.stderr)
 
     def test_histograms_by_names(self):
         made = record("marks")

@@ -267,7 +267,7 @@ static void moments_are_found_by_name_and_number(void **state)
     expect("", 0, 0);
     struct tide_moment moment;
     assert_int_equal(tide_moment_find(trace, "low", NULL, &moment), TIDE_OK);
-    assert_string_equal(moment.known.bytes, "high, event7, odd#2");
+    assert_string_equal(moment.known.bytes, "high, event7, odd#2, event51");
     tide_moment_release(&moment);
 }
 
