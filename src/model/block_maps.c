@@ -68,7 +68,9 @@ static enum tide_status leave(void *user, const struct tide_range *range)
     struct tide_life *const life = life_of(step, entry);
     life->left -= length;
     *step->scene->standing -= length;
-    return life->left ? TIDE_OK : step->scene->end(step->scene->user, entry);
+    if (life->left)
+        return TIDE_OK;
+    return step->scene->end(step->scene->user, entry, life->id == step->moved_from);
 }
 
 static void move(void *user, uint32_t tag)

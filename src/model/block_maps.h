@@ -24,8 +24,8 @@ struct tide_map_scene {
     uint64_t *last_id;          /* of the last block born */
     uint32_t tid;               /* who calls */
     bool quiet;                 /* the caller's mappings are not counted */
-    /* The last byte of ENTRY is gone. */
-    enum tide_status (*end)(void *user, uint32_t entry);
+    /* The last byte of ENTRY is gone; MOVED: mremap made the event's block of it. */
+    enum tide_status (*end)(void *user, uint32_t entry, bool moved);
     void *user;
 };
 

@@ -53,11 +53,17 @@ static struct process *process_of(const struct stream *stream)
 
 /* --- Blocks end ---------------------------------------------------------------------- */
 
-/* ENTRY, which nobody finds any more, is dead; TID killed it. */
-static enum tide_status finish(struct stream *stream, uint32_t entry, uint32_t tid)
+/* ENTRY, which nobody finds any more, is dead; TID killed it.  MOVED: it goes on at the
+ * address of the event. */
+static enum tide_status finish(struct stream *stream, uint32_t entry, uint32_t tid,
+                               bool moved)
 {
     struct tide_life *const life = &stream->lives.list[entry];
-    const struct tide_death death = {.ticks = stream->event->ticks, .tid = tid};
+    const struct tide_death death = {
+        .ticks = stream->event->ticks,
+        .moved_to = moved ? stream->event->address : 0,
+        .tid = tid,
+    };
     enum tide_status status = TIDE_OK;
     life->left = 0;
     if (stream->watch->block)
@@ -66,19 +72,20 @@ static enum tide_status finish(struct stream *stream, uint32_t entry, uint32_t t
     return status;
 }
 
-static enum tide_status end_mapped(void *user, uint32_t entry)
+static enum tide_status end_mapped(void *user, uint32_t entry, bool moved)
 {
     struct stream *const stream = user;
-    return finish(stream, entry, lane_of(stream)->tid);
+    return finish(stream, entry, lane_of(stream)->tid, moved);
 }
 
 /* ENTRY, of the heap, is dead; 0: it was never known. */
-static enum tide_status end_heap(struct stream *stream, uint32_t entry, uint32_t tid)
+static enum tide_status end_heap(struct stream *stream, uint32_t entry, uint32_t tid,
+                                 bool moved)
 {
     if (!entry)
         return TIDE_OK;
     process_of(stream)->standing[TIDE_IN_HEAP] -= stream->lives.list[entry].left;
-    return finish(stream, entry, tid);
+    return finish(stream, entry, tid, moved);
 }
 
 /* --- Blocks begin -------------------------------------------------------------------- */
@@ -88,7 +95,7 @@ static enum tide_status put(struct stream *stream, uint32_t entry)
 {
     const struct tide_life *const life = &stream->lives.list[entry];
     const uint32_t old = tide_lives_take(&stream->lives, life->process, life->address);
-    const enum tide_status status = end_heap(stream, old, 0);
+    const enum tide_status status = end_heap(stream, old, 0, false);
     return status ? status : tide_lives_put(&stream->lives, entry);
 }
 
@@ -175,7 +182,7 @@ static enum tide_status on_move_end(struct stream *stream)
     if (old)
         before = stream->lives.list[old];
     if (!status)
-        status = end_heap(stream, old, lane_of(stream)->tid);
+        status = end_heap(stream, old, lane_of(stream)->tid, true);
     return status ? status : give_birth(stream, &before);
 }
 
@@ -194,7 +201,7 @@ static enum tide_status on_move_gone(struct stream *stream)
     enum tide_status status = TIDE_OK;
     if (!end_move(stream, stream->event->address, &old, &status))
         old = take(stream, stream->event->address); /* its MOVE_BEGIN was lost */
-    return status ? status : end_heap(stream, old, lane_of(stream)->tid);
+    return status ? status : end_heap(stream, old, lane_of(stream)->tid, false);
 }
 
 /* --- Other events -------------------------------------------------------------------- */
@@ -245,7 +252,7 @@ static enum tide_status enter(struct stream *stream)
         return give_birth(stream, &NOTHING);
     case TIDE_EVENT_FREE:
         return end_heap(stream, take(stream, stream->event->address),
-                        lane_of(stream)->tid);
+                        lane_of(stream)->tid, false);
     case TIDE_EVENT_MOVE_BEGIN:
         return on_move_begin(stream);
     case TIDE_EVENT_MOVE_END:

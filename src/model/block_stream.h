@@ -18,7 +18,8 @@
 
 struct tide_death {
     uint64_t ticks;
-    uint32_t tid; /* of the thread that freed it, 0: not known, or nobody did */
+    uint64_t moved_to; /* by realloc or mremap: the address of its new block; 0: not */
+    uint32_t tid;      /* of the thread that freed it, 0: not known, or nobody did */
 };
 
 /* What a process holds from TICKS on. */

@@ -119,17 +119,6 @@ static void offer_neighbour(const struct inquiry *inquiry,
         question->before = answer_of(life, death, TIDE_ANSWER_LIVE);
 }
 
-/* LIFE is what another block became: say so where that one is an answer. */
-static void tell_move(const struct inquiry *inquiry, const struct tide_life *life)
-{
-    for (size_t i = 0; i < inquiry->count; i++) {
-        struct tide_question *const question = inquiry->questions[i].question;
-        for (size_t j = 0; j < question->answer_count; j++)
-            if (question->answers[j].life.id == life->moved_from)
-                question->answers[j].moved_to = life->address;
-    }
-}
-
 static enum tide_status on_block(void *user, const struct tide_life *life,
                                  const struct tide_death *death)
 {
@@ -148,8 +137,6 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
         else
             offer_neighbour(inquiry, question, life, death);
     }
-    if (life->moved_from && !status)
-        tell_move(inquiry, life);
     return status;
 }
 

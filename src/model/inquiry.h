@@ -31,7 +31,6 @@ struct tide_answer {
     struct tide_life life;
     bool died; /* at any time; then DEATH says when */
     struct tide_death death;
-    uint64_t moved_to; /* dead by realloc or mremap: address of its new block; 0: not */
 };
 
 /* One question: who was at ADDRESS at time UNTIL_S? */

@@ -78,8 +78,8 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
         tide_json_null(json, "death_s");
     add_thread(writer, "freed_by", answer->life.process,
                answer->died ? answer->death.tid : 0);
-    if (answer->moved_to)
-        add_address(json, "moved_to", answer->moved_to);
+    if (answer->death.moved_to)
+        add_address(json, "moved_to", answer->death.moved_to);
     else
         tide_json_null(json, "moved_to");
 }

@@ -140,9 +140,9 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
         add_who(&words, trace, answer->life.process, answer->death.tid);
     else
         tide_text_add(&words, ", by nobody that is known");
-    if (answer->moved_to)
-        tide_text_addf(&words, " to 0x%" PRIx64, answer->moved_to);
-    add_line(writer->page, answer->moved_to ? "moved" : "freed", &words);
+    if (answer->death.moved_to)
+        tide_text_addf(&words, " to 0x%" PRIx64, answer->death.moved_to);
+    add_line(writer->page, answer->death.moved_to ? "moved" : "freed", &words);
     tide_text_release(&words);
 }
 
