@@ -68,9 +68,8 @@ static enum tide_status leave(void *user, const struct tide_range *range)
     struct tide_life *const life = life_of(step, entry);
     life->left -= length;
     *step->scene->standing -= length;
-    if (life->left)
-        return TIDE_OK;
-    return step->scene->end(step->scene->user, entry, life->id == step->moved_from);
+    return step->scene->leave(step->scene->user, entry, range,
+                              life->id == step->moved_from);
 }
 
 static void move(void *user, uint32_t tag)

@@ -24,8 +24,10 @@ struct tide_map_scene {
     uint64_t *last_id;          /* of the last block born */
     uint32_t tid;               /* who calls */
     bool quiet;                 /* the caller's mappings are not counted */
-    /* The last byte of ENTRY is gone; MOVED: mremap made the event's block of it. */
-    enum tide_status (*end)(void *user, uint32_t entry, bool moved);
+    /* RANGE is gone from ENTRY, of which nothing may be left; MOVED: mremap made the
+     * event's block of it. */
+    enum tide_status (*leave)(void *user, uint32_t entry,
+                              const struct tide_range *range, bool moved);
     void *user;
 };
 

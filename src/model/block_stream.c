@@ -8,6 +8,7 @@
 #include "model/account.h"
 #include "model/block_maps.h"
 #include "model/feed.h"
+#include "model/map_rules.h"
 #include "trace/format.h"
 
 enum {
@@ -53,17 +54,22 @@ static struct process *process_of(const struct stream *stream)
 
 /* --- Blocks end ---------------------------------------------------------------------- */
 
-/* ENTRY, which nobody finds any more, is dead; TID killed it.  MOVED: it goes on at the
- * address of the event. */
-static enum tide_status finish(struct stream *stream, uint32_t entry, uint32_t tid,
-                               bool moved)
+/* MOVED: what dies goes on at the address of the event. */
+static struct tide_death death_now(const struct stream *stream, uint32_t tid,
+                                   bool moved)
 {
-    struct tide_life *const life = &stream->lives.list[entry];
-    const struct tide_death death = {
+    return (struct tide_death){
         .ticks = stream->event->ticks,
         .moved_to = moved ? stream->event->address : 0,
         .tid = tid,
     };
+}
+
+/* ENTRY, which nobody finds any more, is dead. */
+static enum tide_status finish(struct stream *stream, uint32_t entry,
+                               struct tide_death death)
+{
+    struct tide_life *const life = &stream->lives.list[entry];
     enum tide_status status = TIDE_OK;
     life->left = 0;
     if (stream->watch->block)
@@ -72,20 +78,28 @@ static enum tide_status finish(struct stream *stream, uint32_t entry, uint32_t t
     return status;
 }
 
-static enum tide_status end_mapped(void *user, uint32_t entry, bool moved)
+static enum tide_status leave_mapped(void *user, uint32_t entry,
+                                     const struct tide_range *range, bool moved)
 {
     struct stream *const stream = user;
-    return finish(stream, entry, lane_of(stream)->tid, moved);
+    const struct tide_block_watch *const watch = stream->watch;
+    const struct tide_life *const life = &stream->lives.list[entry];
+    const struct tide_death death = death_now(stream, lane_of(stream)->tid, moved);
+    const struct tide_part part = {range->start, range->end};
+    enum tide_status status = TIDE_OK;
+    if (watch->part)
+        status = watch->part(watch->user, life, part, &death);
+    return status || life->left ? status : finish(stream, entry, death);
 }
 
-/* ENTRY, of the heap, is dead; 0: it was never known. */
+/* ENTRY, of the heap, is dead; 0: it was never known.  TID killed it. */
 static enum tide_status end_heap(struct stream *stream, uint32_t entry, uint32_t tid,
                                  bool moved)
 {
     if (!entry)
         return TIDE_OK;
     process_of(stream)->standing[TIDE_IN_HEAP] -= stream->lives.list[entry].left;
-    return finish(stream, entry, tid, moved);
+    return finish(stream, entry, death_now(stream, tid, moved));
 }
 
 /* --- Blocks begin -------------------------------------------------------------------- */
@@ -215,7 +229,7 @@ static enum tide_status on_map(struct stream *stream)
         .last_id = &stream->last_id,
         .tid = lane_of(stream)->tid,
         .quiet = stream->event->quiet,
-        .end = end_mapped,
+        .leave = leave_mapped,
         .user = stream,
     };
     return tide_block_maps_event(&scene, stream->event);
@@ -336,6 +350,27 @@ static enum tide_status tell_live(const struct stream *stream)
     return status;
 }
 
+/* What is mapped, process by process. */
+static enum tide_status tell_parts(const struct stream *stream)
+{
+    const struct tide_block_watch *const watch = stream->watch;
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < stream->model->trace->process_count; i++) {
+        const struct tide_ranges *const ranges = &stream->processes[i].ranges;
+        uint32_t found = tide_ranges_after(ranges, 0);
+        for (; found && !status;
+             found = tide_ranges_after(ranges, ranges->list[found].end)) {
+            const struct tide_range *const range = &ranges->list[found];
+            const struct tide_part part = {range->start, range->end};
+            if (range->tag >= TIDE_TAG_COUNTED)
+                status = watch->part(watch->user,
+                                     &stream->lives.list[range->tag - TIDE_TAG_COUNTED],
+                                     part, NULL);
+        }
+    }
+    return status;
+}
+
 static enum tide_status pour(struct stream *stream, struct tide_feed *feed,
                              const struct tide_progress *progress)
 {
@@ -392,6 +427,8 @@ enum tide_status tide_block_stream(struct tide_model *model,
         status = pour(&stream, feed, progress);
     if (!status && watch->block)
         status = tell_live(&stream);
+    if (!status && watch->part)
+        status = tell_parts(&stream);
     tide_feed_close(feed);
     tide_replay_close(replay);
     clean_up(&stream);

@@ -22,6 +22,11 @@ struct tide_death {
     uint32_t tid;      /* of the thread that freed it, 0: not known, or nobody did */
 };
 
+/* Bytes of a block of the space mmap, whose parts may be unmapped one by one. */
+struct tide_part {
+    uint64_t start, end; /* addresses */
+};
+
 /* What a process holds from TICKS on. */
 struct tide_level {
     uint32_t process;
@@ -37,6 +42,10 @@ struct tide_block_watch {
      * come in the order of their birth. */
     enum tide_status (*block)(void *user, const struct tide_life *life,
                               const struct tide_death *death);
+    /* mmap: a part of LIFE is unmapped or, after the last event and with DEATH NULL, still
+     * there. */
+    enum tide_status (*part)(void *user, const struct tide_life *life,
+                             struct tide_part part, const struct tide_death *death);
     enum tide_status (*level)(void *user, const struct tide_level *level);
     /* An EXTRA event, and the thread whose it is. */
     enum tide_status (*mark)(void *user, const struct tide_event *event, uint32_t tid);

@@ -1,8 +1,8 @@
 /* model/inquiry.c - which block held an address, and what became of it.
  *
- * Blocks come when they die, and at last those that are alive.  So of the blocks that were
- * dead at the time in question the last one that comes is the last that was there; and
- * one that was alive then goes over all of them.
+ * Blocks, and parts of mappings, come when they die, and at last those that are alive.  So
+ * of the blocks that were dead at the time in question the last one that comes is the last
+ * that was there; and one that was alive then goes over all of them.
  */
 #include "model/inquiry.h"
 
@@ -119,20 +119,21 @@ static void offer_neighbour(const struct inquiry *inquiry,
         question->before = answer_of(life, death, TIDE_ANSWER_LIVE);
 }
 
-static enum tide_status on_block(void *user, const struct tide_life *life,
-                                 const struct tide_death *death)
+/* LIFE is, or was until DEATH, at PART. */
+static enum tide_status on_part(void *user, const struct tide_life *life,
+                                struct tide_part part, const struct tide_death *death)
 {
     const struct inquiry *const inquiry = user;
-    const uint64_t end = life->address + span_of(life);
-    const uint64_t near =
-        end < UINT64_MAX - TIDE_INQUIRY_NEAR ? end + TIDE_INQUIRY_NEAR : UINT64_MAX;
+    const uint64_t near = part.end < UINT64_MAX - TIDE_INQUIRY_NEAR
+                              ? part.end + TIDE_INQUIRY_NEAR
+                              : UINT64_MAX;
     enum tide_status status = TIDE_OK;
-    for (size_t i = first_from(inquiry, life->address);
+    for (size_t i = first_from(inquiry, part.start);
          i < inquiry->count && inquiry->questions[i].question->address < near &&
          !status;
          i++) {
         struct tide_question *const question = inquiry->questions[i].question;
-        if (question->address < end)
+        if (question->address < part.end)
             status = offer(inquiry, question, life, death);
         else
             offer_neighbour(inquiry, question, life, death);
@@ -140,11 +141,22 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
     return status;
 }
 
+/* Mappings come part by part. */
+static enum tide_status on_block(void *user, const struct tide_life *life,
+                                 const struct tide_death *death)
+{
+    if (life->space == TIDE_IN_MMAP)
+        return TIDE_OK;
+    const struct tide_part part = {life->address, life->address + span_of(life)};
+    return on_part(user, life, part, death);
+}
+
 enum tide_status tide_inquire(struct tide_model *model, struct tide_question *questions,
                               size_t count, const struct tide_progress *progress)
 {
     struct inquiry inquiry = {.trace = model->trace, .count = count};
-    const struct tide_block_watch watch = {.user = &inquiry, .block = on_block};
+    const struct tide_block_watch watch = {
+        .user = &inquiry, .block = on_block, .part = on_part};
     inquiry.questions = calloc(count + 1, sizeof(*inquiry.questions));
     if (!inquiry.questions)
         return TIDE_ENOMEM;

@@ -58,12 +58,24 @@ class Labels(tide.Case):
         self.assertIn("never", run("resolve", self.made.trace, address))
         self.assertIn("no block was ever there", run("resolve", self.made.trace, "0x1"))
 
+    def test_a_hole_is_not_live(self):
+        start, hole = self.made.own_count()["holed"], 8192
+        for offset, when, state in ((hole - 1, "", "live"), (hole, "", "dead"),
+                                    (2 * hole - 1, "", "dead"), (2 * hole, "", "live"),
+                                    (hole, "@whole", "live")):
+            answer, = json.loads(run("resolve", "--json", self.made.trace,
+                                     hex(start + offset) + when))["answers"]
+            block, = answer["blocks"]
+            self.assertEqual((answer["state"], block["state"], block["offset"],
+                              block["size"]), (state, state, offset, 1 << 20))
+            self.assertEqual(block["death_s"] is None, when == "" and state == "live")
+
     def test_resolve_says_them(self):
         for name, address in self.made.own_count().items():
             answer, = json.loads(
                 run("resolve", "--json", self.made.trace, hex(address)))["answers"]
             self.assertEqual([block["label"] for block in answer["blocks"]],
-                             [None if name == "none" else name])
+                             [None if name == "holed" else name])
 
 
 class Flows(tide.Case):

@@ -1,4 +1,5 @@
-/* tests/programs/labels.c - named blocks: one that moves, a mapping, one named inside.
+/* tests/programs/labels.c - named blocks: one that moves, a mapping, one named inside; and
+ * a mapping with a hole.
  *
  * Says where they are.
  */
@@ -26,9 +27,10 @@ int main(void)
     tide_label(mapped, "mapped", MAPPED);
     char *const inside = map();
     tide_label(inside + INSIDE, "inside", 1);
-    char *const plain = map();
+    char *const holed = map();
     printf("{\"moved\": %" PRIuPTR ", \"mapped\": %" PRIuPTR ", \"inside\": %" PRIuPTR
-           ", \"none\": %" PRIuPTR "}\n",
-           (uintptr_t)moved, (uintptr_t)mapped, (uintptr_t)inside, (uintptr_t)plain);
-    return 0;
+           ", \"holed\": %" PRIuPTR "}\n",
+           (uintptr_t)moved, (uintptr_t)mapped, (uintptr_t)inside, (uintptr_t)holed);
+    tide_snapshot("whole");
+    return munmap(holed + INSIDE, INSIDE);
 }
