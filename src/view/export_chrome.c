@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "model/grow.h"
 #include "trace/format.h"
 #include "view/export.h"
 #include "view/names.h"
@@ -23,12 +24,18 @@ struct counter {
     bool begun;
 };
 
+/* The regions of a lane that have begun, by the numbers of their names. */
+struct regions {
+    uint64_t *names; /* owned: innermost last */
+    size_t count, capacity;
+};
+
 struct writer {
     struct tide_out *out;
     const struct tide_export *what;
     const struct tide_trace *trace;
     struct counter (*counters)[TIDE_SPACES]; /* owned, per process */
-    uint32_t *open; /* owned, per lane: regions that are open */
+    struct regions *open;                    /* owned, per lane */
     uint64_t stretch_ticks;
     bool comma;
 };
@@ -155,18 +162,17 @@ static void add_end(struct writer *writer, uint32_t process)
 
 /* --- Marks --------------------------------------------------------------------------- */
 
-/* A mark's name; PLAIN and its number when it has none. */
+/* What the process of EVENT calls NUMBER; PLAIN and the number when it has no name. */
 static void add_mark_name(struct writer *writer, const struct tide_event *event,
-                          const char *plain)
+                          uint64_t number, const char *plain)
 {
-    const char *const name =
-        tide_trace_name(writer->trace, event->process, event->value);
+    const char *const name = tide_trace_name(writer->trace, event->process, number);
     const bool named = name && event->extra != TIDE_EXTRA_EVENT;
     if (named)
         add_name(writer, name);
     else
         tide_text_addf(&writer->out->text, ",\"name\":\"%s %" PRIu64 "\"", plain,
-                       event->value);
+                       number);
 }
 
 /* When and where, and the end of the event. */
@@ -178,22 +184,53 @@ static void add_mark_place(struct writer *writer, const struct tide_event *event
                    pid_of(writer, event->process), tid);
 }
 
-/* The innermost region of EVENT's thread ends, by itself or with the thread. */
+static enum tide_status begin_region(struct writer *writer,
+                                     const struct tide_event *event, uint32_t tid)
+{
+    struct regions *const open = &writer->open[event->lane];
+    uint64_t *const names =
+        tide_grown(open->names, &open->capacity, open->count + 1, sizeof(*names));
+    if (!names)
+        return TIDE_ENOMEM;
+    open->names = names;
+    names[open->count++] = event->value;
+    begin(writer, 'B');
+    add_mark_name(writer, event, event->value, "region");
+    tide_text_add(&writer->out->text, ",\"cat\":\"region\"");
+    add_mark_place(writer, event, tid);
+    return TIDE_OK;
+}
+
+/* End the regions of EVENT's thread until COUNT are left. */
+static void end_regions(struct writer *writer, const struct tide_event *event,
+                        uint32_t tid, size_t count)
+{
+    struct regions *const open = &writer->open[event->lane];
+    while (open->count > count) {
+        begin(writer, 'E');
+        add_mark_name(writer, event, open->names[--open->count], "region");
+        add_mark_place(writer, event, tid);
+    }
+}
+
+/* As in model/context.h: the innermost of that name ends, with all that is inside it; one
+ * that never began ends nothing. */
 static void end_region(struct writer *writer, const struct tide_event *event,
                        uint32_t tid)
 {
-    begin(writer, 'E');
-    if (event->extra == TIDE_EXTRA_REGION_END)
-        add_mark_name(writer, event, "region");
-    add_mark_place(writer, event, tid);
-    writer->open[event->lane]--;
+    const struct regions *const open = &writer->open[event->lane];
+    size_t at = open->count;
+    while (at && event->value && open->names[at - 1] != event->value)
+        at--;
+    if (at)
+        end_regions(writer, event, tid, at - 1);
 }
 
 static void add_instant(struct writer *writer, const struct tide_event *event,
                         uint32_t tid, const char *category)
 {
     begin(writer, 'i');
-    add_mark_name(writer, event, category);
+    add_mark_name(writer, event, event->value, category);
     tide_text_addf(&writer->out->text, ",\"cat\":\"%s\",\"s\":\"t\"", category);
     add_mark_place(writer, event, tid);
 }
@@ -202,22 +239,16 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
                                 uint32_t tid)
 {
     struct writer *const writer = user;
-    uint32_t *const open = &writer->open[event->lane];
+    enum tide_status status = TIDE_OK;
     switch (event->extra) {
     case TIDE_EXTRA_REGION_BEGIN:
-        begin(writer, 'B');
-        add_mark_name(writer, event, "region");
-        tide_text_add(&writer->out->text, ",\"cat\":\"region\"");
-        add_mark_place(writer, event, tid);
-        ++*open;
+        status = begin_region(writer, event, tid);
         break;
     case TIDE_EXTRA_REGION_END:
-        if (*open) /* one that never began would end its thread's outer slices */
-            end_region(writer, event, tid);
+        end_region(writer, event, tid);
         break;
     case TIDE_EXTRA_THREAD_END:
-        while (*open)
-            end_region(writer, event, tid);
+        end_regions(writer, event, tid, 0);
         break;
     case TIDE_EXTRA_EVENT:
         add_instant(writer, event, tid, "event");
@@ -228,6 +259,8 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
     default:
         break;
     }
+    if (status)
+        return status;
     return tide_out_rest(writer->out) ? TIDE_OK : TIDE_EIO;
 }
 
@@ -317,6 +350,8 @@ enum tide_status tide_export_chrome(struct tide_out *out,
     const enum tide_status status =
         writer.counters && writer.open ? add_all(&writer) : TIDE_ENOMEM;
     free(writer.counters);
+    for (size_t i = 0; writer.open && i < trace->lane_count; i++)
+        free(writer.open[i].names);
     free(writer.open);
     return status;
 }

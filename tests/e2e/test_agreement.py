@@ -78,6 +78,25 @@ class Labels(tide.Case):
                              [None if name == "holed" else name])
 
 
+class Regions(tide.Case):
+    """Slices of the Chrome export are the regions that the report counts by."""
+
+    def test_regions_that_cross(self):
+        made = record("crossed")
+        rows = made.report("--total", "--regions")["rows"]
+        self.assertEqual([(row["region"], row["bytes"]) for row in rows], [("next", 100)])
+        events = json.loads(run("export", "--to", "chrome", made.trace))["traceEvents"]
+        stack, ends = [], []
+        for event in events:
+            if event["ph"] == "B":
+                stack.append(event["name"])
+            elif event["ph"] == "E":
+                ends.append((stack.pop(), event["name"]))
+        self.assertEqual(ends, [(name, name)
+                                for name in ("inmost", "inner", "outer", "next")])
+        self.assertEqual(stack, [])
+
+
 class Flows(tide.Case):
     """Who freed whose blocks: of the blocks that the table is of, or not at all."""
 
