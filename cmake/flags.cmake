@@ -53,6 +53,11 @@ else()
     target_link_options(tidemark_flags INTERFACE -Wl,-z,relro -Wl,-z,now)
 endif()
 
+# What is fuzzed must say where it has been.
+if(TIDE_FUZZ)
+    target_compile_options(tidemark_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # Instrumented frames are larger than the limit; clang has no such warning.
 add_library(tidemark_small_stack INTERFACE)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT TIDE_SANITIZE)
