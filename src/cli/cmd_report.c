@@ -210,6 +210,7 @@ static enum tide_status report_data(const struct tide_model *model,
         .shape = shape,
         .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
         .sources = options->sources,
+        .timeline = options->timeline,
     };
     if (!status && options->json)
         tide_view_report_json(out, &report);
@@ -225,6 +226,9 @@ static int open_wanted(struct tide_report_options *options,
                        const struct tide_arguments *arguments, struct tide_opened *out)
 {
     struct tide_opened_moment moment;
+    if (options->along.axis != TIDE_AXIS_SECONDS)
+        return tide_open_along(&tide_cmd_report, arguments, &options->load,
+                               &options->along, out);
     if (arguments->count != 1 || options->load.until_s >= 0)
         return tide_open_trace_with(&tide_cmd_report, arguments, &options->load, out);
     const int done = tide_open_moment_with(&tide_cmd_report, arguments->list[0],
@@ -285,9 +289,11 @@ const struct tide_command tide_cmd_report = {
         "  --leaks          what was live at the end\n"
         "  --total          everything that was allocated\n"
         "  --churn          temporary blocks: freed before their thread's next one\n"
-        "  --live-at T      what was live T seconds after the start\n"
+        "  --live-at T      what was live T seconds after the start; see --time\n"
         "  --between T1 T2  what was made after T1 and live at T2; with another view:\n"
         "                   that view of blocks made between T1 and T2\n"
+        "  --time AXIS      count T, T1, T2 and the curve in seconds (default), in bytes\n"
+        "                   (allocated so far) or in events, so that two runs compare\n"
         "\n"
         "shapes\n"
         "  --tree           by call path, callers first (peak and total without a shape)\n"

@@ -94,6 +94,18 @@ static bool read_seconds(const char *value, double *out)
     return true;
 }
 
+/* A place on an axis: seconds, or a count or size that need not fit into it exactly. */
+static bool read_place(const struct tide_option *option, const char *value, double *out)
+{
+    uint64_t size;
+    if (read_seconds(value, out))
+        return true;
+    if (!option->axis || !read_bytes(value, &size))
+        return false;
+    *out = (double)size;
+    return true;
+}
+
 /* VALUE up to JOINT, and what follows it; false when it has no joint. */
 static bool split(const char *value, const char *joint, char first[64],
                   const char **second)
@@ -111,8 +123,8 @@ static bool store_pair(const struct tide_option *option, const char *value)
     char first[64];
     const char *second;
     return split(value, ",", first, &second) &&
-           read_seconds(first, &option->seconds_pair[0]) &&
-           read_seconds(second, &option->seconds_pair[1]);
+           read_place(option, first, &option->seconds_pair[0]) &&
+           read_place(option, second, &option->seconds_pair[1]);
 }
 
 /* A range ends where it begins or later; a maximum of 0 would be none. */
@@ -173,7 +185,7 @@ static bool store(const struct tide_option *option, const char *value)
     if (option->bytes)
         return read_bytes(value, option->bytes);
     if (option->seconds)
-        return read_seconds(value, option->seconds);
+        return read_place(option, value, option->seconds);
     if (option->seconds_pair)
         return store_pair(option, value);
     if (option->seconds_range || option->bytes_range)

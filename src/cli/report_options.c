@@ -1,11 +1,15 @@
 /* cli/report_options.c - what `tidemark report` was asked for. */
 #include "cli/report_options.h"
 
+#include <math.h>
+
 #include "cli/command.h"
 #include "model/filter.h"
 
 static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
 static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
+/* By enum tide_axis. */
+static const char *const AXIS_WORDS[] = {"seconds", "bytes", "events", NULL};
 /* The first of them by enum tide_metric. */
 static const char *const COUNTER_WORDS[] = {"MEM_LIVE_PEAK", "MEM_LIVE", "MEM_TOTAL",
                                             "MEM_CHURN",     "MEM_MAX",  NULL};
@@ -16,6 +20,7 @@ struct words {
     double live_at, between[2], age[2], life[2];
     uint64_t size[2];
     int counter; /* -1: none */
+    int axis;    /* enum tide_axis; -1: none */
 };
 
 /* What was asked for so far: in places that do not change, so that the table, which is
@@ -28,8 +33,9 @@ static const struct tide_option TABLE[] = {
     {.name = "leaks", .flag = &asked.views[TIDE_METRIC_LEAKS]},
     {.name = "total", .flag = &asked.views[TIDE_METRIC_TOTAL]},
     {.name = "churn", .flag = &asked.views[TIDE_METRIC_CHURN]},
-    {.name = "live-at", .seconds = &words.live_at},
-    {.name = "between", .seconds_pair = words.between},
+    {.name = "live-at", .seconds = &words.live_at, .axis = true},
+    {.name = "between", .seconds_pair = words.between, .axis = true},
+    {.name = "time", .choice = &words.axis, .words = AXIS_WORDS},
     {.name = "tree", .flag = &asked.shapes[TIDE_SHAPE_TREE]},
     {.name = "flat", .flag = &asked.shapes[TIDE_SHAPE_FLAT]},
     {.name = "stacks", .flag = &asked.shapes[TIDE_SHAPE_STACKS]},
@@ -118,12 +124,28 @@ static void settle(struct tide_report_options *options)
     select->least_life_s = words.life[0];
     select->most_life_s = words.life[1];
     options->load.details = counts(options);
+    if (words.axis > TIDE_AXIS_SECONDS) {
+        options->along = (struct tide_along){
+            .axis = (enum tide_axis)words.axis,
+            .from = words.between[1] >= 0 ? words.between[0] : -1,
+            .until = options->load.until_s,
+        };
+        select->from_s = 0;
+        options->load.until_s = -1;
+    }
+    options->timeline = words.axis >= 0;
     if (words.counter >= 0) {
         options->shapes[TIDE_SHAPE_GPROF] = true;
         options->largest = words.counter == TIDE_METRICS;
         options->views[options->largest ? (int)TIDE_METRIC_TOTAL : words.counter] =
             true;
     }
+}
+
+bool tide_report_moment(const struct tide_report_options *options)
+{
+    return options->load.until_s >= 0 ||
+           (options->along.axis != TIDE_AXIS_SECONDS && options->along.until >= 0);
 }
 
 /* The largest block of a stack is found by stack alone. */
@@ -135,7 +157,7 @@ static const char *wrong_largest(const struct tide_report_options *options)
         return NULL;
     if (filter->region || filter->label || filter->thread || filter->process)
         return "MEM_MAX is of stacks, whatever their thread, process, region or label";
-    if (options->load.until_s >= 0 || select->least_bytes || select->most_bytes ||
+    if (tide_report_moment(options) || select->least_bytes || select->most_bytes ||
         select->least_age_s > 0 || select->most_age_s > 0 || select->least_life_s > 0 ||
         select->most_life_s > 0)
         return "MEM_MAX is of all blocks: no time, size, age or lifetime with it";
@@ -145,6 +167,14 @@ static const char *wrong_largest(const struct tide_report_options *options)
 /* What contradicts itself among the times; NULL: nothing. */
 static const char *wrong_times(void)
 {
+    if (words.axis > TIDE_AXIS_SECONDS &&
+        (words.age[0] > 0 || words.age[1] > 0 ||
+         words.live_at != floor(words.live_at) ||
+         words.between[0] != floor(words.between[0]) ||
+         words.between[1] != floor(words.between[1])))
+        return words.age[0] > 0 || words.age[1] > 0
+                   ? "--age is in seconds: it does not go with --time"
+                   : "bytes and events are whole numbers";
     if (words.between[1] < 0)
         return NULL;
     if (words.live_at >= 0)
@@ -197,7 +227,8 @@ static int check(const struct tide_report_options *options)
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
                       struct tide_arguments *rest)
 {
-    words = (struct words){.live_at = -1, .between = {-1, -1}, .counter = -1};
+    words =
+        (struct words){.live_at = -1, .between = {-1, -1}, .counter = -1, .axis = -1};
     asked = (struct tide_report_options){.rows = TIDE_ROWS_UNSET};
     const int done = tide_options_parse(&tide_cmd_report, TABLE, argc, argv, rest);
     *options = asked;
@@ -209,7 +240,7 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
         return bad;
     if (options->source && count_shapes(options) == 0)
         options->shapes[TIDE_SHAPE_STACKS] = true;
-    const bool moment = options->load.until_s >= 0;
+    const bool moment = tide_report_moment(options);
     if (tide_report_views(options) == 0 && !counts(options)) {
         if (moment)
             options->views[TIDE_METRIC_LEAKS] = true;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/open_along.h"
 #include "cli/options.h"
 #include "model/model.h"
 #include "view/report_json.h"
@@ -26,6 +27,8 @@ struct tide_report_options {
     bool json, csv, bytes, si, source;
     uint64_t rows;
     int space, color;
+    struct tide_along along;      /* axis SECONDS: load says it all */
+    bool timeline;                /* --time was given */
     bool largest;                 /* the counter MEM_MAX */
     struct tide_sources *sources; /* owned: with source */
     uint64_t *largest_of;         /* owned: then, of each stack; see model/profile.h */
@@ -36,6 +39,8 @@ struct tide_report_options {
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
                       struct tide_arguments *rest);
 
+/* Was one moment asked for, rather than the end? */
+bool tide_report_moment(const struct tide_report_options *options);
 /* How many views were asked for. */
 int tide_report_views(const struct tide_report_options *options);
 /* The shape of METRIC. */

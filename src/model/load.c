@@ -96,6 +96,10 @@ static enum tide_status enter_run(struct tide_account *account,
 {
     enum tide_status status = TIDE_OK;
     for (size_t done = 0; done < count && !status && !account->stopped;) {
+        if (tide_timeline_full(timeline)) {
+            account->stopped = true;
+            break;
+        }
         const size_t some = tide_timeline_next(timeline, &account->water[TIDE_IN_HEAP],
                                                events + done, count - done);
         status = tide_account_run(account, events + done, some);
@@ -145,15 +149,20 @@ static enum tide_status enter_all(struct tide_account *account,
     const uint64_t threshold = wanted ? wanted : TIDE_INDEX_THRESHOLD;
     /* Checkpoints are of accounts that count everything. */
     const bool large = model->trace->file_bytes >= threshold && !account->detail;
-    const bool whole = account->setup.stop_ticks == UINT64_MAX;
+    const bool along = options->axis != TIDE_AXIS_SECONDS;
+    const bool full = !along || options->axis_until == UINT64_MAX;
+    const bool whole = account->setup.stop_ticks == UINT64_MAX && full;
     struct tide_passing passing = {0};
     enum tide_status status = TIDE_OK;
     bool resumed = false;
     tide_timeline_begin(&passing.timeline, model->trace->start_ticks,
                         model->trace->end_ticks);
+    if (along)
+        tide_timeline_begin_axis(&passing.timeline, options->axis, options->axis_total,
+                                 options->axis_until);
     if (large && whole)
         tide_checkpoints_begin(&passing.checkpoints, model->trace);
-    else if (large && resume)
+    else if (large && resume && full) /* checkpoints know ticks alone */
         status = tide_checkpoint_resume(account, &model->stacks, replay,
                                         account->setup.stop_ticks, &resumed);
     const struct tide_feed_setup setup = {
@@ -175,6 +184,11 @@ static enum tide_status enter_all(struct tide_account *account,
     if (!status)
         tide_checkpoints_finish(&passing.checkpoints, &model->stacks);
     tide_checkpoints_discard(&passing.checkpoints);
+    if (!full)
+        model->until_s =
+            passing.timeline.last_ticks
+                ? tide_trace_seconds(model->trace, passing.timeline.last_ticks)
+                : 0;
     if (!status && whole && !resumed)
         model->timeline_count = tide_timeline_end(
             &passing.timeline, &account->water[TIDE_IN_HEAP], model->timeline);
@@ -203,14 +217,18 @@ static enum tide_status fill(struct tide_model *model,
     enum tide_status status = TIDE_ENOMEM;
     if (account) {
         status = tide_account_init(account, &setup);
+        model->until_s = options->until_s;
         if (!status)
             status = enter_all(account, model, options, replay, resume, &counts);
         if (!status)
             status = tide_model_take(model, account);
         if (!status)
             status = tide_model_facts(model, &counts);
-        model->until_s = options->until_s;
         model->from_s = options->select.from_s;
+        model->axis = options->axis;
+        model->axis_total = options->axis_total;
+        model->axis_until =
+            options->axis != TIDE_AXIS_SECONDS ? options->axis_until : UINT64_MAX;
         tide_account_release(account);
     }
     free(account);

@@ -160,6 +160,13 @@ struct tide_symbols {
     uint32_t count;
 };
 
+/* What moments are counted in. */
+enum tide_axis {
+    TIDE_AXIS_SECONDS,
+    TIDE_AXIS_BYTES,  /* of the heap, allocated so far */
+    TIDE_AXIS_EVENTS, /* recorded so far */
+};
+
 enum { TIDE_TIMELINE_POINTS = 240 };
 
 struct tide_model {
@@ -194,10 +201,13 @@ struct tide_model {
     struct tide_symbols
         *symbols; /* per frame, after tide_model_symbolize(); else NULL */
     struct tide_histograms *histograms; /* owned; NULL: not asked for */
-    bool stopped;   /* read up to until_s only: what is live is live then */
-    double until_s; /* of the options */
-    double from_s;  /* of options.select; 0: from the start */
-    bool selected;  /* keys in excluded contexts do not count: see options.select */
+    bool stopped;        /* read up to until_s only: what is live is live then */
+    double until_s;      /* of the options */
+    double from_s;       /* of options.select; 0: from the start */
+    enum tide_axis axis; /* of the options: what the timeline is along */
+    uint64_t axis_total; /* of it: where the timeline ends */
+    uint64_t axis_until; /* of it; UINT64_MAX: all was read */
+    bool selected; /* keys in excluded contexts do not count: see options.select */
     void *private_state;
 };
 
@@ -228,6 +238,10 @@ struct tide_model_options {
     bool details;   /* fill model->histograms */
     double until_s; /* stop after this time: the live set is then that of the moment;
                        negative: read all */
+    /* Not SECONDS: the timeline is along this axis, which a first model of the trace says
+     * the length of; and the model stops with the event that reaches AXIS_UNTIL. */
+    enum tide_axis axis;
+    uint64_t axis_total, axis_until; /* UINT64_MAX: read all */
     struct tide_progress progress;
     uint64_t index_threshold; /* traces of so many bytes get an index beside them; 0: as
                                  usual, UINT64_MAX: none is read or written */

@@ -6,6 +6,7 @@
 #ifndef TIDE_MODEL_TIMELINE_H
 #define TIDE_MODEL_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,12 +16,28 @@
 
 struct tide_timeline {
     uint64_t start, step; /* ticks; step 0: the run has no length */
+    enum tide_axis axis;  /* not SECONDS: start and step are of this axis */
+    uint64_t position;    /* on it, behind the events that were given last */
+    uint64_t until;       /* where it is full */
+    uint64_t last_ticks;  /* of these events */
     uint32_t now;         /* the stretch that events fall into */
     uint64_t heights[TIDE_TIMELINE_POINTS];
 };
 
+/* How far EVENT goes along AXIS. */
+uint64_t tide_axis_weight(enum tide_axis axis, const struct tide_event *event);
+
 void tide_timeline_begin(struct tide_timeline *timeline, uint64_t start_ticks,
                          uint64_t end_ticks);
+
+/* Along another AXIS, of length TOTAL; full at UNTIL. */
+void tide_timeline_begin_axis(struct tide_timeline *timeline, enum tide_axis axis,
+                              uint64_t total, uint64_t until);
+/* No further event belongs to it. */
+static inline bool tide_timeline_full(const struct tide_timeline *timeline)
+{
+    return timeline->axis != TIDE_AXIS_SECONDS && timeline->position >= timeline->until;
+}
 
 /* How many of the COUNT events (one at least, all of one lane) fall into one stretch,
  * which begins with what WATER holds. */

@@ -1,6 +1,7 @@
 /* view/report_json.c - `tidemark report --json`: a contract with scripts and pages. */
 #include "view/report_json.h"
 
+#include "model/axis.h"
 #include "model/path.h"
 #include "view/branches.h"
 #include "view/gprof.h"
@@ -391,6 +392,26 @@ static void add_request(struct tide_json *json, const struct tide_report_json *r
     tide_text_release(&command);
 }
 
+/* The heap along the axis, as the highest in each of its stretches. */
+static void add_timeline(struct tide_json *json, const struct tide_model *model)
+{
+    tide_json_open(json, "timeline", '{');
+    tide_json_string(json, "axis", tide_axis_name(model->axis));
+    if (model->axis == TIDE_AXIS_SECONDS)
+        tide_json_number(json, "length", model->duration_s);
+    else
+        tide_json_uint(json, "length", model->axis_total);
+    if (model->axis != TIDE_AXIS_SECONDS && model->stopped)
+        tide_json_uint(json, "live_at", model->axis_until);
+    else
+        tide_json_null(json, "live_at");
+    tide_json_open(json, "highest_bytes", '[');
+    for (uint32_t i = 0; i < model->timeline_count; i++)
+        tide_json_uint(json, NULL, model->timeline[i]);
+    tide_json_close(json);
+    tide_json_close(json);
+}
+
 void tide_view_report_json(struct tide_text *out, const struct tide_report_json *report)
 {
     struct writer writer = {.json = {.out = out}, .report = report};
@@ -410,6 +431,8 @@ void tide_view_report_json(struct tide_text *out, const struct tide_report_json 
     tide_json_bool(&writer.json, "filtered", totals.filtered);
     tide_json_uint(&writer.json, "whole_bytes", totals.whole_bytes);
     tide_json_uint(&writer.json, "whole_calls", totals.whole_calls);
+    if (report->timeline)
+        add_timeline(&writer.json, report->model);
     add_rows(&writer);
     add_findings(&writer);
     tide_json_honesty(&writer.json, report->model);

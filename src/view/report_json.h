@@ -57,6 +57,7 @@ struct tide_report_json {
     const struct tide_findings *findings;
     enum tide_shape shape;
     size_t limit;                 /* rows at most, the largest; 0: all */
+    bool timeline;                /* show it */
     struct tide_sources *sources; /* NULL: lines of source are not shown */
 };
 

@@ -41,6 +41,21 @@ struct tide_view_totals tide_totals_of_groups(const struct tide_groups *groups)
                                      groups->filtered};
 }
 
+/* The moment that the model stopped at: "12.3 s", or "100 events (12.3 s)". */
+static void add_until(struct tide_text *out, const struct tide_model *model)
+{
+    const struct tide_number seconds = tide_number_seconds(model->until_s);
+    if (model->axis == TIDE_AXIS_EVENTS)
+        tide_words_count(out, model->axis_until, "event");
+    else if (model->axis == TIDE_AXIS_BYTES)
+        tide_text_addf(out, "%s allocated",
+                       tide_number_bytes(model->axis_until, TIDE_UNITS_IEC).text);
+    if (model->axis == TIDE_AXIS_SECONDS)
+        tide_text_add(out, seconds.text);
+    else
+        tide_text_addf(out, " (%s)", seconds.text);
+}
+
 /* Add the title of METRIC. */
 static void add_title(struct tide_text *out, const struct tide_model *model,
                       enum tide_metric metric)
@@ -51,10 +66,12 @@ static void add_title(struct tide_text *out, const struct tide_model *model,
         [TIDE_METRIC_TOTAL] = "Allocated",
         [TIDE_METRIC_CHURN] = "Temporary",
     };
-    if (metric == TIDE_METRIC_LEAKS && model->stopped)
-        tide_text_addf(out, "Live at %s", tide_number_seconds(model->until_s).text);
-    else
+    if (metric == TIDE_METRIC_LEAKS && model->stopped) {
+        tide_text_add(out, "Live at ");
+        add_until(out, model);
+    } else {
         tide_text_add(out, TITLES[metric]);
+    }
 }
 
 /* What a metric without any row says. */
@@ -98,8 +115,10 @@ void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model
 {
     if (model->from_s > 0)
         tide_text_addf(out, ", born after %s", tide_number_seconds(model->from_s).text);
-    if (until && model->stopped)
-        tide_text_addf(out, ", up to %s", tide_number_seconds(model->until_s).text);
+    if (until && model->stopped) {
+        tide_text_add(out, ", up to ");
+        add_until(out, model);
+    }
 }
 
 void tide_view_heading(struct tide_page *page, const struct tide_model *model,

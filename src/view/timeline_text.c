@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "view/report_text.h"
+#include "view/run_words.h"
 #include "view/utf8.h"
 
 enum {
@@ -36,6 +37,39 @@ static const char *cell(uint64_t height, uint64_t top, int row, bool utf8)
     filled -= row * steps;
     filled = filled < 0 ? 0 : filled > steps ? steps : filled;
     return utf8 ? EIGHTHS[filled] : THIRDS[filled];
+}
+
+/* Below a curve along bytes or events: its length, and a mark under its crest. */
+static void add_other_axis(struct tide_page *page, const struct tide_model *model,
+                           int width)
+{
+    struct tide_text end = {0};
+    int crest = 0;
+    for (int i = 1; i < width; i++)
+        if (height_at(model, i, width) > height_at(model, crest, width))
+            crest = i;
+    if (model->axis == TIDE_AXIS_EVENTS)
+        tide_words_count(&end, model->axis_total, "event");
+    else
+        tide_text_addf(&end, "%s allocated",
+                       tide_number_bytes(model->axis_total, page->style->units).text);
+    const int last = width - (int)end.length;
+    tide_page_tab(page, TIDE_CURVE_LEFT);
+    if (crest > 2)
+        tide_page_add(page, TIDE_INK_DIM, "0");
+    tide_page_tab(page, TIDE_CURVE_LEFT + crest);
+    tide_page_add(page, TIDE_INK_HOT, tide_glyph(page->style, TIDE_GLYPH_CREST));
+    if (crest + 2 < last) {
+        tide_page_tab(page, TIDE_CURVE_LEFT + last);
+        tide_page_add(page, TIDE_INK_DIM, end.bytes ? end.bytes : "");
+    }
+    tide_page_end(page);
+    if (crest + 2 >= last) { /* no room beside the mark */
+        tide_page_tab(page, TIDE_CURVE_LEFT + (last > 0 ? last : 0));
+        tide_page_add(page, TIDE_INK_DIM, end.bytes ? end.bytes : "");
+        tide_page_end(page);
+    }
+    tide_text_release(&end);
 }
 
 /* "0 s      ^ peak ...      12.4 s" below the curve, the crest's mark in its column. */
@@ -93,5 +127,8 @@ void tide_view_timeline(struct tide_page *page, const struct tide_model *model)
         tide_text_release(&line);
         tide_page_end(page);
     }
-    add_axis(page, model, width);
+    if (model->axis == TIDE_AXIS_SECONDS)
+        add_axis(page, model, width);
+    else
+        add_other_axis(page, model, width);
 }
