@@ -243,6 +243,15 @@ static int open_wanted(struct tide_report_options *options,
     return done;
 }
 
+/* Does any process of TRACE have an MPI rank? */
+static bool has_ranks(const struct tide_trace *trace)
+{
+    for (size_t i = 0; i < trace->process_count; i++)
+        if (trace->processes[i].rank >= 0)
+            return true;
+    return false;
+}
+
 static int run(int argc, char **argv)
 {
     struct tide_report_options options;
@@ -254,6 +263,11 @@ static int run(int argc, char **argv)
         done = open_wanted(&options, &rest, &opened);
     if (done >= 0)
         return done;
+    if (options.filter.rank && !has_ranks(opened.trace)) {
+        done = tide_fail("%s: no process of it has an MPI rank", opened.path);
+        tide_opened_close(&opened);
+        return done;
+    }
     enum tide_status status = tide_model_symbolize(opened.model);
     if (!status && options.largest)
         status = tide_largest_blocks(opened.model, (enum tide_space)options.space, NULL,
@@ -322,6 +336,7 @@ const struct tide_command tide_cmd_report = {
         "  --label P        blocks with such a name\n"
         "  --thread P       blocks made by such a thread, by name or number\n"
         "  --process P      blocks made by such a process, by program or number\n"
+        "  --rank N         blocks made by processes of that MPI rank; 0|3: of either\n"
         "  --size RANGE     blocks of so many bytes: 1K..64K, 1M.. or ..100\n"
         "  --age RANGE      blocks so many seconds old at the end or at --live-at\n"
         "  --lifetime RANGE blocks that lived so many seconds\n"

@@ -2,6 +2,7 @@
 #include "cli/report_options.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "model/filter.h"
@@ -56,6 +57,7 @@ static const struct tide_option TABLE[] = {
     {.name = "label", .text = &asked.filter.label},
     {.name = "thread", .text = &asked.filter.thread},
     {.name = "process", .text = &asked.filter.process},
+    {.name = "rank", .text = &asked.filter.rank},
     {.name = "function", .text = &asked.filter.function},
     {.name = "module", .text = &asked.filter.module},
     {.name = "file", .text = &asked.filter.file},
@@ -155,7 +157,8 @@ static const char *wrong_largest(const struct tide_report_options *options)
     const struct tide_select *const select = &options->load.select;
     if (!options->largest)
         return NULL;
-    if (filter->region || filter->label || filter->thread || filter->process)
+    if (filter->region || filter->label || filter->thread || filter->process ||
+        filter->rank)
         return "MEM_MAX is of stacks, whatever their thread, process, region or label";
     if (tide_report_moment(options) || select->least_bytes || select->most_bytes ||
         select->least_age_s > 0 || select->most_age_s > 0 || select->least_life_s > 0 ||
@@ -217,6 +220,10 @@ static int check(const struct tide_report_options *options)
         wrong = wrong_largest(options);
     if (!wrong && words.counter >= 0 && tide_report_views(options) > 1)
         wrong = "--counter says which view it is";
+    if (!wrong && options->filter.rank &&
+        (!*options->filter.rank ||
+         options->filter.rank[strspn(options->filter.rank, "0123456789|")]))
+        wrong = "--rank: numbers, like 3 or 0|3";
     if (!wrong && options->bytes && options->si)
         wrong = "either --bytes or --si";
     if (!wrong && options->json && options->csv)

@@ -306,6 +306,7 @@ void tide_handshake_answer(struct tide_collector *collector, int fd)
         struct tide_image image;
         tide_procfs_image((uint32_t)peer.pid, &image);
         if (is_wanted(collector, &peer, &image)) {
+            image.rank = tide_procfs_rank((uint32_t)peer.pid);
             welcome(collector, fd, &hello, &peer, &image);
         } else {
             note_left(collector, &hello, &peer);

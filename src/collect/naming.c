@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collect/rank.h"
 
 enum { TIDE_NAME_TRIES = 10000 };
 static const char ENDING[] = ".tide";
@@ -39,16 +40,11 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* As the common launchers tell it. */
 static const char *rank(void)
 {
-    static const char *const variables[] = {
-        "PMI_RANK",       "PMIX_RANK",    "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
-        "FLUX_TASK_RANK", "SLURM_PROCID",
-    };
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+    for (size_t i = 0; TIDE_RANK_VARIABLES[i]; i++) {
         // NOLINTNEXTLINE(concurrency-mt-unsafe): before there is a second thread
-        const char *const value = getenv(variables[i]);
+        const char *const value = getenv(TIDE_RANK_VARIABLES[i]);
         /* It becomes part of a file name. */
         if (value && *value && strspn(value, "0123456789") == strlen(value))
             return value;

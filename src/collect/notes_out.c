@@ -127,6 +127,8 @@ void tide_notes_out_begin(struct tide_text *notes, const struct tide_begin_facts
     put_number(&fields, facts->ticks);
     put_string(&fields, facts->image->exe);
     put_words(&fields, facts->image);
+    if (facts->image->rank)
+        put_number(&fields, facts->image->rank);
     add_note(notes, TIDE_NOTE_PROCESS_BEGIN, &fields);
 }
 

@@ -26,6 +26,7 @@ struct tide_image {
     char *words; /* owned: the command line, a zero after each word; may be NULL */
     size_t words_bytes;
     uint64_t device, inode; /* of the program's file; 0 when unknown */
+    uint64_t rank;          /* MPI rank + 1; 0: none */
 };
 
 struct tide_begin_facts {

@@ -1,5 +1,6 @@
 /* collect/procfs.c - what /proc says of a process. */
 #include "collect/procfs.h"
+#include "collect/rank.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 enum {
     TIDE_STATUS_BYTES = 3000,         /* VmHWM stands in the first 1500 or so */
     TIDE_ENVIRON_BYTES = 1024 * 1024, /* an environment is searched so far */
+    TIDE_RANK_BYTES = 256 * 1024,     /* and so far for an MPI rank */
     TIDE_LOOKS = 50,                  /* at a process that is in the middle of exec */
     TIDE_TASKS_MOST = 8,              /* threads that are asked for their children */
 };
@@ -89,6 +91,16 @@ void tide_procfs_comm(uint32_t pid, char comm[TIDE_COMM_BYTES])
     const ssize_t got = tide_procfs_read(pid, "comm", comm, TIDE_COMM_BYTES);
     if (got > 0)
         comm[got - 1] = '\0'; /* the end of the line */
+}
+
+uint64_t tide_procfs_rank(uint32_t pid)
+{
+    char *const bytes = malloc(TIDE_RANK_BYTES);
+    const ssize_t got =
+        bytes ? tide_procfs_read(pid, "environ", bytes, TIDE_RANK_BYTES) : 0;
+    const uint64_t rank = got > 0 ? tide_rank_in(bytes, (size_t)got) : 0;
+    free(bytes);
+    return rank;
 }
 
 enum tide_program_seen tide_procfs_program(uint32_t pid, uint64_t *device,

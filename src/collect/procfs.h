@@ -40,6 +40,9 @@ size_t tide_procfs_children(uint32_t pid, uint32_t *children, size_t most);
 /* Has PID got through exec, so that its environment can be read? */
 bool tide_procfs_began(uint32_t pid);
 
+/* The MPI rank of PID by the environment it began with, + 1; 0: it has none. */
+uint64_t tide_procfs_rank(uint32_t pid);
+
 /* The parent of PID; 0 when it is gone. */
 uint32_t tide_procfs_parent(uint32_t pid);
 

@@ -95,6 +95,20 @@ static bool means_either(const char *pattern, const char *name, uint32_t number)
     return tide_pattern_means(pattern, name);
 }
 
+/* Is RANK one of the numbers of LIST? */
+static bool means_rank(const char *list, int64_t rank)
+{
+    while (list && rank >= 0) {
+        char *end;
+        const unsigned long long number = strtoull(list, &end, 10);
+        if (end != list && (*end == '\0' || *end == '|') && number == (uint64_t)rank)
+            return true;
+        const char *const next = strchr(list, '|');
+        list = next ? next + 1 : NULL;
+    }
+    return false;
+}
+
 static bool takes_thread(const struct tide_model *model,
                          const struct tide_filter *filter, uint32_t number)
 {
@@ -103,6 +117,8 @@ static bool takes_thread(const struct tide_model *model,
         thread->process < model->trace->process_count
             ? &model->trace->processes[thread->process]
             : NULL;
+    if (filter->rank && !(process && means_rank(filter->rank, process->rank)))
+        return false;
     return means_either(filter->thread, thread->name, thread->tid) &&
            means_either(filter->process,
                         process && process->exe ? tide_path_base(process->exe) : "",
@@ -180,7 +196,8 @@ static enum tide_status list_sites(const struct tide_model *model,
 
 static bool by_context(const struct tide_filter *filter)
 {
-    return filter->region || filter->label || filter->thread || filter->process;
+    return filter->region || filter->label || filter->thread || filter->process ||
+           filter->rank;
 }
 
 static bool by_stack(const struct tide_filter *filter)

@@ -314,6 +314,7 @@ struct tide_filter {
     const char *label;   /* its name */
     const char *thread;  /* name or number */
     const char *process; /* program or number */
+    const char *rank;    /* MPI rank of the process: numbers, with | between them */
     /* Any call of the stack. */
     const char *function, *module, *file;
 };

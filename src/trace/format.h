@@ -129,7 +129,8 @@ enum tide_note {
     TIDE_NOTE_RUN = 32,           /* argc, then argc str; str cwd, str host,
                                      str tidemark version, str options */
     TIDE_NOTE_PROCESS_BEGIN = 33, /* process, pid, birth ticks, ticks seen, str exe,
-                                     argc, then argc str */
+                                     argc, then argc str; may be followed by MPI rank +
+                                     1, 0: none */
     TIDE_NOTE_PROCESS_END = 34,   /* process, ticks, status known (0/1), wait status,
                                      dropped events, reason (enum tide_end) */
     TIDE_NOTE_CLOCK = 35,         /* ticks, unix ns: one point of the clock's line */

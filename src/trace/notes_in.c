@@ -20,7 +20,7 @@ enum {
     TIDE_TROUBLES_MAX = 256, /* lines; more help nobody */
 };
 
-static const struct tide_process NEW_PROCESS = {.exe = ""};
+static const struct tide_process NEW_PROCESS = {.exe = "", .rank = -1};
 
 void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
                      struct tide_arena *arena, uint32_t process_limit)
@@ -267,6 +267,7 @@ static void note_process_begin(struct tide_notes *notes, uint32_t index,
     const uint64_t seen = tide_cursor_varint(cursor);
     const char *exe = copy_string(notes, cursor);
     const char **argv = copy_arguments(notes, cursor);
+    const uint64_t rank = tide_cursor_left(cursor) ? tide_cursor_varint(cursor) : 0;
     struct tide_process *process = cursor->failed ? NULL : process_at(notes, number);
     if (!process)
         return;
@@ -275,6 +276,7 @@ static void note_process_begin(struct tide_notes *notes, uint32_t index,
     process->begin_ticks = birth ? birth : seen;
     process->exe = exe;
     process->argv = argv;
+    process->rank = rank <= INT64_MAX ? (int64_t)rank - 1 : -1;
     saw_ticks(notes, seen);
 }
 

@@ -85,6 +85,10 @@ static void add_processes(struct tide_json *json, const struct tide_trace *trace
         tide_json_open_row(json, NULL);
         tide_json_uint(json, "pid", process->pid);
         tide_json_uint(json, "parent", process->ppid);
+        if (process->rank >= 0)
+            tide_json_int(json, "rank", process->rank);
+        else
+            tide_json_null(json, "rank");
         tide_json_string(json, "exe", process->exe);
         tide_json_words(json, "argv", process->argv);
         tide_json_bool(json, "main", process->main);
