@@ -1,5 +1,6 @@
 /* cli/cmd_pack.c - tidemark pack: make a trace readable where the program is not. */
 #include "cli/command.h"
+#include "cli/fetch_names.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
 #include "cli/pack_trace.h"
@@ -7,22 +8,28 @@
 static int run(int argc, char **argv)
 {
     const char *out = NULL;
-    bool quiet = false;
+    bool quiet = false, fetch = false;
+    struct tide_debuginfod *debuginfod = NULL;
     struct tide_arguments rest = {0};
     struct tide_opened opened;
     const struct tide_option table[] = {
         {.name = "output", .letter = 'o', .text = &out},
         {.name = "quiet", .letter = 'q', .flag = &quiet},
+        {.name = "debuginfod", .flag = &fetch},
         {.name = NULL},
     };
     int done = tide_options_parse(&tide_cmd_pack, table, argc, argv, &rest);
+    if (done < 0 && fetch)
+        done = tide_fetch_begin(&debuginfod);
     if (done < 0)
         done = tide_open_trace(&tide_cmd_pack, &rest, &opened);
-    if (done >= 0)
-        return done;
-    const int code = tide_pack_trace(&opened, out, !quiet);
-    tide_opened_close(&opened);
-    return code;
+    if (done < 0) {
+        opened.model->debuginfod = debuginfod;
+        done = tide_pack_trace(&opened, out, !quiet);
+        tide_opened_close(&opened);
+    }
+    tide_fetch_end(debuginfod);
+    return done;
 }
 
 const struct tide_command tide_cmd_pack = {
@@ -35,6 +42,7 @@ const struct tide_command tide_cmd_pack = {
         "\n"
         "options\n"
         "  -o, --output OUT  write OUT and leave TRACE as it is\n"
+        "  --debuginfod      ask the servers of DEBUGINFOD_URLS for what has no names here\n"
         "  -q, --quiet       do not say how many names were found\n"
         "\n"
         "example: tidemark pack prog.tide && scp prog.tide elsewhere:\n",

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/fetch_names.h"
 #include "cli/open_moment.h"
 #include "cli/report_options.h"
 #include "model/sources.h"
@@ -252,41 +253,58 @@ static bool has_ranks(const struct tide_trace *trace)
     return false;
 }
 
+/* Find all that the report needs beside the model. */
+static enum tide_status prepare(struct tide_report_options *options,
+                                struct tide_opened *opened)
+{
+    opened->model->debuginfod = options->debuginfod;
+    enum tide_status status = tide_model_symbolize(opened->model);
+    if (!status && options->largest)
+        status = tide_largest_blocks(opened->model, (enum tide_space)options->space,
+                                     NULL, &options->largest_of);
+    if (!status && options->source) {
+        options->sources = tide_sources_new(opened->trace->start_unix_ns);
+        status = options->sources ? TIDE_OK : TIDE_ENOMEM;
+    }
+    return status;
+}
+
+/* Report on OPENED, which is given back; the exit status. */
+static int report(struct tide_report_options *options, struct tide_opened *opened)
+{
+    struct tide_text text = {0};
+    enum tide_status status = prepare(options, opened);
+    if (!status)
+        status = options->json || options->csv
+                     ? report_data(opened->model, options, &text)
+                     : report_text(opened->model, options, &text);
+    tide_opened_close(opened);
+    tide_sources_free(options->sources);
+    free(options->largest_of);
+    if (!status)
+        return tide_print_text(&text);
+    tide_text_release(&text);
+    return tide_fail("%s", tide_status_words(status));
+}
+
 static int run(int argc, char **argv)
 {
     struct tide_report_options options;
     struct tide_arguments rest = {0};
     struct tide_opened opened;
-    struct tide_text text = {0};
     int done = tide_report_parse(argc, argv, &options, &rest);
+    if (done < 0 && options.fetch)
+        done = tide_fetch_begin(&options.debuginfod);
     if (done < 0)
         done = open_wanted(&options, &rest, &opened);
-    if (done >= 0)
-        return done;
-    if (options.filter.rank && !has_ranks(opened.trace)) {
+    if (done < 0 && options.filter.rank && !has_ranks(opened.trace)) {
         done = tide_fail("%s: no process of it has an MPI rank", opened.path);
         tide_opened_close(&opened);
-        return done;
     }
-    enum tide_status status = tide_model_symbolize(opened.model);
-    if (!status && options.largest)
-        status = tide_largest_blocks(opened.model, (enum tide_space)options.space, NULL,
-                                     &options.largest_of);
-    if (!status && options.source) {
-        options.sources = tide_sources_new(opened.trace->start_unix_ns);
-        status = options.sources ? TIDE_OK : TIDE_ENOMEM;
-    }
-    if (!status)
-        status = options.json || options.csv
-                     ? report_data(opened.model, &options, &text)
-                     : report_text(opened.model, &options, &text);
-    tide_opened_close(&opened);
-    tide_sources_free(options.sources);
-    free(options.largest_of);
-    if (!status)
-        return tide_print_text(&text);
-    tide_text_release(&text);
-    return tide_fail("%s", tide_status_words(status));
+    if (done < 0)
+        done = report(&options, &opened);
+    tide_fetch_end(options.debuginfod);
+    return done;
 }
 
 const struct tide_command tide_cmd_report = {
@@ -347,6 +365,7 @@ const struct tide_command tide_cmd_report = {
         "  --source         with --stacks, --flat or --lines: the lines of source around it\n"
         "  --hide P         such functions and modules count as their callers\n"
         "  --no-fold        so do not those of the C++ and Rust libraries\n"
+        "  --debuginfod     ask the servers of DEBUGINFOD_URLS for what has no names here\n"
         "  --json           for programs: all rows of one view, see tidemark-report(1)\n"
         "  --csv            the rows alone, for spreadsheets\n"
         "  --bytes          sizes in bytes\n"

@@ -69,6 +69,7 @@ static const struct tide_option TABLE[] = {
     {.name = "rows", .letter = 'n', .count = &asked.rows},
     {.name = "space", .choice = &asked.space, .words = SPACE_WORDS},
     {.name = "source", .flag = &asked.source},
+    {.name = "debuginfod", .flag = &asked.fetch},
     {.name = "json", .flag = &asked.json},
     {.name = "csv", .flag = &asked.csv},
     {.name = "bytes", .flag = &asked.bytes},

@@ -25,6 +25,8 @@ struct tide_report_options {
     bool no_fold;
     bool implied; /* no view was asked for, but something that is the peak's */
     bool json, csv, bytes, si, source;
+    bool fetch;                         /* names from servers */
+    struct tide_debuginfod *debuginfod; /* owned: then */
     uint64_t rows;
     int space, color;
     struct tide_along along;      /* axis SECONDS: load says it all */

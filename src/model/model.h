@@ -200,6 +200,8 @@ struct tide_model {
     uint32_t timeline_count;
     struct tide_symbols
         *symbols; /* per frame, after tide_model_symbolize(); else NULL */
+    struct tide_debuginfod *debuginfod; /* borrowed: set it before symbolizing, to look
+                                           for names on servers; else NULL */
     struct tide_histograms *histograms; /* owned; NULL: not asked for */
     bool stopped;        /* read up to until_s only: what is live is live then */
     double until_s;      /* of the options */

@@ -135,7 +135,9 @@ static void open_module(const struct tide_model *model, struct sources *sources,
     if (question->module >= trace->module_count)
         return;
     const struct tide_module *const file = &trace->modules[question->module];
-    if (sources->source->open(file->path, file->build_id, NULL, &sources->symbolizer))
+    const struct tide_symbolizer_options options = {.debuginfod = model->debuginfod};
+    if (sources->source->open(file->path, file->build_id, &options,
+                              &sources->symbolizer))
         sources->symbolizer = NULL;
 }
 

@@ -1,6 +1,6 @@
 /* symbol/debug_file.h - where a module's debug information lives.
  *
- * For: symbol/, tests/.  Only files on this machine; nothing is ever fetched.
+ * For: symbol/, tests/.  Only files on this machine; for others see debuginfod.h.
  */
 #ifndef TIDE_SYMBOL_DEBUG_FILE_H
 #define TIDE_SYMBOL_DEBUG_FILE_H

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "symbol/debug_file.h"
+#include "symbol/debuginfod.h"
 #include "symbol/dwarf_info.h"
 #include "symbol/elf_file.h"
 #include "symbol/name_pool.h"
@@ -26,7 +27,8 @@ struct answer {
 };
 
 struct tide_symbolizer {
-    char *debug_root; /* owned */
+    char *debug_root;                   /* owned */
+    struct tide_debuginfod *debuginfod; /* borrowed; may be NULL */
     struct tide_build_id id;
     struct tide_elf_file *module; /* owned; NULL: gone, or another one stands there */
     struct tide_elf_file *debug;  /* owned; NULL: none, or the module has it all */
@@ -71,6 +73,7 @@ enum tide_status tide_symbolizer_open(const char *path, const char *build_id,
     if (!symbolizer)
         return TIDE_ENOMEM;
     const char *const root = options ? options->debug_root : NULL;
+    symbolizer->debuginfod = options ? options->debuginfod : NULL;
     symbolizer->debug_root = strdup(root ? root : TIDE_DEBUG_ROOT);
     const enum tide_status status =
         symbolizer->debug_root ? open_module(symbolizer, path, build_id) : TIDE_ENOMEM;
@@ -106,6 +109,9 @@ static void find_debug_file(struct tide_symbolizer *symbolizer)
     if (!symbolizer->debug && symbolizer->module)
         symbolizer->debug =
             tide_debug_file_by_link(symbolizer->debug_root, symbolizer->module);
+    if (!symbolizer->debug)
+        symbolizer->debug =
+            tide_debuginfod_fetch(symbolizer->debuginfod, &symbolizer->id);
 }
 
 static enum tide_status load_symtab(struct tide_symbolizer *symbolizer)

@@ -22,14 +22,17 @@ struct tide_location {
 };
 
 struct tide_symbolizer; /* opaque */
+struct tide_debuginfod; /* see symbol/debuginfod.h */
 
 struct tide_symbolizer_options {
     const char *debug_root; /* where .build-id folders live; NULL: /usr/lib/debug */
+    struct tide_debuginfod *debuginfod; /* borrowed: asked for what is not here; NULL:
+                                           nobody is */
 };
 
 /* Open the module at PATH; BUILD_ID is lower-case hex or "".  If the file is gone or
- * has another build-id, its debug file is looked for by build-id all the same.  Never
- * fetches anything from the network.  TIDE_OK also when no file is found: then nothing
+ * has another build-id, its debug file is looked for by build-id all the same.  Nothing is
+ * fetched from the network, unless OPTIONS say so.  TIDE_OK also when no file is found: then nothing
  * is known of any address. */
 enum tide_status tide_symbolizer_open(const char *path, const char *build_id,
                                       const struct tide_symbolizer_options *options,
