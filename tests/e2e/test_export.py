@@ -235,7 +235,7 @@ class Chrome(tide.Case):
         odd = 'odd;name, "quoted"\ttab\nline\033[31m\\xff'
         thread = max(names)
         self.assertEqual(slices, [("B", odd, thread), ("E", odd, thread),
-                                  ("B", "never ends", thread), ("E", None, thread)])
+                                  ("B", "never ends", thread), ("E", "never ends", thread)])
 
     def test_marks(self):
         events = self.read(exports.record("marks").trace)
