@@ -125,7 +125,7 @@ static void start_once(void)
     tide_as_usual = !tide_free_stacks;
 }
 
-void tide_start(void)
+void tide_recording_start(void)
 {
     static _Atomic uint32_t started;
     const int saved = errno;
@@ -136,5 +136,5 @@ void tide_start(void)
 
 __attribute__((constructor)) static void tide_constructor(void)
 {
-    tide_start();
+    tide_recording_start();
 }

@@ -15,7 +15,7 @@
 void tide_thread_watch(struct tide_stream *stream);
 
 /* Start recording, unless that was done. */
-void tide_start(void) TIDE_COLD;
+void tide_recording_start(void) TIDE_COLD;
 
 /* THREAD of this process has been given a NAME. */
 void tide_thread_named(pthread_t thread, const char *name) TIDE_COLD;

@@ -224,7 +224,7 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
         return true;
     if (phase == TIDE_PHASE_EARLY) {
         if (tide_early_keep(event) && environ) /* then libc has been initialised */
-            tide_start();
+            tide_recording_start();
         return true;
     }
     if (self->busy) {
