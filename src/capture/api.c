@@ -1,21 +1,29 @@
 /* capture/api.c - what programs can tell the recorder: see include/tidemark/tidemark.h.
  *
- * The header looks these up by name at run time; without the recorder they are not there
- * and the calls do nothing.
+ * The header finds the table at the end of this file by its name; without the recorder it
+ * is not there, and the calls do nothing.  What counts in the process itself is in
+ * api_count.c.
  */
+#include "capture/api.h"
+
 #include <errno.h>
 #include <stdint.h>
-#include <tidemark/tidemark.h>
 
 #include "capture/hooks.h"
 #include "capture/process.h"
 #include "capture/record.h"
+#include "capture/trail.h"
 
-/* The number of NAME; 0 while nothing is recorded. */
-static uint64_t name_id(const char *name)
+static inline bool recording(void)
+{
+    return atomic_load_explicit(&tide_phase, memory_order_relaxed) == TIDE_PHASE_ON;
+}
+
+/* Tell the collector of NAME.  Its number; 0 while nothing is recorded. */
+static TIDE_COLD uint64_t tell(const struct tide_name *name)
 {
     struct tide_self *self = &tide_self;
-    if (atomic_load(&tide_phase) != TIDE_PHASE_ON || self->busy || self->ended || !name)
+    if (self->busy || self->ended)
         return 0;
     if (!self->stream && !tide_stream_of_thread())
         return 0;
@@ -24,184 +32,185 @@ static uint64_t name_id(const char *name)
         return 0;
     uint64_t id = 0;
     if (tide_stream_room(stream, TIDE_RECORD_MAX))
-        id = tide_process_name(name);
+        id = tide_process_tell_name(name);
     tide_leave(self, stream);
     return id;
+}
+
+/* The number of NAME, for a trace that is being written. */
+static inline uint64_t number_of(const struct tide_name *name)
+{
+    if (!name)
+        return 0;
+    const uint64_t told = atomic_load_explicit(
+        &tide_process->names_told[(name->id - 1) / 64], memory_order_relaxed);
+    return TIDE_LIKELY(told >> (name->id - 1) % 64 & 1) ? name->id : tell(name);
 }
 
 static void say(uint8_t kind, const uint64_t *values, uint32_t count)
 {
     const int saved = errno;
-    if (atomic_load(&tide_phase) == TIDE_PHASE_ON)
-        tide_record_extra(TIDE_CALLER, kind, values, count);
+    tide_record_extra(TIDE_CALLER, kind, values, count);
     errno = saved;
 }
 
-/* The exported functions are declared by the table that holds them. */
-#define TIDE_EXPORT(type, name, ...)                  \
-    TIDE_HOOK type tide_recorder_##name(__VA_ARGS__); \
-    TIDE_HOOK type tide_recorder_##name(__VA_ARGS__)
+static void say_name(uint8_t kind, const struct tide_name *name)
+{
+    const int saved = errno;
+    const uint64_t id = number_of(name);
+    tide_record_extra(TIDE_CALLER, kind, &id, 1);
+    errno = saved;
+}
+
+/* --- Regions ------------------------------------------------------------------------ */
+
+static inline void enter(const char *text, bool loop)
+{
+    struct tide_trail *const trail = tide_trail_of_thread();
+    if (!trail)
+        return;
+    const struct tide_name *const name = tide_trail_name(trail, text ? text : "");
+    if (recording()) /* first: a new stream says where the trail stands */
+        say_name(loop ? TIDE_EXTRA_LOOP_BEGIN : TIDE_EXTRA_REGION_BEGIN, name);
+    tide_trail_push(trail, name, loop);
+}
+
+/* The reader looks for the region itself: it counts what does not match. */
+static inline void leave(const char *text)
+{
+    struct tide_trail *const trail = tide_trail_of_thread();
+    if (!trail)
+        return;
+    const struct tide_name *const name = text ? tide_trail_name(trail, text) : NULL;
+    if (recording())
+        say_name(TIDE_EXTRA_REGION_END, name);
+    tide_trail_pop(trail, name);
+}
 
 TIDE_EXPORT(void, region_begin, const char *name)
 {
-    const uint64_t id = name_id(name);
-    say(TIDE_EXTRA_REGION_BEGIN, &id, 1);
+    enter(name, false);
 }
 
 TIDE_EXPORT(void, region_end, const char *name)
 {
-    const uint64_t id = name_id(name);
-    say(TIDE_EXTRA_REGION_END, &id, 1);
-}
-
-TIDE_EXPORT(void, label, const void *block, const char *name, size_t bytes)
-{
-    const uint64_t values[] = {(uintptr_t)block, name_id(name), bytes};
-    say(TIDE_EXTRA_LABEL, values, 3);
-}
-
-TIDE_EXPORT(void, event, uint64_t id)
-{
-    say(TIDE_EXTRA_EVENT, &id, 1);
-}
-
-TIDE_EXPORT(void, snapshot, const char *name)
-{
-    const uint64_t id = name_id(name);
-    say(TIDE_EXTRA_SNAPSHOT, &id, 1);
+    leave(name);
 }
 
 TIDE_EXPORT(void, loop_begin, const char *name)
 {
-    tide_recorder_region_begin(name);
+    enter(name, true);
 }
 
 TIDE_EXPORT(void, loop_end, const char *name)
 {
-    tide_recorder_region_end(name);
+    leave(name);
 }
 
 TIDE_EXPORT(void, iteration, int64_t number)
 {
-    (void)number;
+    const uint64_t value = (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
+    if (recording())
+        say(TIDE_EXTRA_ITERATION, &value, 1);
 }
 
 TIDE_EXPORT(void, iteration_end, void)
 {
+    if (recording())
+        say(TIDE_EXTRA_ITERATION_END, NULL, 0);
+}
+
+/* What other threads do from here on gets a time of its own, later than the mark's. */
+static void say_to_all(uint8_t kind, const char *name)
+{
+    if (!recording())
+        return;
+    const int saved = errno;
+    say_name(kind, tide_name_of(name));
+    if (atomic_load(&tide_process->multi))
+        tide_stream_call_all(TIDE_ATTENTION_TICK);
+    errno = saved;
 }
 
 TIDE_EXPORT(void, phase_begin, const char *name)
 {
-    (void)name;
+    say_to_all(TIDE_EXTRA_PHASE_BEGIN, name);
 }
 
 TIDE_EXPORT(void, phase_end, const char *name)
 {
-    (void)name;
+    say_to_all(TIDE_EXTRA_PHASE_END, name);
+}
+
+/* --- Labels ------------------------------------------------------------------------- */
+
+TIDE_EXPORT(void, label, const void *block, const char *name, size_t bytes)
+{
+    if (!recording())
+        return;
+    const uint64_t values[] = {(uintptr_t)block, number_of(tide_name_of(name)), bytes};
+    say(TIDE_EXTRA_LABEL, values, 3);
 }
 
 TIDE_EXPORT(void, label_shape, const void *block, const char *name,
             size_t element_bytes, const size_t *extents, size_t dimensions)
 {
+    if (!recording())
+        return;
     size_t bytes = element_bytes;
     for (size_t i = 0; i < dimensions; i++)
         bytes *= extents[i];
     tide_recorder_label(block, name, bytes);
+    const uint64_t element[] = {(uintptr_t)block, 0, element_bytes};
+    say(TIDE_EXTRA_SHAPE, element, 3);
+    for (size_t i = 0; i < dimensions && i < TIDE_SHAPE_DIMENSIONS; i++) {
+        const uint64_t extent[] = {(uintptr_t)block, i + 1, extents[i]};
+        say(TIDE_EXTRA_SHAPE, extent, 3);
+    }
 }
 
 TIDE_EXPORT(void, unlabel, const void *block)
 {
-    (void)block;
+    const uint64_t address = (uintptr_t)block;
+    if (recording())
+        say(TIDE_EXTRA_UNLABEL, &address, 1);
 }
 
 TIDE_EXPORT(void, pool_alloc, const char *pool, const void *block, size_t bytes,
             const char *label)
 {
-    (void)pool, (void)block, (void)bytes, (void)label;
+    if (!recording() || !block)
+        return;
+    const uint64_t names = number_of(tide_name_of(pool ? pool : "pool")) << 32 |
+                           number_of(tide_name_of(label));
+    const uint64_t values[] = {(uintptr_t)block, bytes, names};
+    say(TIDE_EXTRA_POOL_ALLOC, values, 3);
 }
 
 TIDE_EXPORT(void, pool_free, const char *pool, const void *block)
 {
-    (void)pool, (void)block;
+    if (!recording() || !block)
+        return;
+    const uint64_t values[] = {(uintptr_t)block,
+                               number_of(tide_name_of(pool ? pool : "pool"))};
+    say(TIDE_EXTRA_POOL_FREE, values, 2);
 }
 
-TIDE_EXPORT(void, pause, int scope)
+/* --- Marks -------------------------------------------------------------------------- */
+
+TIDE_EXPORT(void, event, uint64_t id)
 {
-    (void)scope;
+    if (recording())
+        say(TIDE_EXTRA_EVENT, &id, 1);
 }
 
-TIDE_EXPORT(void, resume, int scope)
+TIDE_EXPORT(void, snapshot, const char *name)
 {
-    (void)scope;
+    if (recording())
+        say_name(TIDE_EXTRA_SNAPSHOT, tide_name_of(name));
 }
 
-TIDE_EXPORT(tide_handle, window_start, const char *name, int scope)
-{
-    (void)name, (void)scope;
-    return TIDE_NOTHING;
-}
-
-TIDE_EXPORT(int, stop, tide_handle window, struct tide_stats *stats)
-{
-    (void)window;
-    if (stats)
-        *stats = (struct tide_stats){0};
-    return TIDE_UNAVAILABLE;
-}
-
-TIDE_EXPORT(int, peek, tide_handle window, struct tide_stats *stats)
-{
-    return tide_recorder_stop(window, stats);
-}
-
-TIDE_EXPORT(int, register, void)
-{
-    return TIDE_UNAVAILABLE;
-}
-
-TIDE_EXPORT(int, deregister, struct tide_stats *stats)
-{
-    return tide_recorder_stop(TIDE_NOTHING, stats);
-}
-
-TIDE_EXPORT(int, monitor_add, tide_alloc_called alloc_called,
-            tide_free_called free_called, void *user, tide_handle *monitor)
-{
-    (void)alloc_called, (void)free_called, (void)user;
-    *monitor = TIDE_NOTHING;
-    return TIDE_UNAVAILABLE;
-}
-
-TIDE_EXPORT(int, monitor_remove, tide_handle monitor)
-{
-    (void)monitor;
-    return TIDE_UNKNOWN;
-}
-
-TIDE_EXPORT(int, hush, int hushed)
-{
-    (void)hushed;
-    return 0;
-}
-
-TIDE_EXPORT(int, report, void)
-{
-    return TIDE_UNAVAILABLE;
-}
-
-TIDE_EXPORT(int, find, const void *address, struct tide_found_block *block)
-{
-    (void)address;
-    *block = (struct tide_found_block){0};
-    return TIDE_UNAVAILABLE;
-}
-
-TIDE_EXPORT(int, counters, struct tide_counters *counters)
-{
-    *counters =
-        (struct tide_counters){.recording = atomic_load(&tide_phase) == TIDE_PHASE_ON};
-    return TIDE_DONE;
-}
+/* --- The table ---------------------------------------------------------------------- */
 
 extern const struct tide_recorder_api tide_recorder_api
     __attribute__((visibility("default")));

@@ -21,6 +21,7 @@
 #include "capture/real.h"
 #include "capture/record.h"
 #include "capture/stack.h"
+#include "capture/trail.h"
 
 /* From now on events carry numbers where threads meet.  This thread's lane says so before
  * the other thread exists, so that the reader holds new lanes back until here. */
@@ -41,6 +42,18 @@ static void second_thread(void)
     tide_leave(self, stream);
 }
 
+/* A thread begins in the regions of its creator.  It ends in a jump too: the thread's stack
+ * is as it would be without us. */
+static void *begin_in_regions(void *its_trail)
+{
+    struct tide_trail *const trail = its_trail;
+    const struct tide_hush before = tide_hush_begin(&tide_self);
+    tide_self.trail = trail;
+    tide_thread_watch(NULL);
+    tide_hush_end(&tide_self, before);
+    return trail->start(trail->argument);
+}
+
 TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                              void *(*start)(void *), void *argument)
 {
@@ -49,7 +62,16 @@ TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     const int saved = errno;
     second_thread();
     errno = saved;
-    return tide_real.pthread_create(thread, attributes, start, argument);
+    struct tide_trail *const trail = tide_trail_for_child(tide_self.trail);
+    if (TIDE_LIKELY(!trail))
+        return tide_real.pthread_create(thread, attributes, start, argument);
+    trail->start = start;
+    trail->argument = argument;
+    const int status =
+        tide_real.pthread_create(thread, attributes, begin_in_regions, trail);
+    if (status != 0)
+        tide_trail_give_back(trail);
+    return status;
 }
 
 TIDE_HOOK int pthread_setname_np(pthread_t thread, const char *name)

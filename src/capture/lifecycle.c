@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 #include "base/raw/ticks.h"
@@ -22,6 +23,7 @@
 #include "capture/record.h"
 #include "capture/session.h"
 #include "capture/spawn.h"
+#include "capture/trail.h"
 
 uint32_t tide_spaces;
 bool tide_heap_ignored;
@@ -103,11 +105,18 @@ static bool start(void)
     return true;
 }
 
+static void read_switches(void)
+{
+    const char *const inherit = secure_getenv("TIDEMARK_INHERIT");
+    tide_trail_inherits = !inherit || strcmp(inherit, "off") != 0;
+}
+
 static void start_once(void)
 {
     struct tide_self *self = &tide_self;
     const struct tide_hush before = tide_hush_begin(self);
     const bool on = tide_real_resolve() && start();
+    read_switches();
     atomic_store(&tide_phase, on ? TIDE_PHASE_ON : TIDE_PHASE_INERT);
     if (on)
         pthread_atfork(fork_begins, fork_parent, fork_child);

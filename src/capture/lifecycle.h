@@ -11,7 +11,7 @@
 
 #include "capture/stream.h"
 
-/* Arrange for tide_thread_ends() to be called when the calling thread ends. */
+/* Arrange for the end of the calling thread to be noticed; it has STREAM, or NULL. */
 void tide_thread_watch(struct tide_stream *stream);
 
 /* Start recording, unless that was done. */

@@ -15,7 +15,7 @@
 #include "capture/session.h"
 
 struct tide_process_state *tide_process;
-uint64_t tide_fixed_bytes = sizeof(struct tide_process_state);
+_Atomic uint64_t tide_fixed_bytes = sizeof(struct tide_process_state);
 _Atomic uint32_t tide_phase;
 
 /* Of the process before fork, to tell the child who its parent was.  Not wiped. */
@@ -89,6 +89,22 @@ void tide_private_release(void *memory, uint64_t bytes)
     tide_process->mapped_bytes -= bytes;
 }
 
+void *tide_lasting_memory(uint64_t bytes)
+{
+    const long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == -1)
+        return NULL;
+    atomic_fetch_add(&tide_fixed_bytes, bytes);
+    return (void *)at;
+}
+
+void tide_lasting_release(void *memory, uint64_t bytes)
+{
+    syscall(SYS_munmap, memory, bytes);
+    atomic_fetch_sub(&tide_fixed_bytes, bytes);
+}
+
 /* Children forked from here on, by whomever, need not find out for themselves. */
 void tide_process_stop(void)
 {
@@ -134,47 +150,22 @@ void tide_process_note(uint64_t kind, const uint8_t *payload, uint32_t bytes)
     tide_unlock(&tide_process->lock);
 }
 
-static uint64_t hash_name(const char *name)
+uint32_t tide_process_tell_name_now(const struct tide_name *name)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-    return hash ? hash : 1;
-}
-
-static uint32_t add_name(const char *name, struct tide_known_name *entry)
-{
-    uint8_t payload[1024 + 2 * TIDE_VARINT_MAX];
-    const size_t length = strnlen(name, 1024);
-    if (tide_process->name_count >= TIDE_NAMES_MAX / 2)
-        return 0;
-    entry->id = ++tide_process->name_count;
-    uint8_t *out = tide_put_varint(payload, entry->id);
-    out = tide_put_varint(out, length);
-    memcpy(out, name, length);
-    out += length;
-    tide_process_note_locked(TIDE_NOTE_NAME, payload, (uint32_t)(out - payload));
-    return entry->id;
-}
-
-uint32_t tide_process_name(const char *name)
-{
-    const uint64_t hash = hash_name(name);
-    uint32_t id = 0;
+    uint8_t payload[TIDE_NAME_BYTES + 2 * TIDE_VARINT_MAX];
+    _Atomic uint64_t *const told = &tide_process->names_told[(name->id - 1) / 64];
+    const uint64_t bit = 1ull << (name->id - 1) % 64;
     tide_lock(&tide_process->lock);
-    for (uint32_t i = 0; i < TIDE_NAMES_MAX && !id; i++) {
-        struct tide_known_name *entry =
-            &tide_process->names[(hash + i) % TIDE_NAMES_MAX];
-        if (entry->id && entry->hash == hash)
-            id = entry->id;
-        if (entry->id)
-            continue;
-        entry->hash = hash;
-        id = add_name(name, entry);
-        break;
+    if (!(atomic_load(told) & bit)) {
+        uint8_t *out = tide_put_varint(payload, name->id);
+        out = tide_put_varint(out, name->length);
+        memcpy(out, name->text, name->length);
+        out += name->length;
+        tide_process_note_locked(TIDE_NOTE_NAME, payload, (uint32_t)(out - payload));
+        atomic_fetch_or(told, bit);
     }
     tide_unlock(&tide_process->lock);
-    return id;
+    return name->id;
 }
 
 /* --- Beginning -------------------------------------------------------------------- */

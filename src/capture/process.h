@@ -11,23 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/name_table.h"
 #include "capture/stream.h"
 #include "trace/ring.h"
 
 enum {
     TIDE_MODULES_MAX = 4096, /* loaded ELF files known at a time */
-    TIDE_NAMES_MAX = 4096,   /* names of regions, labels, marks */
 };
 
 struct tide_known_module {
     uint64_t start, end;
     uint32_t id;       /* in notes: never used twice */
     _Atomic bool gone; /* the place may be used again */
-};
-
-struct tide_known_name {
-    uint64_t hash;
-    uint32_t id; /* 0: free */
 };
 
 struct tide_process_state {
@@ -47,8 +42,7 @@ struct tide_process_state {
     _Atomic uint32_t module_count;
     uint32_t next_module_id;
     struct tide_known_module modules[TIDE_MODULES_MAX];
-    uint32_t name_count;
-    struct tide_known_name names[TIDE_NAMES_MAX];
+    _Atomic uint64_t names_told[TIDE_NAMES_MAX / 64]; /* a bit for each number */
     _Atomic uint64_t mapped_bytes; /* private memory the recorder holds */
     uint64_t order_bytes; /* of that, the order table: reserved, touched in part */
 };
@@ -61,7 +55,7 @@ enum tide_phase {
 };
 
 extern struct tide_process_state *tide_process;
-extern uint64_t tide_fixed_bytes; /* mapped once, kept over fork: beside mapped_bytes */
+extern _Atomic uint64_t tide_fixed_bytes; /* kept over fork: beside mapped_bytes */
 extern _Atomic uint32_t tide_phase;
 
 /* Hold signals back until as many calls of tide_unshield().  A handler may leave by
@@ -77,6 +71,9 @@ void tide_unlock(_Atomic uint32_t *lock) TIDE_COLD;
 /* Zeroed private memory that a forked child finds zeroed again; NULL on failure. */
 void *tide_private_memory(uint64_t bytes);
 void tide_private_release(void *memory, uint64_t bytes);
+/* The same for what forked children go on with as it is. */
+void *tide_lasting_memory(uint64_t bytes);
+void tide_lasting_release(void *memory, uint64_t bytes);
 
 /* Begin recording in this process (first start, or first event after fork).  Call with
  * busy set; false: not recorded. */
@@ -97,7 +94,17 @@ void tide_process_note(uint64_t kind, const uint8_t *payload, uint32_t bytes) TI
 void tide_process_note_locked(uint64_t kind, const uint8_t *payload,
                               uint32_t bytes) TIDE_COLD;
 
-/* Number NAME (a copy is sent along); 0 when there is no room.  Locks. */
-uint32_t tide_process_name(const char *name) TIDE_COLD;
+/* The collector knows NAME, or is told now (locks).  Its number; 0 for NULL. */
+uint32_t tide_process_tell_name_now(const struct tide_name *name) TIDE_COLD;
+static inline uint32_t tide_process_tell_name(const struct tide_name *name)
+{
+    if (TIDE_UNLIKELY(!name))
+        return 0;
+    const uint64_t told = atomic_load_explicit(
+        &tide_process->names_told[(name->id - 1) / 64], memory_order_relaxed);
+    if (TIDE_LIKELY(told >> (name->id - 1) % 64 & 1))
+        return name->id;
+    return tide_process_tell_name_now(name);
+}
 
 #endif

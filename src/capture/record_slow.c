@@ -227,6 +227,27 @@ void tide_record_map(struct tide_caller caller, const struct tide_map_record *ma
     errno = saved;
 }
 
+/* Stamped: what was before it has an earlier time, also in other lanes. */
+static bool is_stamped(const struct tide_stream *stream, uint8_t kind)
+{
+    switch (kind) {
+    case TIDE_EXTRA_EVENT:
+    case TIDE_EXTRA_SNAPSHOT:
+    case TIDE_EXTRA_PHASE_BEGIN:
+    case TIDE_EXTRA_PHASE_END:
+    case TIDE_EXTRA_PAUSE:
+    case TIDE_EXTRA_RESUME:
+        return true;
+    case TIDE_EXTRA_LABEL: /* the block may be another thread's */
+    case TIDE_EXTRA_UNLABEL:
+    case TIDE_EXTRA_POOL_ALLOC:
+    case TIDE_EXTRA_POOL_FREE:
+        return stream->numbered;
+    default:
+        return false;
+    }
+}
+
 void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *values,
                        uint32_t count)
 {
@@ -239,8 +260,8 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
         return;
     }
     tide_flush_pending(stream); /* the block of a label may be among them */
-    if (kind == TIDE_EXTRA_SNAPSHOT || kind == TIDE_EXTRA_EVENT)
-        stream->limit = 0; /* stamped: what was before it has an earlier time */
+    if (kind >= TIDE_EXTRA_LABEL && is_stamped(stream, kind))
+        stream->limit = 0;
     if (tide_stream_room(stream, TIDE_RECORD_MAX)) /* steps nothing */
         tide_stream_publish(
             stream, tide_put_extra(tide_stream_at(stream), kind, values, count));

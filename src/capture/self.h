@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct tide_stream;
+struct tide_trail;
 
 /* What the recorder is doing in this thread.  A signal handler that interrupts it and
  * allocates finds this set: see "Nested events" in nested.c. */
@@ -36,10 +37,11 @@ struct tide_self {
         };
         uint16_t occupied; /* either */
     };
-    uint8_t ended;       /* the thread's last destructor has run */
-    uint8_t shielded;    /* signals are held back, so many times over */
-    uint8_t exit_rounds; /* how often the thread's destructor came by */
-    uint8_t new_kind;    /* operator new calls malloc: 1 + enum tide_alloc_kind */
+    uint8_t ended;            /* the thread's last destructor has run */
+    uint8_t shielded;         /* signals are held back, so many times over */
+    uint8_t exit_rounds;      /* how often the thread's destructor came by */
+    uint8_t new_kind;         /* operator new calls malloc: 1 + enum tide_alloc_kind */
+    struct tide_trail *trail; /* borrowed; the thread's regions; NULL: it had none */
 };
 
 extern _Thread_local struct tide_self tide_self

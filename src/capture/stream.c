@@ -21,6 +21,7 @@
 #include "capture/order.h"
 #include "capture/process.h"
 #include "capture/session.h"
+#include "capture/trail.h"
 
 enum {
     TIDE_PREAMBLE = 64, /* bytes that stamps and marks before a record may take */
@@ -273,7 +274,8 @@ static bool refill(struct tide_stream *stream, uint32_t need)
 {
     if (TIDE_UNLIKELY(stream->torn))
         return false;
-    if (!stream->shared && !tide_stream_open(stream))
+    const bool forked = !stream->shared;
+    if (forked && !tide_stream_open(stream))
         return false;
     if (atomic_load(&tide_process->off))
         return lose_one(stream);
@@ -288,6 +290,10 @@ static bool refill(struct tide_stream *stream, uint32_t need)
     }
     put_due(stream, attention);
     set_limit(stream);
+    if (forked && tide_self.trail && tide_self.trail->depth) {
+        tide_trail_tell(stream);
+        return tide_stream_room(stream, need);
+    }
     if (attention && atomic_load(&tide_session->sleeping) == 2)
         tide_session_wake(); /* everything was idle; now it is not */
     if (stream->limit < stream->pos + need)

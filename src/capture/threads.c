@@ -20,6 +20,7 @@
 #include "capture/process.h"
 #include "capture/record.h"
 #include "capture/session.h"
+#include "capture/trail.h"
 
 enum { TIDE_LAST_ROUND = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
 
@@ -214,6 +215,8 @@ struct tide_stream *tide_stream_of_thread(void)
     stream = stream ? take_over(stream) : new_stream();
     if (stream) {
         write_thread_mark(stream, TIDE_EXTRA_THREAD_BEGIN);
+        if (self->trail && self->trail->depth)
+            tide_trail_tell(stream);
         self->stream = stream;
         const struct tide_hush before = tide_hush_begin(self);
         tide_thread_watch(stream);
@@ -288,6 +291,7 @@ static void thread_ends(void *value)
         pthread_setspecific(thread_key, value);
         return;
     }
+    tide_trail_leave(self);
     struct tide_stream *stream = self->stream;
     if (!stream || self->busy)
         return;
@@ -308,5 +312,5 @@ void tide_thread_watch(struct tide_stream *stream)
     if (!thread_key_made)
         thread_key_made = pthread_key_create(&thread_key, thread_ends) == 0;
     if (thread_key_made)
-        pthread_setspecific(thread_key, stream);
+        pthread_setspecific(thread_key, stream ? (void *)stream : &thread_key);
 }

@@ -68,6 +68,7 @@ struct tide_lane_book {
 struct tide_process_book {
     struct tide_live live;
     struct tide_mapped mapped;
+    struct tide_phases phases;
     uint64_t dropped;    /* said by DROPPED records */
     uint32_t first_lane; /* index + 1 */
     bool known;
@@ -121,7 +122,7 @@ struct tide_account {
     struct tide_pairs flow_pairs; /* (maker, taker) of each flow */
     struct tide_flow *flows;      /* owned */
     size_t flow_capacity;
-    uint64_t extra_records[16];
+    uint64_t extra_records[32];
     uint64_t alloc_kinds[16]; /* blocks made, by enum tide_alloc_kind */
     uint64_t map_calls[8];    /* by enum tide_map_call */
 };

@@ -28,7 +28,31 @@ static enum tide_status begin_thread(struct tide_account *account,
     };
     struct tide_lane_book *const lane = &account->lanes[event->lane];
     memset(lane->flow_hints, 0, sizeof(lane->flow_hints)); /* they were another's */
-    return tide_where_thread(&account->contexts, &lane->where, &thread);
+    const enum tide_status status =
+        tide_where_thread(&account->contexts, &lane->where, &thread);
+    return status ? status
+                  : tide_where_phases(&account->contexts, &lane->where,
+                                      &account->processes[event->process].phases);
+}
+
+/* The process of the event enters a phase or leaves it, and with it all its threads. */
+static enum tide_status on_phase(const struct tide_entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_event *const event = entry->event;
+    struct tide_phases *const phases = &entry->process->phases;
+    enum tide_status status = event->extra == TIDE_EXTRA_PHASE_BEGIN
+                                  ? tide_phases_enter(&account->contexts, phases,
+                                                      event->process, event->value)
+                                  : tide_phases_leave(&account->contexts, phases,
+                                                      event->process, event->value);
+    for (uint32_t lane = entry->process->first_lane; lane && !status;) {
+        struct tide_lane_book *const book = &account->lanes[lane - 1];
+        lane = book->next_lane;
+        if (book->where.thread != TIDE_NO_THREAD)
+            status = tide_where_phases(&account->contexts, &book->where, phases);
+    }
+    return status;
 }
 
 enum tide_status tide_account_locate(struct tide_account *account,
@@ -90,6 +114,22 @@ enum tide_status tide_entry_flow(const struct tide_entry *entry, uint32_t key,
     more->foreign_calls++;
     more->foreign_bytes += bytes;
     return TIDE_OK;
+}
+
+/* A forked child's first record, perhaps: then its thread is not known yet. */
+static enum tide_status on_inherit(const struct tide_entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_event *const event = entry->event;
+    struct tide_where *const where = &entry->lane->where;
+    enum tide_status status = TIDE_OK;
+    if (where->thread == TIDE_NO_THREAD)
+        status = begin_thread(account, event, 0);
+    return status
+               ? status
+               : tide_where_inherit(&account->contexts, where, event->process,
+                                    (struct tide_inherited){event->value, event->value2,
+                                                            event->value3 != 0});
 }
 
 /* --- Labels --------------------------------------------------------------------------- */
@@ -211,11 +251,17 @@ static enum tide_status on_extra(const struct tide_entry *entry)
         entry->lane->newest = 0;
         return TIDE_OK;
     case TIDE_EXTRA_REGION_BEGIN:
+    case TIDE_EXTRA_LOOP_BEGIN:
         return tide_where_enter(&account->contexts, where, event->process,
                                 event->value);
     case TIDE_EXTRA_REGION_END:
         return tide_where_leave(&account->contexts, where, event->process,
                                 event->value);
+    case TIDE_EXTRA_REGION_BASE:
+        return on_inherit(entry);
+    case TIDE_EXTRA_PHASE_BEGIN:
+    case TIDE_EXTRA_PHASE_END:
+        return on_phase(entry);
     case TIDE_EXTRA_LABEL:
         return on_label(entry);
     default:

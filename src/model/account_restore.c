@@ -193,17 +193,24 @@ static bool made_bool(const bool *place)
     return byte != 0;
 }
 
+static uint32_t depth_of(const struct tide_contexts *contexts, uint32_t region)
+{
+    uint32_t depth = 0;
+    for (; region; region = (uint32_t)contexts->regions.list[region - 1].one)
+        depth++;
+    return depth;
+}
+
 /* Its depth is that of its region, unless that is as deep as they are told apart. */
 static bool is_where(const struct tide_contexts *contexts,
                      const struct tide_where *where)
 {
-    uint32_t depth = 0;
     if ((where->thread != TIDE_NO_THREAD && where->thread >= contexts->thread_count) ||
         where->region > contexts->regions.count)
         return false;
-    for (uint32_t at = where->region; at;
-         at = (uint32_t)contexts->regions.list[at - 1].one)
-        depth++;
+    const uint32_t depth = depth_of(contexts, where->region);
+    if (where->phases > depth || where->inherited > depth - where->phases)
+        return false;
     for (size_t space = 0; space < TIDE_SPACES; space++) {
         if (where->context[space] != TIDE_NO_CONTEXT &&
             where->context[space] >= contexts->contexts.count)
@@ -380,6 +387,10 @@ static enum tide_status get_process(struct reading *reading, uint32_t number)
         return status;
     book->known = saved.known != 0;
     book->forked = saved.forked != 0;
+    if (saved.phases.region > account->contexts.regions.count ||
+        saved.phases.depth != depth_of(&account->contexts, saved.phases.region))
+        return TIDE_ECORRUPT;
+    book->phases = saved.phases;
     book->dropped = saved.dropped;
     book->mapped.bytes = saved.mapped_bytes;
     book->mapped.peak_bytes = saved.mapped_peak;

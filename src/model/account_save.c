@@ -97,6 +97,7 @@ static void save_process(const struct tide_live_store *store,
     const struct tide_saved_process saved = {
         .known = book->known,
         .forked = book->forked,
+        .phases = book->phases,
         .dropped = book->dropped,
         .blocks = book->live.count,
         .ranges = walk_ranges(&book->mapped.ranges, NULL),

@@ -34,7 +34,7 @@ struct tide_saved_account {
     uint64_t lanes_seen, next_end;
     uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;
     uint64_t replaced_blocks, unmatched_labels, region_mismatches;
-    uint64_t extra_records[16];
+    uint64_t extra_records[32];
     uint64_t alloc_kinds[16];
     uint64_t map_calls[8];
     uint64_t standing[TIDE_MAPPED_KINDS], highest[TIDE_MAPPED_KINDS];
@@ -47,6 +47,7 @@ struct tide_saved_account {
 
 struct tide_saved_process {
     uint64_t known, forked;
+    struct tide_phases phases;
     uint64_t dropped;
     uint64_t blocks, ranges;
     uint64_t mapped_bytes, mapped_peak;

@@ -197,20 +197,39 @@ enum tide_status tide_where_thread(struct tide_contexts *contexts,
     return TIDE_OK;
 }
 
+static enum tide_status find_region(struct tide_contexts *contexts, uint32_t around,
+                                    uint32_t name, uint32_t *out)
+{
+    uint32_t number;
+    const enum tide_status status =
+        tide_pairs_find(&contexts->regions, (struct tide_pair){around, name}, &number);
+    *out = number + 1;
+    return status;
+}
+
+static uint32_t around(const struct tide_contexts *contexts, uint32_t region)
+{
+    return (uint32_t)contexts->regions.list[region - 1].one;
+}
+
+/* How many regions of WHERE are told apart. */
+static uint32_t told_apart(uint32_t depth)
+{
+    return depth < TIDE_REGIONS_DEEP ? depth : TIDE_REGIONS_DEEP;
+}
+
 enum tide_status tide_where_enter(struct tide_contexts *contexts,
                                   struct tide_where *where, uint32_t process,
                                   uint64_t id)
 {
-    uint32_t name, number;
+    uint32_t name;
     enum tide_status status = TIDE_OK;
     if (where->depth < TIDE_REGIONS_DEEP) {
         status = find_name(contexts, process, id, &name);
         if (!status)
-            status = tide_pairs_find(&contexts->regions,
-                                     (struct tide_pair){where->region, name}, &number);
+            status = find_region(contexts, where->region, name, &where->region);
         if (status)
             return status;
-        where->region = number + 1;
         move_on(where);
     }
     where->depth += where->depth < UINT32_MAX;
@@ -221,7 +240,8 @@ enum tide_status tide_where_leave(struct tide_contexts *contexts,
                                   struct tide_where *where, uint32_t process,
                                   uint64_t id)
 {
-    uint32_t name;
+    const uint32_t lowest = where->phases + where->inherited;
+    uint32_t name, region = where->region;
     if (where->depth > TIDE_REGIONS_DEEP) {
         where->depth--;
         return TIDE_OK;
@@ -229,18 +249,90 @@ enum tide_status tide_where_leave(struct tide_contexts *contexts,
     const enum tide_status status = find_name(contexts, process, id, &name);
     if (status)
         return status;
-    const struct tide_pair *const regions = contexts->regions.list;
-    uint32_t left = 0;
-    for (uint32_t at = where->region; at; at = (uint32_t)regions[at - 1].one) {
-        left++;
-        if (name && regions[at - 1].other != name)
+    for (uint32_t depth = where->depth; depth > lowest; depth--) {
+        const struct tide_pair last = contexts->regions.list[region - 1];
+        region = (uint32_t)last.one;
+        if (name && last.other != name)
             continue;
-        contexts->region_mismatches += left > 1;
-        where->region = (uint32_t)regions[at - 1].one;
-        where->depth -= left;
+        contexts->region_mismatches += depth < where->depth;
+        where->region = region;
+        where->depth = depth - 1;
         move_on(where);
         return TIDE_OK;
     }
     contexts->region_mismatches++;
     return TIDE_OK;
+}
+
+enum tide_status tide_where_inherit(struct tide_contexts *contexts,
+                                    struct tide_where *where, uint32_t process,
+                                    struct tide_inherited inherited)
+{
+    if (inherited.level == 0) {
+        for (uint32_t i = told_apart(where->depth); i > where->phases; i--)
+            where->region = around(contexts, where->region);
+        where->depth = told_apart(where->phases);
+        where->inherited = 0;
+        move_on(where);
+    }
+    if (!inherited.id || where->depth >= TIDE_REGIONS_DEEP)
+        return TIDE_OK;
+    where->inherited += !inherited.own;
+    return tide_where_enter(contexts, where, process, inherited.id);
+}
+
+/* --- Phases -------------------------------------------------------------------------- */
+
+enum tide_status tide_phases_enter(struct tide_contexts *contexts,
+                                   struct tide_phases *phases, uint32_t process,
+                                   uint64_t id)
+{
+    uint32_t name;
+    enum tide_status status = find_name(contexts, process, id, &name);
+    if (status || phases->depth >= TIDE_REGIONS_DEEP / 2)
+        return status;
+    phases->depth++;
+    return find_region(contexts, phases->region, name, &phases->region);
+}
+
+enum tide_status tide_phases_leave(struct tide_contexts *contexts,
+                                   struct tide_phases *phases, uint32_t process,
+                                   uint64_t id)
+{
+    uint32_t name, region = phases->region;
+    const enum tide_status status = find_name(contexts, process, id, &name);
+    if (status)
+        return status;
+    for (uint32_t depth = phases->depth; depth > 0; depth--) {
+        const struct tide_pair last = contexts->regions.list[region - 1];
+        region = (uint32_t)last.one;
+        if (name && last.other != name)
+            continue;
+        contexts->region_mismatches += depth < phases->depth;
+        *phases = (struct tide_phases){.region = region, .depth = depth - 1};
+        return TIDE_OK;
+    }
+    contexts->region_mismatches++;
+    return TIDE_OK;
+}
+
+enum tide_status tide_where_phases(struct tide_contexts *contexts,
+                                   struct tide_where *where,
+                                   const struct tide_phases *phases)
+{
+    uint32_t names[TIDE_REGIONS_DEEP];
+    uint32_t own = 0, region = where->region;
+    for (uint32_t i = told_apart(where->depth); i > where->phases; i--) {
+        names[own++] = (uint32_t)contexts->regions.list[region - 1].other;
+        region = around(contexts, region);
+    }
+    where->region = phases->region;
+    uint32_t depth = phases->depth;
+    enum tide_status status = TIDE_OK;
+    for (; own > 0 && depth < TIDE_REGIONS_DEEP && !status; own--, depth++)
+        status = find_region(contexts, where->region, names[own - 1], &where->region);
+    where->depth = where->depth - where->phases + phases->depth;
+    where->phases = phases->depth;
+    move_on(where);
+    return status;
 }

@@ -11,6 +11,9 @@
  * when that is not the innermost of all, or there is none, it is a mismatch, and counted.
  * An end without a name ends the innermost.  Beyond TIDE_REGIONS_DEEP, regions are
  * followed but not told apart from the one around them.
+ *
+ * Outermost are the phases of the process, then what a thread has inherited from the one
+ * that created it (REGION_BASE); neither are a thread's to end.
  */
 #ifndef TIDE_MODEL_CONTEXT_H
 #define TIDE_MODEL_CONTEXT_H
@@ -65,6 +68,8 @@ struct tide_where {
     uint32_t thread;               /* TIDE_NO_THREAD: not known yet */
     uint32_t region;               /* 0: none */
     uint32_t depth;                /* of regions, also of those not told apart */
+    uint32_t phases;               /* of these, the first: the process is in them */
+    uint32_t inherited;            /* and so many after them are of another thread */
     uint32_t context[TIDE_SPACES]; /* without a label; TIDE_NO_CONTEXT: to be found */
 };
 
@@ -84,6 +89,33 @@ enum tide_status tide_where_enter(struct tide_contexts *contexts,
 enum tide_status tide_where_leave(struct tide_contexts *contexts,
                                   struct tide_where *where, uint32_t process,
                                   uint64_t id);
+
+/* A thread of PROCESS begins at LEVEL in a region that it has not entered, ID; 0: in none.
+ * Level 0 comes first, and ends all that the thread was in. */
+struct tide_inherited {
+    uint64_t level, id;
+    bool own; /* it may end it: it entered it before it was forked */
+};
+enum tide_status tide_where_inherit(struct tide_contexts *contexts,
+                                    struct tide_where *where, uint32_t process,
+                                    struct tide_inherited inherited);
+
+/* The phases that a process is in. */
+struct tide_phases {
+    uint32_t region; /* 0: none */
+    uint32_t depth;
+};
+/* PROCESS enters the phase ID, or leaves it (0: the innermost). */
+enum tide_status tide_phases_enter(struct tide_contexts *contexts,
+                                   struct tide_phases *phases, uint32_t process,
+                                   uint64_t id);
+enum tide_status tide_phases_leave(struct tide_contexts *contexts,
+                                   struct tide_phases *phases, uint32_t process,
+                                   uint64_t id);
+/* From here on WHERE is in these PHASES. */
+enum tide_status tide_where_phases(struct tide_contexts *contexts,
+                                   struct tide_where *where,
+                                   const struct tide_phases *phases);
 
 /* The context of SPACE without a label; sets where->context[space].  WHERE has a
  * thread. */

@@ -191,7 +191,7 @@ struct tide_model {
     double duration_s;
     uint64_t rss_peak_bytes;
     uint64_t threads, processes;
-    uint64_t extra_records[16]; /* how many of each enum tide_extra were seen */
+    uint64_t extra_records[32]; /* how many of each enum tide_extra were seen */
     uint64_t alloc_kinds[16];   /* blocks made, by enum tide_alloc_kind */
     uint64_t map_calls[8];      /* by enum tide_map_call */
     /* The heap over time: the highest live bytes in each of timeline_count stretches of

@@ -315,6 +315,26 @@ enum tide_extra {
     TIDE_EXTRA_LABEL = 9,        /* varint address, varint name id, varint bytes */
     TIDE_EXTRA_EVENT = 10,       /* varint id: an iteration of the outer loop began */
     TIDE_EXTRA_SNAPSHOT = 11,    /* varint name id */
+    TIDE_EXTRA_LOOP_BEGIN = 12,  /* varint name id: a region that is a loop; its end is
+                                    REGION_END */
+    TIDE_EXTRA_ITERATION = 13,   /* varint zigzag number: of the innermost loop */
+    TIDE_EXTRA_ITERATION_END = 14, /* nothing */
+    TIDE_EXTRA_REGION_BASE = 15,   /* varint level, varint name id, varint 1: it can end
+                                    the region: one that the thread is in without having
+                                    entered it in this lane; level 0 comes first and ends
+                                    all regions before; name 0: there is none */
+    TIDE_EXTRA_PHASE_BEGIN = 16,   /* varint name id: of the whole process */
+    TIDE_EXTRA_PHASE_END = 17,     /* varint name id */
+    TIDE_EXTRA_UNLABEL = 18,       /* varint address */
+    TIDE_EXTRA_SHAPE = 19,         /* varint address, varint place, varint value: of the
+                                    block's label, which was just given; place 0: bytes of
+                                    an element, 1 to 8: extents, slowest first */
+    TIDE_EXTRA_POOL_ALLOC = 20, /* varint address, varint bytes, varint name id of the
+                                    pool << 32 | name id of the label, 0: none */
+    TIDE_EXTRA_POOL_FREE = 21,  /* varint address, varint name id of the pool */
+    TIDE_EXTRA_PAUSE = 22,      /* varint scope (0 process, 1 thread): births are not
+                                    recorded from here on */
+    TIDE_EXTRA_RESUME = 23,     /* varint scope */
 };
 
 enum tide_drop {

@@ -33,7 +33,8 @@ struct tide_chunk_sums tide_info_chunks(const struct tide_trace *trace);
 /* How many frames have names in the trace itself (tidemark pack). */
 size_t tide_info_embedded(const struct tide_trace *trace);
 
-/* What was recorded, by kind: entry INDEX of a list; NULL at its end.  *COUNT may be 0. */
+/* What was recorded, by kind: entry INDEX of a list; NULL at its end, "" for
+ * one that need not be shown.  *COUNT may be 0. */
 const char *tide_info_kind(const struct tide_model *model, size_t index,
                            uint64_t *count);
 

@@ -16,6 +16,7 @@ static const struct kind {
     const char *name;
     enum source source;
     unsigned index;
+    bool rare; /* not worth a word when there are none */
 } KINDS[] = {
     {"malloc", TIDE_FROM_ALLOCS, TIDE_KIND_MALLOC},
     {"calloc", TIDE_FROM_ALLOCS, TIDE_KIND_CALLOC},
@@ -37,7 +38,11 @@ static const struct kind {
     {"madvise", TIDE_FROM_MAPS, TIDE_MAP_MADVISE},
     {"thread", TIDE_FROM_EXTRAS, TIDE_EXTRA_THREAD_BEGIN},
     {"region", TIDE_FROM_EXTRAS, TIDE_EXTRA_REGION_BEGIN},
+    {"loop", TIDE_FROM_EXTRAS, TIDE_EXTRA_LOOP_BEGIN, true},
+    {"iteration", TIDE_FROM_EXTRAS, TIDE_EXTRA_ITERATION, true},
+    {"phase", TIDE_FROM_EXTRAS, TIDE_EXTRA_PHASE_BEGIN, true},
     {"label", TIDE_FROM_EXTRAS, TIDE_EXTRA_LABEL},
+    {"pool block", TIDE_FROM_EXTRAS, TIDE_EXTRA_POOL_ALLOC, true},
     {"event", TIDE_FROM_EXTRAS, TIDE_EXTRA_EVENT},
     {"snapshot", TIDE_FROM_EXTRAS, TIDE_EXTRA_SNAPSHOT},
 };
@@ -67,7 +72,7 @@ const char *tide_info_kind(const struct tide_model *model, size_t index,
         *count = model->summary[TIDE_IN_HEAP].failed_calls;
         break;
     }
-    return kind->name;
+    return kind->rare && !*count ? "" : kind->name;
 }
 
 struct tide_chunk_sums tide_info_chunks(const struct tide_trace *trace)

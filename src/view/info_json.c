@@ -71,7 +71,8 @@ static void add_kinds(struct tide_json *json, const struct tide_model *model)
     uint64_t count;
     tide_json_open(json, "kinds", '{');
     for (size_t i = 0; (name = tide_info_kind(model, i, &count)); i++)
-        tide_json_uint(json, name, count);
+        if (*name)
+            tide_json_uint(json, name, count);
     tide_json_close(json);
 }
 

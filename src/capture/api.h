@@ -1,0 +1,35 @@
+/* capture/api.h - the exported functions: what the table holds, and other languages look
+ * up by name.
+ *
+ * For: api.c, api_count.c.
+ */
+#ifndef TIDE_CAPTURE_API_H
+#define TIDE_CAPTURE_API_H
+
+#include <tidemark/tidemark.h>
+
+#include "capture/hooks.h"
+
+enum { TIDE_SHAPE_DIMENSIONS = 8 };
+
+#define TIDE_EXPORT(type, name, ...)                  \
+    TIDE_HOOK type tide_recorder_##name(__VA_ARGS__); \
+    TIDE_HOOK type tide_recorder_##name(__VA_ARGS__)
+
+void tide_recorder_pause(int scope);
+void tide_recorder_resume(int scope);
+tide_handle tide_recorder_window_start(const char *name, int scope);
+int tide_recorder_stop(tide_handle window, struct tide_stats *stats);
+int tide_recorder_peek(tide_handle window, struct tide_stats *stats);
+int tide_recorder_register(void);
+int tide_recorder_deregister(struct tide_stats *stats);
+int tide_recorder_monitor_add(tide_alloc_called alloc_called,
+                              tide_free_called free_called, void *user,
+                              tide_handle *monitor);
+int tide_recorder_monitor_remove(tide_handle monitor);
+int tide_recorder_hush(int hushed);
+int tide_recorder_report(void);
+int tide_recorder_find(const void *address, struct tide_found_block *block);
+int tide_recorder_counters(struct tide_counters *counters);
+
+#endif

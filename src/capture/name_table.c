@@ -1,0 +1,125 @@
+/* capture/name_table.c - names, each kept once.
+ *
+ * Open addressing; a place is taken by compare-and-swap and never changes again, so that
+ * readers need nothing but one load.  The texts lie in pieces of memory that are handed
+ * out by adding to a counter.  When two threads bring the same name at once, the one that
+ * comes second leaves its copy unused.
+ */
+#include "capture/name_table.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "capture/process.h"
+
+enum { TIDE_PIECE = 64 * 1024 };
+
+struct piece {
+    _Atomic uint32_t used; /* of bytes; may be counted beyond them */
+    _Alignas(8) unsigned char bytes[TIDE_PIECE - 8];
+};
+
+typedef _Atomic(struct tide_name *) place;
+
+static _Atomic(place *) places;
+static _Atomic(struct piece *) newest_piece;
+static _Atomic uint32_t taken;
+
+/* The table, made when the first name comes. */
+static place *all_places(void)
+{
+    place *table = atomic_load_explicit(&places, memory_order_acquire);
+    if (TIDE_LIKELY(table != NULL))
+        return table;
+    place *const made = tide_lasting_memory(TIDE_NAMES_MAX * sizeof(*made));
+    if (made && !atomic_compare_exchange_strong(&places, &table, made)) {
+        tide_lasting_release(made, TIDE_NAMES_MAX * sizeof(*made));
+        return table;
+    }
+    return made;
+}
+
+static void *take_bytes(uint32_t bytes)
+{
+    for (;;) {
+        struct piece *piece = atomic_load(&newest_piece);
+        if (piece) {
+            const uint32_t at = atomic_fetch_add(&piece->used, bytes);
+            if (at + bytes <= sizeof(piece->bytes))
+                return piece->bytes + at;
+        }
+        struct piece *const made = tide_lasting_memory(sizeof(*made));
+        if (!made)
+            return NULL;
+        if (!atomic_compare_exchange_strong(&newest_piece, &piece, made))
+            tide_lasting_release(made, sizeof(*made));
+    }
+}
+
+static uint64_t hash_text(const char *text, uint32_t *length)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    uint32_t i = 0;
+    for (; i < TIDE_NAME_BYTES && text[i]; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
+    *length = i;
+    return hash;
+}
+
+static struct tide_name *make_name(const char *text, uint64_t hash, uint32_t length)
+{
+    const uint32_t bytes =
+        (uint32_t)(offsetof(struct tide_name, text) + length + 1 + 7) & ~7u;
+    struct tide_name *const name = take_bytes(bytes);
+    if (!name)
+        return NULL;
+    name->hash = hash;
+    name->length = length;
+    memcpy(name->text, text, length);
+    name->text[length] = '\0';
+    return name;
+}
+
+static bool is_it(const struct tide_name *name, uint64_t hash, const char *text,
+                  uint32_t length)
+{
+    return name->hash == hash && name->length == length &&
+           memcmp(name->text, text, length) == 0;
+}
+
+const struct tide_name *tide_name_of(const char *text)
+{
+    place *const table = text ? all_places() : NULL;
+    if (!table)
+        return NULL;
+    uint32_t length;
+    const uint64_t hash = hash_text(text, &length);
+    struct tide_name *made = NULL;
+    for (uint32_t i = 0; i < TIDE_NAMES_MAX; i++) {
+        const uint32_t at = ((uint32_t)(hash >> 20) + i) & (TIDE_NAMES_MAX - 1);
+        struct tide_name *found =
+            atomic_load_explicit(&table[at], memory_order_acquire);
+        if (!found) {
+            if (!made && atomic_fetch_add(&taken, 1) >= TIDE_NAMES_MAX / 4 * 3)
+                return NULL;
+            if (!made)
+                made = make_name(text, hash, length);
+            if (!made)
+                return NULL;
+            made->id = at + 1;
+            if (atomic_compare_exchange_strong(&table[at], &found, made))
+                return made;
+        }
+        if (is_it(found, hash, text, length))
+            return found;
+    }
+    return NULL;
+}
+
+const struct tide_name *tide_name_numbered(uint32_t id)
+{
+    place *const table = atomic_load_explicit(&places, memory_order_acquire);
+    return table && id - 1 < TIDE_NAMES_MAX ? atomic_load(&table[id - 1]) : NULL;
+}

@@ -1,0 +1,182 @@
+/* capture/trail.c - the regions that a thread is in.
+ *
+ * Free trails are a stack that threads push to and pop from by compare-and-swap.  A trail
+ * stays mapped for ever, so a look at one that somebody else has just taken does no harm; a
+ * count in the upper bits, which addresses do not use, tells that it came back meanwhile.
+ */
+#include "capture/trail.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "capture/lifecycle.h"
+#include "capture/process.h"
+#include "capture/record.h"
+
+#define TIDE_POINTER_BITS 48
+#define TIDE_POINTER_MASK ((1ull << TIDE_POINTER_BITS) - 1)
+
+bool tide_trail_inherits = true;
+
+static _Atomic uint64_t free_trails; /* the topmost, and how often it changed */
+
+static struct tide_trail *take_free(void)
+{
+    uint64_t top = atomic_load(&free_trails);
+    for (;;) {
+        struct tide_trail *const trail =
+            (struct tide_trail *)(uintptr_t)(top & TIDE_POINTER_MASK);
+        if (!trail)
+            return NULL;
+        const uint64_t next = (uint64_t)(uintptr_t)trail->next_free |
+                              ((top & ~TIDE_POINTER_MASK) + TIDE_POINTER_MASK + 1);
+        if (atomic_compare_exchange_weak(&free_trails, &top, next))
+            return trail;
+    }
+}
+
+void tide_trail_give_back(struct tide_trail *trail)
+{
+    uint64_t top = atomic_load(&free_trails);
+    uint64_t now;
+    do {
+        trail->next_free = (struct tide_trail *)(uintptr_t)(top & TIDE_POINTER_MASK);
+        now = (uint64_t)(uintptr_t)trail | (top & ~TIDE_POINTER_MASK);
+    } while (!atomic_compare_exchange_weak(&free_trails, &top, now));
+}
+
+static struct tide_trail *new_trail(void)
+{
+    struct tide_trail *trail = take_free();
+    if (!trail)
+        trail = tide_lasting_memory(sizeof(*trail));
+    else
+        trail->depth = trail->inherited = 0;
+    return trail;
+}
+
+static TIDE_COLD struct tide_trail *make_trail(struct tide_self *self)
+{
+    if (self->exit_rounds || self->ended)
+        return NULL;
+    const int saved = errno;
+    tide_shield();
+    if (!self->trail)
+        self->trail = new_trail();
+    const struct tide_hush before = tide_hush_begin(self);
+    tide_thread_watch(self->stream);
+    tide_hush_end(self, before);
+    tide_unshield();
+    errno = saved;
+    return self->trail;
+}
+
+struct tide_trail *tide_trail_of_thread(void)
+{
+    struct tide_self *const self = &tide_self;
+    return TIDE_LIKELY(self->trail != NULL) ? self->trail : make_trail(self);
+}
+
+void tide_trail_leave(struct tide_self *self)
+{
+    struct tide_trail *const trail = self->trail;
+    self->trail = NULL;
+    if (trail)
+        tide_trail_give_back(trail);
+}
+
+const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *text)
+{
+    const uint64_t spread = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ull;
+    const size_t at = (size_t)(spread >> 58) & (TIDE_TRAIL_KNOWN - 1);
+    const struct tide_name *name = trail->known[at].name;
+    if (TIDE_LIKELY(name != NULL && trail->known[at].text == text) &&
+        TIDE_LIKELY(strcmp(name->text, text) == 0))
+        return name;
+    name = tide_name_of(text);
+    trail->known[at].text = NULL; /* a handler may look in between */
+    atomic_signal_fence(memory_order_seq_cst);
+    trail->known[at].name = name;
+    atomic_signal_fence(memory_order_seq_cst);
+    trail->known[at].text = text;
+    return name;
+}
+
+void tide_trail_push(struct tide_trail *trail, const struct tide_name *name, bool loop)
+{
+    const uint32_t depth = trail->depth;
+    if (TIDE_LIKELY(depth < TIDE_TRAIL_DEEP))
+        trail->steps[depth] = (struct tide_step){name, loop};
+    atomic_signal_fence(memory_order_seq_cst);
+    trail->depth = depth + 1;
+}
+
+bool tide_trail_pop(struct tide_trail *trail, const struct tide_name *name)
+{
+    uint32_t depth = trail->depth;
+    if (depth > TIDE_TRAIL_DEEP) {
+        trail->depth--;
+        return true;
+    }
+    while (depth > trail->inherited) {
+        depth--;
+        if (name && trail->steps[depth].name != name)
+            continue;
+        trail->depth = depth;
+        return true;
+    }
+    return false;
+}
+
+/* --- Inheriting --------------------------------------------------------------------- */
+
+static uint32_t told_apart(const struct tide_trail *trail)
+{
+    if (!trail || !tide_trail_inherits)
+        return 0;
+    return trail->depth < TIDE_TRAIL_DEEP ? trail->depth : TIDE_TRAIL_DEEP;
+}
+
+struct tide_trail *tide_trail_for_child(const struct tide_trail *from)
+{
+    const uint32_t depth = told_apart(from);
+    struct tide_trail *const trail = depth ? new_trail() : NULL;
+    if (!trail)
+        return NULL;
+    memcpy(trail->steps, from->steps, depth * sizeof(*trail->steps));
+    trail->depth = trail->inherited = depth;
+    return trail;
+}
+
+bool tide_trail_rebase(struct tide_trail *trail, const struct tide_trail *from)
+{
+    const uint32_t depth = told_apart(from);
+    bool same = trail->inherited == depth && trail->depth == depth;
+    for (uint32_t i = 0; i < depth && same; i++)
+        same = trail->steps[i].name == from->steps[i].name;
+    if (same)
+        return false;
+    if (depth)
+        memcpy(trail->steps, from->steps, depth * sizeof(*trail->steps));
+    trail->depth = trail->inherited = depth;
+    return true;
+}
+
+void tide_trail_tell(struct tide_stream *stream)
+{
+    const struct tide_trail *const trail = tide_self.trail;
+    const uint32_t depth = trail ? trail->depth : 0;
+    const uint32_t told = depth < TIDE_TRAIL_DEEP ? depth : TIDE_TRAIL_DEEP;
+    uint32_t level = 0;
+    do {
+        const struct tide_name *const name = told ? trail->steps[level].name : NULL;
+        const uint64_t values[] = {level, tide_process_tell_name(name),
+                                   told && level >= trail->inherited};
+        if (tide_stream_room(stream, TIDE_RECORD_MAX))
+            tide_stream_publish(stream,
+                                tide_put_extra(tide_stream_at(stream),
+                                               TIDE_EXTRA_REGION_BASE, values, 3));
+    } while (++level < told);
+}

@@ -1,0 +1,73 @@
+/* capture/trail.h - the regions that a thread is in.
+ *
+ * For: capture/.  A trail belongs to one thread and is changed only by it.  It lies in
+ * memory that a fork keeps: the child is in the regions in which it was forked.  Trails
+ * of ended threads are used again, and never unmapped.
+ *
+ * The first steps may be inherited: from the thread that created this one, or opened the
+ * parallel section that it works in.  Such regions are not this thread's to end.
+ */
+#ifndef TIDE_CAPTURE_TRAIL_H
+#define TIDE_CAPTURE_TRAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/name_table.h"
+#include "capture/self.h"
+
+enum {
+    TIDE_TRAIL_DEEP = 128, /* steps that are told apart; more are only counted */
+    TIDE_TRAIL_KNOWN = 64, /* texts whose names are remembered; a power of two */
+};
+
+struct tide_stream;
+
+struct tide_step {
+    const struct tide_name *name; /* NULL: there was no room for it */
+    bool loop;
+};
+
+struct tide_trail {
+    uint32_t depth;     /* steps, also those that are only counted */
+    uint32_t inherited; /* of these, the first */
+    struct tide_step steps[TIDE_TRAIL_DEEP];
+    struct {
+        const char *text;
+        const struct tide_name *name;
+    } known[TIDE_TRAIL_KNOWN];
+    void *(*start)(void *); /* of a thread that is about to begin */
+    void *argument;
+    struct tide_trail *next_free;
+};
+
+/* Whether threads inherit; TIDEMARK_INHERIT=off. */
+extern bool tide_trail_inherits;
+
+/* Of the calling thread, made if need be; NULL: no memory, or the thread ends. */
+struct tide_trail *tide_trail_of_thread(void);
+/* The thread has ended. */
+void tide_trail_leave(struct tide_self *self) TIDE_COLD;
+
+/* The name of TEXT; as a rule by one comparison of texts. */
+const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *text);
+
+void tide_trail_push(struct tide_trail *trail, const struct tide_name *name, bool loop);
+/* End the innermost own step called NAME (NULL: the innermost), with those inside.  False:
+ * there is none. */
+bool tide_trail_pop(struct tide_trail *trail, const struct tide_name *name);
+
+/* A trail for a thread that is to begin in the regions of FROM; NULL: it need not have
+ * one. */
+struct tide_trail *tide_trail_for_child(const struct tide_trail *from) TIDE_COLD;
+/* It will not be begun after all. */
+void tide_trail_give_back(struct tide_trail *trail) TIDE_COLD;
+
+/* TRAIL goes on in the regions of FROM (NULL: none) as its inherited ones.  True: they
+ * are others than before. */
+bool tide_trail_rebase(struct tide_trail *trail, const struct tide_trail *from);
+
+/* Write where the trail of this thread begins to STREAM, whose busy is set. */
+void tide_trail_tell(struct tide_stream *stream) TIDE_COLD;
+
+#endif
