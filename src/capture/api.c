@@ -37,14 +37,19 @@ static TIDE_COLD uint64_t tell(const struct tide_name *name)
     return id;
 }
 
+static inline bool is_told(const struct tide_name *name)
+{
+    const uint64_t told = atomic_load_explicit(
+        &tide_process->names_told[(name->id - 1) / 64], memory_order_relaxed);
+    return told >> (name->id - 1) % 64 & 1;
+}
+
 /* The number of NAME, for a trace that is being written. */
 static inline uint64_t number_of(const struct tide_name *name)
 {
     if (!name)
         return 0;
-    const uint64_t told = atomic_load_explicit(
-        &tide_process->names_told[(name->id - 1) / 64], memory_order_relaxed);
-    return TIDE_LIKELY(told >> (name->id - 1) % 64 & 1) ? name->id : tell(name);
+    return is_told(name) ? name->id : tell(name);
 }
 
 static void say(uint8_t kind, const uint64_t *values, uint32_t count)
@@ -54,12 +59,32 @@ static void say(uint8_t kind, const uint64_t *values, uint32_t count)
     errno = saved;
 }
 
-static void say_name(uint8_t kind, const struct tide_name *name)
+static TIDE_COLD void say_name(uint8_t kind, const struct tide_name *name)
 {
     const int saved = errno;
     const uint64_t id = number_of(name);
     tide_record_extra(TIDE_CALLER, kind, &id, 1);
     errno = saved;
+}
+
+/* The same, in a few stores, when NAME was told already and nothing stands in the way. */
+static inline bool say_at_once(uint8_t kind, const struct tide_name *name)
+{
+    struct tide_self *const self = &tide_self;
+    if (TIDE_UNLIKELY(!name) || TIDE_UNLIKELY(!is_told(name)))
+        return false;
+    struct tide_stream *const stream =
+        tide_enter(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));
+    if (TIDE_UNLIKELY(!stream))
+        return false;
+    if (TIDE_UNLIKELY(!tide_stream_is_clear(stream))) {
+        self->busy = TIDE_IDLE;
+        return false;
+    }
+    const uint64_t id = name->id;
+    tide_stream_publish(stream, tide_put_extra(tide_stream_at(stream), kind, &id, 1));
+    tide_leave(self, stream);
+    return true;
 }
 
 /* --- Regions ------------------------------------------------------------------------ */
@@ -70,8 +95,9 @@ static inline void enter(const char *text, bool loop)
     if (!trail)
         return;
     const struct tide_name *const name = tide_trail_name(trail, text ? text : "");
-    if (recording()) /* first: a new stream says where the trail stands */
-        say_name(loop ? TIDE_EXTRA_LOOP_BEGIN : TIDE_EXTRA_REGION_BEGIN, name);
+    const uint8_t kind = loop ? TIDE_EXTRA_LOOP_BEGIN : TIDE_EXTRA_REGION_BEGIN;
+    if (recording() && !say_at_once(kind, name))
+        say_name(kind, name); /* first: a new stream says where the trail stands */
     tide_trail_push(trail, name, loop);
 }
 
@@ -82,7 +108,7 @@ static inline void leave(const char *text)
     if (!trail)
         return;
     const struct tide_name *const name = text ? tide_trail_name(trail, text) : NULL;
-    if (recording())
+    if (recording() && !say_at_once(TIDE_EXTRA_REGION_END, name))
         say_name(TIDE_EXTRA_REGION_END, name);
     tide_trail_pop(trail, name);
 }
