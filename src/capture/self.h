@@ -37,11 +37,14 @@ struct tide_self {
         };
         uint16_t occupied; /* either */
     };
-    uint8_t ended;            /* the thread's last destructor has run */
-    uint8_t shielded;         /* signals are held back, so many times over */
-    uint8_t exit_rounds;      /* how often the thread's destructor came by */
-    uint8_t new_kind;         /* operator new calls malloc: 1 + enum tide_alloc_kind */
+    uint8_t ended;       /* the thread's last destructor has run */
+    uint8_t shielded;    /* signals are held back, so many times over */
+    uint8_t exit_rounds; /* how often the thread's destructor came by */
+    uint8_t new_kind;    /* operator new calls malloc: 1 + enum tide_alloc_kind */
+    uint8_t hushed;      /* a callback is running, or tide_hush(): nobody is told */
+    uint32_t paused;     /* this thread's allocations are not recorded, so many times */
     struct tide_trail *trail; /* borrowed; the thread's regions; NULL: it had none */
+    uint64_t thread;          /* its number for windows; 0: it has none yet */
 };
 
 extern _Thread_local struct tide_self tide_self

@@ -124,6 +124,11 @@ enum tide_note {
                                   the same again with another name: it was renamed */
     TIDE_NOTE_RECORDER = 6,    /* private bytes of the recorder in the target, bytes
                                   reserved for its order table */
+    TIDE_NOTE_WINDOW = 7,      /* name id (0: none), scope (0 process, 1 thread), tid,
+                                  ticks of its start and its end; bytes requested, used,
+                                  freed; calls that allocated, freed, failed; zigzag of
+                                  the peak; smallest and largest size, bits of the
+                                  standard deviation (a double) */
 
     /* By the collector, in RUN chunks. */
     TIDE_NOTE_RUN = 32,           /* argc, then argc str; str cwd, str host,

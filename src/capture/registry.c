@@ -1,0 +1,258 @@
+/* capture/registry.c - who listens to allocations and frees.
+ *
+ * Readers count themselves on one of two sides, per shard; `turn` says on which.  A grace
+ * period turns to the other side and waits until the old one is empty, twice: a reader who
+ * saw the old turn may count itself only after the first wait, but by then it finds the
+ * new list; the second wait is for those who came so late in the period before.
+ */
+#include "capture/registry.h"
+
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/process.h"
+
+enum { TIDE_NAP_NS = 200000 };
+
+struct side {
+    struct {
+        _Alignas(64) _Atomic uint64_t readers;
+    } shards[TIDE_SHARDS];
+};
+
+static _Atomic(struct tide_listener_list *) current;
+static _Atomic uint32_t turn;
+static struct side sides[2];
+
+static _Atomic uint32_t lock;       /* guards changes of current, and what is below */
+static _Atomic uint32_t grace_lock; /* one grace period at a time */
+static struct tide_listener_list *retired_lists;
+static struct tide_listener *retired_listeners;
+static uint64_t last_handle;
+static _Atomic uint32_t generation; /* of processes, by fork */
+
+/* --- Readers ------------------------------------------------------------------------- */
+
+struct tide_reader tide_registry_enter(uint32_t shard)
+{
+    struct tide_reader reader = {.shard = shard % TIDE_SHARDS};
+    reader.generation = atomic_load_explicit(&generation, memory_order_relaxed);
+    reader.side = atomic_load(&turn) & 1;
+    atomic_fetch_add(&sides[reader.side].shards[reader.shard].readers, 1);
+    reader.list = atomic_load(&current);
+    return reader;
+}
+
+void tide_registry_leave(struct tide_reader reader)
+{
+    if (reader.generation == atomic_load_explicit(&generation, memory_order_relaxed))
+        atomic_fetch_sub(&sides[reader.side].shards[reader.shard].readers, 1);
+}
+
+/* --- Grace periods ------------------------------------------------------------------- */
+
+static bool is_empty(const struct side *side)
+{
+    for (uint32_t i = 0; i < TIDE_SHARDS; i++)
+        if (atomic_load(&side->shards[i].readers) != 0)
+            return false;
+    return true;
+}
+
+/* Those who come now count themselves on the other side, so this one empties. */
+static bool wait_for(const struct side *side)
+{
+    const struct timespec nap = {.tv_nsec = TIDE_NAP_NS};
+    struct timespec begun, now;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    for (int i = 0; !is_empty(side); i++) {
+        if (i < 64)
+            syscall(SYS_sched_yield);
+        else
+            syscall(SYS_nanosleep, &nap, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec - begun.tv_sec > TIDE_GRACE_SECONDS)
+            return false;
+    }
+    return true;
+}
+
+static bool grace(void)
+{
+    for (int i = 0; i < 2; i++) {
+        const uint32_t before = atomic_fetch_add(&turn, 1) & 1;
+        if (!wait_for(&sides[before]))
+            return false;
+    }
+    return true;
+}
+
+/* Wait until nobody looks at what was retired before, and give it back. */
+static bool wait_and_clean(void)
+{
+    tide_lock(&grace_lock);
+    tide_lock(&lock);
+    struct tide_listener_list *list = retired_lists;
+    struct tide_listener *listener = retired_listeners;
+    retired_lists = NULL;
+    retired_listeners = NULL;
+    tide_unlock(&lock);
+    const bool clean = grace();
+    tide_unlock(&grace_lock);
+    if (!clean)
+        return false; /* somebody may look for ever */
+    while (list) {
+        struct tide_listener_list *const next = list->next_retired;
+        tide_lasting_release(list, list->bytes);
+        list = next;
+    }
+    while (listener) {
+        struct tide_listener *const next = listener->next_retired;
+        tide_lasting_release(listener, sizeof(*listener));
+        listener = next;
+    }
+    return true;
+}
+
+/* --- Changes ------------------------------------------------------------------------- */
+
+static uint32_t bytes_for(uint32_t count)
+{
+    const size_t bytes =
+        sizeof(struct tide_listener_list) + count * sizeof(struct tide_listener *);
+    return (uint32_t)(bytes + 4095) & ~4095u;
+}
+
+static struct tide_listener_list *new_list(uint32_t count)
+{
+    struct tide_listener_list *const list = tide_lasting_memory(bytes_for(count));
+    if (list)
+        list->bytes = bytes_for(count);
+    return list;
+}
+
+/* The lock is held. */
+static void put_in_place(struct tide_listener_list *list)
+{
+    struct tide_listener_list *const old = atomic_load(&current);
+    atomic_store(&current, list);
+    if (!old)
+        return;
+    old->next_retired = retired_lists;
+    retired_lists = old;
+}
+
+static enum tide_answer add_locked(struct tide_listener *listener)
+{
+    const struct tide_listener_list *const old = atomic_load(&current);
+    const uint32_t count = old ? old->count : 0;
+    struct tide_listener_list *const list = new_list(count + 1);
+    if (!list)
+        return TIDE_FULL;
+    for (uint32_t i = 0; i < count; i++)
+        list->list[i] = old->list[i];
+    list->list[count] = listener;
+    list->count = count + 1;
+    listener->handle = ++last_handle;
+    put_in_place(list);
+    return TIDE_DONE;
+}
+
+enum tide_answer tide_registry_add(const struct tide_listener *listener,
+                                   tide_handle *handle)
+{
+    struct tide_listener *const kept = tide_lasting_memory(sizeof(*kept));
+    *handle = TIDE_NOTHING;
+    if (!kept)
+        return TIDE_FULL;
+    kept->alloc_called = listener->alloc_called;
+    kept->free_called = listener->free_called;
+    kept->user = listener->user;
+    kept->alloc_heard = listener->alloc_heard;
+    kept->free_heard = listener->free_heard;
+    kept->thread = listener->thread;
+    kept->kind = listener->kind;
+    tide_lock(&lock);
+    const enum tide_answer answer = add_locked(kept);
+    if (answer == TIDE_DONE)
+        *handle = kept->handle;
+    tide_unlock(&lock);
+    if (answer != TIDE_DONE)
+        tide_lasting_release(kept, sizeof(*kept));
+    return answer;
+}
+
+static struct tide_listener *find(const struct tide_listener_list *list,
+                                  tide_handle handle, uint32_t kind, uint32_t *at)
+{
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        *at = i;
+        if (list->list[i]->handle == handle && list->list[i]->kind == kind)
+            return list->list[i];
+    }
+    return NULL;
+}
+
+/* Without memory for a shorter list it stays where it is, but is never called again. */
+static enum tide_answer remove_locked(tide_handle handle, uint32_t kind, void **user)
+{
+    const struct tide_listener_list *const old = atomic_load(&current);
+    uint32_t at;
+    struct tide_listener *const listener = find(old, handle, kind, &at);
+    if (!listener || atomic_exchange(&listener->removed, 1))
+        return TIDE_UNKNOWN;
+    if (user)
+        *user = listener->user;
+    struct tide_listener_list *list = NULL;
+    if (old->count > 1) {
+        list = new_list(old->count - 1);
+        if (!list)
+            return TIDE_DONE;
+        for (uint32_t i = 0; i < old->count; i++)
+            if (i != at)
+                list->list[list->count++] = old->list[i];
+    }
+    put_in_place(list);
+    listener->next_retired = retired_listeners;
+    retired_listeners = listener;
+    return TIDE_DONE;
+}
+
+enum tide_answer tide_registry_remove(tide_handle handle, uint32_t kind, bool *wait,
+                                      void **user)
+{
+    tide_lock(&lock);
+    const enum tide_answer answer = remove_locked(handle, kind, user);
+    tide_unlock(&lock);
+    if (answer == TIDE_DONE && *wait)
+        *wait = wait_and_clean();
+    return answer;
+}
+
+void *tide_registry_find(tide_handle handle, uint32_t kind)
+{
+    uint32_t at;
+    const struct tide_listener *const found =
+        find(atomic_load(&current), handle, kind, &at);
+    return found && !atomic_load(&found->removed) ? found->user : NULL;
+}
+
+uint32_t tide_registry_count(void)
+{
+    tide_lock(&lock);
+    const struct tide_listener_list *const list = atomic_load(&current);
+    const uint32_t count = list ? list->count : 0;
+    tide_unlock(&lock);
+    return count;
+}
+
+void tide_registry_after_fork(void)
+{
+    atomic_fetch_add(&generation, 1);
+    atomic_store(&lock, 0);
+    atomic_store(&grace_lock, 0);
+    for (uint32_t i = 0; i < 2 * TIDE_SHARDS; i++)
+        atomic_store(&sides[i / TIDE_SHARDS].shards[i % TIDE_SHARDS].readers, 0);
+}
