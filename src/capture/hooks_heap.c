@@ -15,6 +15,7 @@
 #include "capture/nested.h"
 #include "capture/real.h"
 #include "capture/record.h"
+#include "capture/watch.h"
 
 /* An operator new that threw may leave its mark behind; it is not this far up. */
 enum { TIDE_NEW_REACH = 1 << 16 };
@@ -93,6 +94,14 @@ static inline size_t tide_usable(void *block, size_t size)
     return usable > size ? usable : size;
 }
 
+/* The same of a block of the past: what was asked for is not known. */
+static size_t usable_now(void *block)
+{
+    if (tide_real.glibc)
+        return tide_glibc_usable(block);
+    return tide_real.malloc_usable_size ? tide_real.malloc_usable_size(block) : 0;
+}
+
 /* --- Births -------------------------------------------------------------------------- */
 
 /* What was asked for: enum tide_alloc_kind, and log2 of an alignment above it. */
@@ -129,11 +138,29 @@ TIDE_HOT void *born(struct tide_caller caller, void *block, size_t size, uint32_
     return block;
 }
 
+/* Windows and monitors hear of it.  False: it shall not be recorded. */
+static TIDE_COLD bool attend_birth(struct tide_caller caller, void *block, size_t size)
+{
+    if (tide_self.quiet && tide_still_quiet(&tide_self, caller))
+        return true;
+    if (tide_is_paused())
+        return false;
+    if (block)
+        tide_watch_alloc(block, size, tide_usable(block, size));
+    else
+        tide_watch_failed(size);
+    return true;
+}
+
 /* The same for those who are not in such a hurry. */
 static __attribute__((noinline)) void *born_if_wanted(struct tide_caller caller,
                                                       void *block, size_t size,
                                                       uint32_t wish)
 {
+    if (TIDE_UNLIKELY(tide_attended) && !attend_birth(caller, block, size)) {
+        tide_self.new_kind = 0;
+        return block;
+    }
     return tide_heap_ignored ? block : born(caller, block, size, wish);
 }
 
@@ -141,6 +168,8 @@ static __attribute__((noinline)) void *born_if_wanted(struct tide_caller caller,
  * what was asked for is known. */
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind)
 {
+    if (TIDE_UNLIKELY(tide_attended) && !attend_birth(caller, block, size))
+        return;
     if (tide_heap_ignored || (tide_self.quiet && tide_still_quiet(&tide_self, caller)))
         return;
     if (!block) {
@@ -255,7 +284,7 @@ TIDE_HOOK void *pvalloc(size_t size)
 /* --- Moves --------------------------------------------------------------------------- */
 
 /* The real realloc of a live block, with its two halves recorded. */
-static void *move(struct tide_caller caller, void *old, size_t size, uint8_t kind)
+static void *move_now(struct tide_caller caller, void *old, size_t size, uint8_t kind)
 {
     if (TIDE_UNLIKELY(tide_heap_ignored))
         return tide_real.realloc(old, size);
@@ -283,6 +312,30 @@ static void *move(struct tide_caller caller, void *old, size_t size, uint8_t kin
     else
         tide_record_move_late(caller, old, &birth);
     return block;
+}
+
+/* The same when windows or monitors shall hear of it. */
+static TIDE_COLD void *move_attended(struct tide_caller caller, void *old, size_t size,
+                                     uint8_t kind)
+{
+    if (tide_self.quiet && tide_still_quiet(&tide_self, caller))
+        return move_now(caller, old, size, kind);
+    struct tide_watch_move moving = {
+        .old = old, .old_used = usable_now(old), .requested = size};
+    tide_watch_move_begin(&moving);
+    void *const block = move_now(caller, old, size, kind);
+    moving.block = block;
+    moving.gone = !block && size == 0;
+    moving.used = block ? tide_usable(block, size) : 0;
+    tide_watch_move_end(&moving);
+    return block;
+}
+
+static inline void *move(struct tide_caller caller, void *old, size_t size,
+                         uint8_t kind)
+{
+    return TIDE_UNLIKELY(tide_attended) ? move_attended(caller, old, size, kind)
+                                        : move_now(caller, old, size, kind);
 }
 
 TIDE_HOOK void *realloc(void *old, size_t size)
@@ -331,6 +384,9 @@ static bool dies(struct tide_caller caller, void *block)
         boot_free(caller, block);
         return false;
     }
+    if (TIDE_UNLIKELY(tide_attended) &&
+        !(self->quiet && tide_still_quiet(self, caller)))
+        tide_watch_free(block, usable_now(block));
     if (!tide_heap_ignored)
         tide_record_death_as_wanted(caller, block);
     return true;

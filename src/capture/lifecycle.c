@@ -24,6 +24,7 @@
 #include "capture/session.h"
 #include "capture/spawn.h"
 #include "capture/trail.h"
+#include "capture/watch.h"
 
 uint32_t tide_spaces;
 bool tide_heap_ignored;
@@ -131,7 +132,8 @@ static void start_once(void)
     tide_cautions_start();
     self->busy = TIDE_IDLE;
     tide_unshield();
-    tide_as_usual = !tide_free_stacks;
+    if (!tide_free_stacks)
+        tide_usual_begin();
 }
 
 void tide_recording_start(void)
