@@ -1,0 +1,62 @@
+"""tests/e2e/test_windows.py - counting windows and monitors: the program counts as well.
+
+The programs compare what they are told with what they did, and print what differs.
+"""
+import os
+import subprocess
+import unittest
+
+import tide
+
+LIBRARY = os.environ["TIDEMARK_LIBRARY"]
+
+
+def preloaded(*libraries):
+    """LD_PRELOAD alone, and nobody to record: windows and monitors work all the same."""
+    return dict(os.environ, LD_PRELOAD=":".join((LIBRARY, *libraries)),
+                TIDEMARK_SESSION="/nonexistent")
+
+
+def run(argv, env=None):
+    return subprocess.run(argv, capture_output=True, text=True, env=env, timeout=120,
+                          check=False)
+
+
+class Windows(tide.Case):
+    def check(self, name, *arguments):
+        recorded = tide.Recorded([tide.program(name), *arguments])
+        self.assertEqual((recorded.stdout, recorded.status), ("ok\n", 0))
+        alone = run([tide.program(name), *arguments], preloaded())
+        self.assertEqual((alone.stdout, alone.returncode), ("ok\n", 0), alone.stderr)
+        return recorded
+
+    def test_windows_count_what_the_program_counts(self):
+        self.check("windows")
+
+    def test_monitors_are_told_of_everything_once(self):
+        self.check("monitors")
+
+    def test_a_preloaded_library_of_the_users_own(self):
+        """Its constructor comes before main; its count is that of a trace."""
+        own = tide.program("lib_own_monitor.so")
+        env = dict(os.environ, LD_PRELOAD=own)
+        recorded = tide.Recorded([tide.program("count_to"), "1000"], env=env)
+        # `tidemark run` has the library too, but no recorder.
+        [told] = [line for line in recorded.done.stderr.splitlines()
+                  if line.startswith("answer 0")]
+        summary = recorded.report()["summary"]
+        self.assertEqual(told, "answer 0 allocs 1000 bytes {allocated_bytes} "
+                               "frees {free_calls}".format(**summary))
+        alone = run([tide.program("count_to"), "1000"], preloaded(own))
+        self.assertEqual(alone.stderr, told + "\n")
+
+    def test_without_the_recorder_there_is_an_error_and_no_crash(self):
+        absent = run([tide.program("monitors")])
+        self.assertEqual((absent.stdout, absent.returncode), ("absent\n", 0))
+        own = run([tide.program("count_to"), "10"],
+                  dict(os.environ, LD_PRELOAD=tide.program("lib_own_monitor.so")))
+        self.assertIn("answer 1 allocs 0", own.stderr)
+
+
+if __name__ == "__main__":
+    tide.main()
