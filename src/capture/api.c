@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "capture/hooks.h"
+#include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/record.h"
 #include "capture/trail.h"
@@ -98,6 +99,8 @@ static inline void enter(const char *text, bool loop)
     const uint8_t kind = loop ? TIDE_EXTRA_LOOP_BEGIN : TIDE_EXTRA_REGION_BEGIN;
     if (recording() && !say_at_once(kind, name))
         say_name(kind, name); /* first: a new stream says where the trail stands */
+    if (TIDE_UNLIKELY(loop && tide_loops_watched))
+        tide_monitor_loop_begins(name);
     tide_trail_push(trail, name, loop);
 }
 
@@ -111,6 +114,8 @@ static inline void leave(const char *text)
     if (recording() && !say_at_once(TIDE_EXTRA_REGION_END, name))
         say_name(TIDE_EXTRA_REGION_END, name);
     tide_trail_pop(trail, name);
+    if (TIDE_UNLIKELY(tide_loops_watched))
+        tide_monitor_loop_ends();
 }
 
 TIDE_EXPORT(void, region_begin, const char *name)

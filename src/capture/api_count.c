@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "capture/api.h"
+#include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/record.h"
 #include "capture/registry.h"
@@ -130,7 +131,7 @@ TIDE_EXPORT(int, hush, int hushed)
 
 TIDE_EXPORT(int, report, void)
 {
-    return TIDE_UNAVAILABLE;
+    return tide_monitors_report("request") ? TIDE_DONE : TIDE_UNAVAILABLE;
 }
 
 /* --- Pauses --------------------------------------------------------------------------- */

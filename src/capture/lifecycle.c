@@ -16,6 +16,7 @@
 #include "base/raw/ticks.h"
 #include "capture/cautions.h"
 #include "capture/modules.h"
+#include "capture/monitor.h"
 #include "capture/nested.h"
 #include "capture/order.h"
 #include "capture/process.h"
@@ -85,6 +86,8 @@ static bool meet_collector(void)
     const char *directory = secure_getenv(TIDE_SESSION_ENV);
     if (directory)
         return tide_session_connect(directory);
+    if (secure_getenv("TIDEMARK_MONITOR"))
+        return false; /* it is the monitors that are wanted, and no trace */
     return tide_spawn_collector(own, sizeof(own)) && tide_session_connect(own) &&
            setenv(TIDE_SESSION_ENV, own, 1) == 0; /* NOLINT(concurrency-mt-unsafe) */
 }
@@ -118,6 +121,8 @@ static void start_once(void)
     const struct tide_hush before = tide_hush_begin(self);
     const bool on = tide_real_resolve() && start();
     read_switches();
+    if (!getauxval(AT_SECURE))
+        tide_monitors_begin();
     atomic_store(&tide_phase, on ? TIDE_PHASE_ON : TIDE_PHASE_INERT);
     if (on)
         pthread_atfork(fork_begins, fork_parent, fork_child);

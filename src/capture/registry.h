@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <tidemark/tidemark.h>
 
-#include "capture/tally.h"
+#include "capture/tallies.h"
 
 enum { TIDE_GRACE_SECONDS = 10 };
 

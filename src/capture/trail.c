@@ -47,13 +47,21 @@ void tide_trail_give_back(struct tide_trail *trail)
     } while (!atomic_compare_exchange_weak(&free_trails, &top, now));
 }
 
+static void reset(struct tide_trail *trail)
+{
+    trail->depth = trail->inherited = 0;
+    trail->changes++;
+    trail->newest = NULL;
+    trail->added = 0;
+}
+
 static struct tide_trail *new_trail(void)
 {
     struct tide_trail *trail = take_free();
     if (!trail)
         trail = tide_lasting_memory(sizeof(*trail));
     else
-        trail->depth = trail->inherited = 0;
+        reset(trail);
     return trail;
 }
 
@@ -108,13 +116,15 @@ void tide_trail_push(struct tide_trail *trail, const struct tide_name *name, boo
 {
     const uint32_t depth = trail->depth;
     if (TIDE_LIKELY(depth < TIDE_TRAIL_DEEP))
-        trail->steps[depth] = (struct tide_step){name, loop};
+        trail->steps[depth] = (struct tide_step){.name = name, .loop = loop};
     atomic_signal_fence(memory_order_seq_cst);
     trail->depth = depth + 1;
+    trail->changes++;
 }
 
 bool tide_trail_pop(struct tide_trail *trail, const struct tide_name *name)
 {
+    trail->changes++;
     uint32_t depth = trail->depth;
     if (depth > TIDE_TRAIL_DEEP) {
         trail->depth--;
@@ -147,6 +157,7 @@ struct tide_trail *tide_trail_for_child(const struct tide_trail *from)
         return NULL;
     memcpy(trail->steps, from->steps, depth * sizeof(*trail->steps));
     trail->depth = trail->inherited = depth;
+    trail->changes++;
     return trail;
 }
 
@@ -161,6 +172,7 @@ bool tide_trail_rebase(struct tide_trail *trail, const struct tide_trail *from)
     if (depth)
         memcpy(trail->steps, from->steps, depth * sizeof(*trail->steps));
     trail->depth = trail->inherited = depth;
+    trail->changes++;
     return true;
 }
 

@@ -26,7 +26,10 @@ struct tide_stream;
 struct tide_step {
     const struct tide_name *name; /* NULL: there was no room for it */
     bool loop;
+    int64_t added; /* for monitor_regions.c: in this visit, less what was freed */
 };
+
+struct tide_region_node;
 
 struct tide_trail {
     uint32_t depth;     /* steps, also those that are only counted */
@@ -36,6 +39,12 @@ struct tide_trail {
         const char *text;
         const struct tide_name *name;
     } known[TIDE_TRAIL_KNOWN];
+    uint32_t changes; /* how often it was another */
+    /* For monitor_regions.c. */
+    uint32_t node_change; /* the change that node is of */
+    struct tide_region_node *node, *newest_node;
+    const void *newest;     /* the block that the thread made last; NULL: it is freed */
+    int64_t added;          /* outside of all regions */
     void *(*start)(void *); /* of a thread that is about to begin */
     void *argument;
     struct tide_trail *next_free;

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "capture/lifecycle.h"
+#include "capture/monitor.h"
 #include "capture/registry.h"
 
 bool tide_attended;
@@ -187,4 +188,5 @@ void tide_watch_after_fork(void)
 {
     tide_registry_after_fork();
     tide_count_after_fork();
+    tide_monitors_after_fork();
 }

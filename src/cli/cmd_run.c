@@ -33,7 +33,7 @@ struct choices {
     struct tide_run_options run;
     int engine, follow;
     uint64_t depth;
-    const char *spaces;
+    const char *spaces, *monitor;
     bool no_stacks, free_stacks, quiet, force, embed;
 };
 
@@ -102,6 +102,7 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "free-stacks", .flag = &choices->free_stacks},
         {.name = "follow", .choice = &choices->follow, .words = FOLLOWS},
         {.name = "target", .letter = 't', .text = &choices->run.wishes.targets},
+        {.name = "monitor", .text = &choices->monitor},
         {.name = "wait", .flag = &choices->run.wait},
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
         {.name = "force", .flag = &choices->force},
@@ -231,6 +232,8 @@ static int run(int argc, char **argv)
     }
     struct tide_text words = {0};
     describe(&choices, &words);
+    if (choices.monitor)
+        (void)setenv("TIDEMARK_MONITOR", choices.monitor, 1); /* for the program */
     choices.run.words = words.bytes;
     choices.run.troubles = before.troubles;
 
@@ -268,6 +271,9 @@ const struct tide_command tide_cmd_run = {
         "                     several with commas, or a shell pattern\n"
         "  --embed-symbols    put the names of functions and lines into the trace, so that\n"
         "                     it can be read elsewhere; as 'tidemark pack' does later\n"
+        "  --monitor LIST     let the recorder count as well, and report at the end: simple,\n"
+        "                     loop, histogram, periodic, regions, threshold with options;\n"
+        "                     see tidemark-run(1)\n"
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
         "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
         "  --force            start PROGRAM even if nothing of it can be recorded\n"

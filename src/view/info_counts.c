@@ -16,7 +16,6 @@ static const struct kind {
     const char *name;
     enum source source;
     unsigned index;
-    bool rare; /* not worth a word when there are none */
 } KINDS[] = {
     {"malloc", TIDE_FROM_ALLOCS, TIDE_KIND_MALLOC},
     {"calloc", TIDE_FROM_ALLOCS, TIDE_KIND_CALLOC},
@@ -38,11 +37,11 @@ static const struct kind {
     {"madvise", TIDE_FROM_MAPS, TIDE_MAP_MADVISE},
     {"thread", TIDE_FROM_EXTRAS, TIDE_EXTRA_THREAD_BEGIN},
     {"region", TIDE_FROM_EXTRAS, TIDE_EXTRA_REGION_BEGIN},
-    {"loop", TIDE_FROM_EXTRAS, TIDE_EXTRA_LOOP_BEGIN, true},
-    {"iteration", TIDE_FROM_EXTRAS, TIDE_EXTRA_ITERATION, true},
-    {"phase", TIDE_FROM_EXTRAS, TIDE_EXTRA_PHASE_BEGIN, true},
+    {"loop", TIDE_FROM_EXTRAS, TIDE_EXTRA_LOOP_BEGIN},
+    {"iteration", TIDE_FROM_EXTRAS, TIDE_EXTRA_ITERATION},
+    {"phase", TIDE_FROM_EXTRAS, TIDE_EXTRA_PHASE_BEGIN},
     {"label", TIDE_FROM_EXTRAS, TIDE_EXTRA_LABEL},
-    {"pool block", TIDE_FROM_EXTRAS, TIDE_EXTRA_POOL_ALLOC, true},
+    {"pool block", TIDE_FROM_EXTRAS, TIDE_EXTRA_POOL_ALLOC},
     {"event", TIDE_FROM_EXTRAS, TIDE_EXTRA_EVENT},
     {"snapshot", TIDE_FROM_EXTRAS, TIDE_EXTRA_SNAPSHOT},
 };
@@ -72,7 +71,10 @@ const char *tide_info_kind(const struct tide_model *model, size_t index,
         *count = model->summary[TIDE_IN_HEAP].failed_calls;
         break;
     }
-    return kind->rare && !*count ? "" : kind->name;
+    /* Later kinds are not worth a word when there are none. */
+    const bool later =
+        kind->source == TIDE_FROM_EXTRAS && kind->index > TIDE_EXTRA_SNAPSHOT;
+    return later && !*count ? "" : kind->name;
 }
 
 struct tide_chunk_sums tide_info_chunks(const struct tide_trace *trace)

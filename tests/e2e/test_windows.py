@@ -31,10 +31,10 @@ class Windows(tide.Case):
         return recorded
 
     def test_windows_count_what_the_program_counts(self):
-        self.check("windows")
+        self.check("counted_windows")
 
     def test_monitors_are_told_of_everything_once(self):
-        self.check("monitors")
+        self.check("callbacks")
 
     def test_a_preloaded_library_of_the_users_own(self):
         """Its constructor comes before main; its count is that of a trace."""
@@ -51,7 +51,7 @@ class Windows(tide.Case):
         self.assertEqual(alone.stderr, told + "\n")
 
     def test_without_the_recorder_there_is_an_error_and_no_crash(self):
-        absent = run([tide.program("monitors")])
+        absent = run([tide.program("callbacks")])
         self.assertEqual((absent.stdout, absent.returncode), ("absent\n", 0))
         own = run([tide.program("count_to"), "10"],
                   dict(os.environ, LD_PRELOAD=tide.program("lib_own_monitor.so")))

@@ -1,4 +1,4 @@
-/* tests/programs/windows.c - counting windows against the program's own count.
+/* tests/programs/counted_windows.c - counting windows against the program's own count.
  *
  * Each case does what it does between a start and a stop, and counts for itself.  Prints a
  * line for each number that is not as it should be, and "ok" when there was none.

@@ -1,4 +1,4 @@
-/* tests/programs/monitors.c - callbacks on every allocation and free.
+/* tests/programs/callbacks.c - callbacks on every allocation and free.
  *
  * Prints a line for each thing that is not as it should be, and "ok" when there was none.
  * With an argument: only that case.

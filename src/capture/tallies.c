@@ -1,6 +1,6 @@
-/* capture/tally.c - allocations and frees, counted while they happen.
+/* capture/tallies.c - allocations and frees, counted while they happen.
  */
-#include "capture/tally.h"
+#include "capture/tallies.h"
 
 #include <tidemark/tidemark.h>
 

@@ -1,11 +1,11 @@
-/* capture/tally.h - allocations and frees, counted while they happen.
+/* capture/tallies.h - allocations and frees, counted while they happen.
  *
  * For: capture/, tests/.  Everything is an atomic of its own, so that any number of threads,
  * and signal handlers that interrupt them, may count at once and nothing is lost.  Sums
  * are spread over shards by thread; only what the highest live bytes take is shared.
  */
-#ifndef TIDE_CAPTURE_TALLY_H
-#define TIDE_CAPTURE_TALLY_H
+#ifndef TIDE_CAPTURE_TALLIES_H
+#define TIDE_CAPTURE_TALLIES_H
 
 #include <stdatomic.h>
 #include <stdint.h>

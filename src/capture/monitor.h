@@ -1,0 +1,75 @@
+/* capture/monitor.h - the built-in monitors: what they share.
+ *
+ * For: monitor*.c, api.c, lifecycle.c.  TIDEMARK_MONITOR names those that are wanted; they
+ * work with or without a trace.  A monitor is a listener that counts, and reports at exit
+ * or when it is asked to.
+ *
+ * To add one: a file monitor_x.c with a struct tide_monitor, and a line in monitor_list.c.
+ */
+#ifndef TIDE_CAPTURE_MONITOR_H
+#define TIDE_CAPTURE_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/name_table.h"
+#include "capture/raw_lines.h"
+#include "capture/registry.h"
+#include "capture/self.h"
+
+/* What reports are made of. */
+struct tide_monitor_report {
+    struct tide_lines lines;
+    bool json;
+    const char *cause; /* "exit", "request" */
+};
+
+/* Options of a monitor: "name:key=value:key=value". */
+struct tide_monitor_options {
+    const char *text; /* after the name; ends at , or the end */
+};
+/* The value of KEY, its length in *LENGTH; NULL: it was not given. */
+const char *tide_monitor_option(struct tide_monitor_options options, const char *key,
+                                size_t *length);
+/* The same as a number, with K, M, G or T; OTHERWISE when it was not given. */
+uint64_t tide_monitor_number(struct tide_monitor_options options, const char *key,
+                             uint64_t otherwise);
+
+struct tide_monitor {
+    const char *name;
+    const char *keys; /* of options, with a blank around each */
+    /* Get ready; false: it cannot be had.  Then it listens. */
+    bool (*begin)(struct tide_monitor_options options);
+    void (*alloc_heard)(void *unused, const struct tide_happening *happening);
+    void (*free_heard)(void *unused, const struct tide_happening *happening);
+    void (*report)(struct tide_monitor_report *report);
+    void (*after_fork)(void); /* in the child; may be NULL */
+};
+
+extern const struct tide_monitor tide_monitor_simple, tide_monitor_loop,
+    tide_monitor_histogram, tide_monitor_periodic, tide_monitor_regions,
+    tide_monitor_threshold;
+
+/* Start those that TIDEMARK_MONITOR names. */
+void tide_monitors_begin(void) TIDE_COLD;
+/* Let all report because of CAUSE.  False: there is none. */
+bool tide_monitors_report(const char *cause) TIDE_COLD;
+
+/* A forked child begins: nobody else holds a lock. */
+void tide_monitors_after_fork(void) TIDE_COLD;
+
+/* The beginning of a report: in words, or as JSON up to its fields. */
+void tide_monitor_title(struct tide_monitor_report *report, const char *name);
+/* The end of it. */
+void tide_monitor_end(struct tide_monitor_report *report);
+/* Open PATH (LENGTH bytes) for writing, with %p for the process; below 0: it cannot be. */
+int tide_monitor_open(const char *path, size_t length, bool child);
+/* This process was forked from the one that began. */
+bool tide_monitor_forked(void);
+
+/* For monitors that ask: a loop begins or ends in this thread. */
+extern bool tide_loops_watched;
+void tide_monitor_loop_begins(const struct tide_name *name) TIDE_COLD;
+void tide_monitor_loop_ends(void) TIDE_COLD;
+
+#endif

@@ -1,0 +1,141 @@
+/* capture/monitor_periodic.c - a line of CSV every so many milliseconds.
+ *
+ * The recorder has no thread of its own, and needs none: between two allocations nothing
+ * changes.  So the line of a moment is written when the first event after it comes, or at
+ * the end, and says what was true then; a program that sleeps has all its lines as well.
+ *
+ * Options: ms=N (1000), file=PATH (tidemark-periodic.%p.csv).
+ */
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/monitor.h"
+#include "capture/process.h"
+
+#define TIDE_DEFAULT_PATH "tidemark-periodic.%p.csv"
+
+static struct tide_tally tally;
+static uint64_t begun_ns, period_ns;
+static _Atomic uint64_t next_ns; /* when the next line is due */
+static _Atomic uint32_t lines_lock;
+static struct tide_lines csv; /* guarded by lines_lock */
+static char path[512];
+static bool forked; /* the file is our own, and not our parent's */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void open_file(bool child)
+{
+    csv.used = 0;
+    csv.file = tide_monitor_open(path, strlen(path), child);
+    tide_lines_text(&csv, "time_ms,total_requested_bytes,max_used_bytes,"
+                          "present_used_bytes,largest_request_bytes,alloc_calls,"
+                          "free_calls\n");
+    tide_lines_flush(&csv);
+}
+
+static bool begin(struct tide_monitor_options options)
+{
+    size_t length;
+    const char *const given = tide_monitor_option(options, "file", &length);
+    const uint64_t ms = tide_monitor_number(options, "ms", 1000);
+    if (ms == 0 || length >= sizeof(path))
+        return false;
+    memcpy(path, given ? given : TIDE_DEFAULT_PATH,
+           given ? length : sizeof(TIDE_DEFAULT_PATH));
+    open_file(false);
+    begun_ns = now_ns();
+    period_ns = ms * 1000000u;
+    atomic_store(&next_ns, begun_ns + period_ns);
+    return csv.file >= 0;
+}
+
+static void add_line(uint64_t at_ns, const struct tide_stats *stats)
+{
+    const uint64_t values[] = {
+        stats->requested_bytes,
+        (uint64_t)stats->peak_bytes,
+        (uint64_t)(stats->live_bytes > 0 ? stats->live_bytes : 0),
+        stats->largest_bytes,
+        stats->alloc_calls,
+        stats->free_calls,
+    };
+    tide_lines_number(&csv, (at_ns - begun_ns) / 1000000u);
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        tide_lines_text(&csv, ",");
+        tide_lines_number(&csv, values[i]);
+    }
+    tide_lines_text(&csv, "\n");
+}
+
+/* Write the lines up to NOW.  An event that comes meanwhile, also in a handler, finds that
+ * nothing is due. */
+static TIDE_COLD void catch_up(uint64_t now, bool last)
+{
+    struct tide_stats stats = {0};
+    tide_lock(&lines_lock);
+    if (!forked && tide_monitor_forked()) {
+        forked = true;
+        open_file(true);
+    }
+    uint64_t due = atomic_load(&next_ns);
+    tide_tally_read(&tally, &stats);
+    for (; due <= now; due += period_ns)
+        add_line(due, &stats);
+    if (last)
+        add_line(now, &stats);
+    atomic_store(&next_ns, due);
+    tide_lines_flush(&csv);
+    tide_unlock(&lines_lock);
+}
+
+static void look_at_clock(void)
+{
+    const uint64_t now = now_ns();
+    if (now >= atomic_load_explicit(&next_ns, memory_order_relaxed))
+        catch_up(now, false);
+}
+
+static void alloc_heard(void *unused, const struct tide_happening *happening)
+{
+    (void)unused;
+    look_at_clock();
+    if (!happening->failed)
+        tide_tally_alloc(&tally, happening->shard, happening->requested,
+                         happening->used);
+}
+
+static void free_heard(void *unused, const struct tide_happening *happening)
+{
+    (void)unused;
+    look_at_clock();
+    tide_tally_free(&tally, happening->shard, happening->used);
+}
+
+static void report_periodic(struct tide_monitor_report *report)
+{
+    (void)report;
+    catch_up(now_ns(), true);
+}
+
+static void after_fork(void)
+{
+    atomic_store(&lines_lock, 0);
+}
+
+const struct tide_monitor tide_monitor_periodic = {
+    .name = "periodic",
+    .keys = " ms file ",
+    .begin = begin,
+    .alloc_heard = alloc_heard,
+    .free_heard = free_heard,
+    .report = report_periodic,
+    .after_fork = after_fork,
+};

@@ -1,0 +1,120 @@
+/* capture/raw_lines.c - text for people, from inside the recorder.
+ */
+#include "capture/raw_lines.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/self.h"
+
+enum { TIDE_DIGITS = 24 };
+
+void tide_lines_flush(struct tide_lines *lines)
+{
+    size_t done = 0;
+    while (lines->file >= 0 && done < lines->used) {
+        const long wrote =
+            syscall(SYS_write, lines->file, lines->bytes + done, lines->used - done);
+        if (wrote <= 0 && errno != EINTR)
+            break;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    lines->used = 0;
+}
+
+static void add(struct tide_lines *lines, const char *text, size_t length)
+{
+    while (length > 0) {
+        const size_t room = sizeof(lines->bytes) - lines->used;
+        const size_t part = length < room ? length : room;
+        memcpy(lines->bytes + lines->used, text, part);
+        lines->used += part;
+        text += part;
+        length -= part;
+        if (lines->used == sizeof(lines->bytes))
+            tide_lines_flush(lines);
+    }
+}
+
+void tide_lines_text(struct tide_lines *lines, const char *text)
+{
+    add(lines, text, strlen(text));
+}
+
+/* The digits of VALUE end at END; where they begin. */
+static char *digits(char *end, uint64_t value, unsigned base)
+{
+    do {
+        *--end = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value);
+    return end;
+}
+
+void tide_lines_number(struct tide_lines *lines, uint64_t value)
+{
+    tide_lines_column(lines, value, 0);
+}
+
+void tide_lines_signed(struct tide_lines *lines, int64_t value)
+{
+    if (value < 0)
+        add(lines, "-", 1);
+    tide_lines_number(lines, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void tide_lines_hex(struct tide_lines *lines, uint64_t value)
+{
+    char buffer[TIDE_DIGITS], *const end = buffer + sizeof(buffer);
+    const char *const begin = digits(end, value, 16);
+    add(lines, "0x", 2);
+    add(lines, begin, (size_t)(end - begin));
+}
+
+void tide_lines_column(struct tide_lines *lines, uint64_t value, unsigned width)
+{
+    char buffer[TIDE_DIGITS], *const end = buffer + sizeof(buffer);
+    const char *const begin = digits(end, value, 10);
+    const size_t length = (size_t)(end - begin);
+    for (size_t i = length; i < width; i++)
+        add(lines, " ", 1);
+    add(lines, begin, length);
+}
+
+void tide_lines_quoted(struct tide_lines *lines, const char *text)
+{
+    add(lines, "\"", 1);
+    for (; *text; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        char escaped[] = "\\u00..";
+        if (byte >= 0x20 && byte != '"' && byte != '\\') {
+            add(lines, text, 1);
+            continue;
+        }
+        escaped[4] = "0123456789abcdef"[byte >> 4];
+        escaped[5] = "0123456789abcdef"[byte & 15];
+        add(lines, escaped, 6);
+    }
+    add(lines, "\"", 1);
+}
+
+static void name_field(struct tide_lines *lines, const char *name)
+{
+    add(lines, ",", 1);
+    tide_lines_quoted(lines, name);
+    add(lines, ":", 1);
+}
+
+void tide_lines_field(struct tide_lines *lines, const char *name, uint64_t value)
+{
+    name_field(lines, name);
+    tide_lines_number(lines, value);
+}
+
+void tide_lines_signed_field(struct tide_lines *lines, const char *name, int64_t value)
+{
+    name_field(lines, name);
+    tide_lines_signed(lines, value);
+}

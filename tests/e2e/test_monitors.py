@@ -1,0 +1,157 @@
+"""tests/e2e/test_monitors.py - the built-in monitors against a count by hand.
+
+With LD_PRELOAD alone and no trace, and with `run --monitor`.
+"""
+import csv
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import tide
+
+LIBRARY = os.environ["TIDEMARK_LIBRARY"]
+
+
+class Monitors(tide.Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def alone(self, monitor, argv, **more):
+        env = dict(os.environ, LD_PRELOAD=LIBRARY, TIDEMARK_MONITOR=monitor, **more)
+        env.pop("TIDEMARK_SESSION", None)
+        done = subprocess.run(argv, capture_output=True, text=True, env=env, timeout=120,
+                              check=False, cwd=self.folder)
+        self.assertEqual([name for name in os.listdir(self.folder)
+                          if name.endswith(".tide")], [], "no trace was asked for")
+        return done
+
+    @staticmethod
+    def reports(text):
+        return {report["monitor"]: report for report in map(json.loads, text.splitlines())}
+
+    def compare(self, own, reports):
+        simple, loop = reports["simple"], reports["loop"]
+        for key in ("total_requested_bytes", "live_bytes", "alloc_calls", "free_calls"):
+            self.assertEqual(simple[key], own[key], key)
+        self.assertGreaterEqual(simple["max_used_bytes"], 112345)
+        self.assertEqual(loop["alloc_calls"], own["loop_allocs"])
+        self.assertEqual(loop["total_requested_bytes"], own["loop_requested"])
+        self.assertEqual((loop["live_bytes"], loop["loops"]), (0, 1))
+        bins = {str(row["least_bytes"]): [row["requested_calls"], row["used_calls"],
+                                          row["freed_calls"]]
+                for row in reports["histogram"]["bins"]}
+        self.assertEqual(bins, own["bins"])
+        regions = {row["region"]: row for row in reports["regions"]["regions"]}
+        inner = regions["outer/cycle/inner"]
+        self.assertEqual((inner["alloc_calls"], inner["free_calls"]),
+                         (own["inner_allocs"],) * 2)
+        self.assertEqual(inner["requested_bytes"], own["inner_requested"])
+        self.assertEqual((inner["added_bytes"], inner["temporary_calls"]),
+                         (0, own["inner_allocs"]))
+        self.assertEqual(inner["max_bytes"], own["inner_max"])
+        self.assertEqual(regions["outer"]["requested_bytes"], 112345)
+        self.assertEqual(regions["outer"]["added_bytes"], 12360 - 0)
+        self.assertEqual(sum(row["requested_bytes"] for row in regions.values()),
+                         own["total_requested_bytes"])
+        self.assertEqual(sum(row["alloc_calls"] for row in regions.values()),
+                         own["alloc_calls"])
+
+    def test_counts_are_exact_with_threads(self):
+        for threads in ("1", "64"):
+            done = self.alone("simple,loop:name=cycle,histogram,regions,json",
+                              [tide.program("tallied"), threads])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.compare(json.loads(done.stdout), self.reports(done.stderr))
+
+    def test_beside_a_trace_to_a_file(self):
+        path = os.path.join(self.folder, "out.%p")
+        run = tide.Recorded([tide.program("tallied"), "8"],
+                            ["--monitor", f"simple,loop,histogram,regions,json,file={path}"])
+        self.assertEqual(run.done.stderr, "")
+        [name] = os.listdir(self.folder)
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            self.compare(run.own_count(), self.reports(file.read()))
+        summary = run.report()["summary"]
+        self.assertGreaterEqual(summary["alloc_calls"], run.own_count()["alloc_calls"])
+
+    def test_simple_in_words(self):
+        done = self.alone("simple", [tide.program("tallied"), "2"])
+        own = json.loads(done.stdout)
+        lines = done.stderr.splitlines()
+        self.assertRegex(lines[0], r"^tidemark: simple, tallied \(pid \d+\), at exit$")
+        self.assertEqual(lines[1], "Memory Report: total memory requested: "
+                                   f"{own['total_requested_bytes']}")
+        self.assertEqual(lines[3], f"Memory Report: presently used: {own['live_bytes']}")
+        self.assertEqual(lines[4], f"Memory Report: # allocations calls: {own['alloc_calls']}")
+        self.assertEqual(lines[5],
+                         f"Memory Report: # deallocations calls: {own['free_calls']}")
+
+    def test_the_histogram_is_that_of_the_trace(self):
+        run = tide.Recorded([tide.program("ground_truth")], ["--monitor", "histogram,json"])
+        [report] = self.reports(run.done.stderr).values()
+        rows = run.report("--sizes")["rows"]
+        told = {row["least_bytes"]: row["requested_calls"] for row in report["bins"]}
+        trace = {row["least_bytes"]: row["requested_calls"] for row in rows
+                 if row["requested_calls"]}
+        self.assertEqual({key: told.get(key, 0) for key in trace}, trace)
+
+    def test_periodic_has_a_line_for_every_moment(self):
+        path = os.path.join(self.folder, "%p.csv")
+        self.alone(f"periodic:ms=20:file={path}", ["/bin/sh", "-c", "sleep 0.3; exit 0"])
+        tables = []
+        for name in sorted(os.listdir(self.folder)):
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                tables.append(list(csv.DictReader(file)))
+        table = max(tables, key=len)
+        times = [int(row["time_ms"]) for row in table]
+        self.assertGreaterEqual(len(times), 10)
+        self.assertEqual(times[:10], [20 * (i + 1) for i in range(10)])
+        for key in ("total_requested_bytes", "max_used_bytes", "alloc_calls"):
+            values = [int(row[key]) for row in table]
+            self.assertEqual(values, sorted(values))
+
+    def test_thresholds(self):
+        program = tide.program("tallied")
+        done = self.alone("threshold:single=100K", [program, "1"])
+        self.assertNotIn("reaches", done.stderr)
+        done = self.alone("threshold:single=90K", [program, "1"])
+        self.assertIn("a request of 100000 bytes reaches 92160, at\n", done.stderr)
+        [_, first, *_] = done.stderr.splitlines()
+        address = first.strip().rpartition("+")[2]
+        named = subprocess.run(["addr2line", "-f", "-e", program, address],
+                               capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(named.stdout.splitlines()[0], "make")
+        self.assertTrue(done.stderr.endswith("1 times a limit was reached\n"))
+        done = self.alone("threshold:live=110000:action=abort", [program, "1"])
+        self.assertEqual(done.returncode, -6)
+        self.assertIn("aborting", done.stderr)
+        done = self.alone("threshold:single=3K:skip=5", [program, "1"])
+        self.assertRegex(done.stderr, r"a request of \d{4} bytes reaches 3072")
+
+    def test_nonsense_is_said(self):
+        for monitor in ("sample", "simple:x=1", "threshold", "threshold:action=faint"):
+            done = self.alone(monitor, [tide.program("tallied"), "1"])
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(f"TIDEMARK_MONITOR: what is '{monitor}'", done.stderr)
+
+    def test_a_forked_child_has_a_report_of_its_own(self):
+        path = os.path.join(self.folder, "r")
+        self.alone(f"simple,json,file={path}",
+                   ["/usr/bin/python3", "-c", "import os\npid = os.fork()\n"
+                    "x = [bytes(5000) for i in range(1000)]\n"
+                    "if pid: os.wait()"])
+        reports = []
+        for name in os.listdir(self.folder):
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                reports.append(json.load(file))
+        self.assertEqual(len({report["pid"] for report in reports}), 2)
+        for report in reports:
+            self.assertGreater(report["total_requested_bytes"], 5000000)
+
+
+if __name__ == "__main__":
+    tide.main()
