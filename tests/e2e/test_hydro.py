@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+"""tests/e2e/test_hydro.py - examples/hydro: its physics, and what reports say of it.
+
+The program counts its own allocations per region and label; the reports must say the same.
+Its gas is held against what is known of gases: nothing is lost, and a shock tube looks
+as the exact solution says.
+"""
+import json
+import math
+import os
+import shutil
+import subprocess
+import unittest
+
+import tide
+
+EXAMPLES = os.environ["TIDEMARK_EXAMPLES"]
+HYDRO = os.path.join(EXAMPLES, "hydro")
+OPENMP = os.path.join(EXAMPLES, "hydro_openmp")
+MPI = os.path.join(EXAMPLES, "hydro_mpi")
+GAMMA = 1.4
+
+
+def run(*argv):
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{argv}: {done.stderr}")
+    return done.stdout
+
+
+def profile(*options, program=(HYDRO,)):
+    return json.loads(run(*program, "--profile", *options))
+
+
+def middle_pressure(left, right):
+    """Of a shock tube, between the rarefaction and the shock: by bisection."""
+    def speeds_apart(pressure):
+        (rho_l, p_l), (rho_r, p_r) = left, right
+        sound = math.sqrt(GAMMA * p_l / rho_l)
+        before = 2 * sound / (GAMMA - 1) * (
+            (pressure / p_l) ** ((GAMMA - 1) / (2 * GAMMA)) - 1)
+        after = (pressure - p_r) * math.sqrt(
+            2 / ((GAMMA + 1) * rho_r) / (pressure + (GAMMA - 1) / (GAMMA + 1) * p_r))
+        return before + after
+
+    low, high = right[1], left[1]
+    for _ in range(100):
+        pressure = (low + high) / 2
+        low, high = (pressure, high) if speeds_apart(pressure) < 0 else (low, pressure)
+    return pressure
+
+
+def tube_density(speed, left=(1.0, 1.0), right=(0.125, 0.1)):
+    """The exact density of the shock tube where x/t is SPEED."""
+    (rho_l, p_l), (rho_r, p_r) = left, right
+    pressure = middle_pressure(left, right)
+    sound = math.sqrt(GAMMA * p_l / rho_l)
+    small = (pressure / p_l) ** ((GAMMA - 1) / (2 * GAMMA))
+    flow = 2 * sound / (GAMMA - 1) * (1 - small)
+    if speed < -sound:
+        return rho_l
+    if speed < flow - sound * small:
+        within = 2 / (GAMMA + 1) * (sound - (GAMMA - 1) / 2 * speed)
+        return rho_l * (within / sound) ** (2 / (GAMMA - 1))
+    if speed < flow:
+        return rho_l * (pressure / p_l) ** (1 / GAMMA)
+    shock = math.sqrt(GAMMA * p_r / rho_r) * math.sqrt(
+        (GAMMA + 1) / (2 * GAMMA) * pressure / p_r + (GAMMA - 1) / (2 * GAMMA))
+    ratio = (GAMMA - 1) / (GAMMA + 1)
+    if speed < shock:
+        return rho_r * (pressure / p_r + ratio) / (ratio * pressure / p_r + 1)
+    return rho_r
+
+
+def tube_error(cells, cycles):
+    found = profile("--tube", "--cycles", str(cycles), str(cells), "2", "2")
+    exact = [tube_density(((x + 0.5) / cells - 0.5) / found["time"])
+             for x in range(cells)]
+    return sum(abs(a - b) for a, b in zip(found["density"], exact)) / cells
+
+
+class Physics(tide.Case):
+    def test_mass_and_energy_stay(self):
+        lines = run(HYDRO, "--cycles", "50", "16", "12", "10").splitlines()
+        rows = [[float(word) for word in line.split()] for line in lines[1:-1]]
+        self.assertEqual([row[0] for row in rows], [10, 20, 30, 40, 50])
+        volume = 12 * 10 / 16 ** 2
+        for _, _, mass, energy, densest in rows:
+            self.assertAlmostEqual(mass / volume, 1.0, delta=1e-12)
+            self.assertAlmostEqual(energy / rows[0][3], 1.0, delta=1e-12)
+            self.assertGreater(densest, 1.2)  # something happens
+
+    def test_a_shock_tube_looks_as_it_must(self):
+        coarse, fine = tube_error(100, 60), tube_error(200, 120)
+        self.assertLess(fine, 0.005)
+        self.assertLess(fine, 0.7 * coarse)
+
+    def test_a_blast_is_alike_on_both_sides(self):
+        density = profile("--cycles", "30", "20", "18", "16")["density"]
+        for one, other in zip(density, reversed(density)):
+            self.assertAlmostEqual(one, other, delta=1e-12)
+
+    @unittest.skipUnless(os.path.exists(OPENMP), "built without OpenMP")
+    def test_threads_change_nothing(self):
+        options = ("--cycles", "15", "12", "14", "16")
+        self.assertEqual(profile(*options), profile(*options, program=(OPENMP,)))
+
+    @unittest.skipUnless(os.path.exists(MPI) and shutil.which("mpirun"),
+                         "built without MPI")
+    def test_processes_change_nothing(self):
+        options = ("--cycles", "15", "12", "14", "16")
+        mpirun = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", MPI)
+        self.assertEqual(profile(*options), profile(*options, program=mpirun))
+
+
+def sums(rows, *keys):
+    """(key..., ) -> (calls, bytes)."""
+    return {tuple(row[key] for key in keys): (row["calls"], row["bytes"]) for row in rows}
+
+
+class Counts(tide.Case):
+    SIZE = ("--cycles", "55", "14", "10", "8")
+
+    def recorded(self, program=HYDRO):
+        return tide.Recorded([program, "--count", *self.SIZE])
+
+    def test_recorded_is_as_plain(self):
+        self.assertEqual(self.recorded().stdout, run(HYDRO, "--count", *self.SIZE))
+
+    def test_allocations_per_function(self):
+        recorded = self.recorded()
+        result = recorded.report("--total", "--regions")
+        self.whole(result, region_mismatches=0, unmatched_labels=0)
+        own = sums(recorded.own_count()["regions"], "region")
+        rows = [row for row in result["rows"] if row["calls"]]
+        self.assertEqual(sums(rows, "region"), own)
+        self.assertEqual(result["summary"]["alloc_calls"],
+                         sum(calls for calls, _ in own.values()))
+
+    def test_allocations_per_label(self):
+        recorded = self.recorded()
+        rows = recorded.report("--total", "--labels")["rows"]
+        own = recorded.own_count()["labels"]
+        self.assertEqual(sums(rows, "label"), sums(own, "label"))
+        self.assertEqual(sums(own, "label")[("flux_x",)][0], 55)  # one per cycle
+
+    def test_arenas_by_size(self):
+        recorded = self.recorded()
+        done = run(tide.TIDEMARK, "export", "--to", "ndjson", "--all", recorded.trace)
+        arenas = {}
+        for line in done.splitlines():
+            block = json.loads(line)
+            key = block["label"], block["size"]
+            calls, size = arenas.get(key, (0, 0))
+            arenas[key] = calls + 1, size + block["size"]
+        own = sums(recorded.own_count()["arenas"], "label", "size")
+        self.assertEqual(arenas, own)
+
+    @unittest.skipUnless(os.path.exists(OPENMP), "built without OpenMP")
+    def test_labels_of_all_threads(self):
+        recorded = self.recorded(OPENMP)
+        rows = recorded.report("--total", "--labels")["rows"]
+        own = sums(recorded.own_count()["labels"], "label")
+        labelled = [row for row in rows if (row["label"],) in own]
+        self.assertEqual(sums(labelled, "label"), own)
+
+
+if __name__ == "__main__":
+    tide.main()
