@@ -10,9 +10,30 @@ set(TIDE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tidemark)
 install(TARGETS tidemark RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS tidemark_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tidemark)
 install(DIRECTORY include/tidemark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES bindings/fortran/tidemark.f90
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidemark)
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Where Python looks, if the prefix is one of its own (/usr, /usr/local); elsewhere
+# PYTHONPATH has to name it.
+set(TIDE_PYTHON_DIR "" CACHE STRING "Folder of the Python package, below the prefix")
+set(python_dir ${TIDE_PYTHON_DIR})
+if(NOT python_dir)
+    set(python_dir lib/python3/dist-packages)
+    find_program(TIDE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH) # the system's
+    execute_process(COMMAND ${TIDE_PYTHON} -c [[
+import os, sys, sysconfig
+print("lib/python%d.%d/%s" % (*sys.version_info[:2],
+                              os.path.basename(sysconfig.get_path("purelib"))))
+]] OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(found)
+        set(python_dir ${found})
+    endif()
+endif()
+install(DIRECTORY bindings/python/tidemark DESTINATION ${python_dir}
+    FILES_MATCHING PATTERN *.py)
 
 # find_package(tidemark) gives tidemark::tidemark: the headers, nothing to link.
 add_library(tidemark_api INTERFACE)

@@ -1,0 +1,23 @@
+"""tidemark - where did the memory go?
+
+In a program, to tell the recorder what it does (docs/api.md):
+
+    import tidemark
+    with tidemark.region("solve"):
+        x = tidemark.label(numpy.zeros((30, 30)), "x")
+
+Afterwards, to read a trace (docs/python.md):
+
+    trace = tidemark.open("prog.tide")
+    trace.summary["peak_bytes"]
+    trace.blocks().frame()
+
+And to record a script: python3 -m tidemark run script.py
+"""
+from .marks import event, label, recorded, region, snapshot
+from .program import TidemarkError
+from .reader import Table, Trace, record
+from .reader import open_trace as open  # pylint: disable=redefined-builtin
+
+__all__ = ["TidemarkError", "Table", "Trace", "event", "label", "open", "record",
+           "recorded", "region", "snapshot"]

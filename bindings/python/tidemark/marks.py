@@ -1,0 +1,115 @@
+"""tidemark/marks.py - tell the recorder what the program is doing.
+
+Every call does nothing, quickly, when the program is not recorded.
+"""
+import ctypes
+import functools
+import inspect
+import sys
+
+from . import recorder
+
+
+class region:  # pylint: disable=invalid-name
+    """A phase of this thread; phases nest.
+
+        with tidemark.region("solve"):
+            ...
+
+        @tidemark.region("assemble")      # or @tidemark.region, for the function's name
+        def assemble(): ...
+    """
+    __slots__ = ("_name",)
+
+    def __new__(cls, name):
+        self = super().__new__(cls)
+        if callable(name):  # @region without a name
+            self._name = name.__qualname__.encode()
+            return self(name)
+        self._name = name.encode()
+        return self
+
+    def __enter__(self):
+        recorder.region_begin(self._name)
+        return self
+
+    def __exit__(self, *_):
+        recorder.region_end(self._name)
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            raise TypeError(f"{function.__qualname__} can be left in its middle, a region "
+                            "cannot: use `with tidemark.region(...)` around parts of it "
+                            "without await and yield")
+
+        @functools.wraps(function)
+        def inside(*arguments, **keywords):
+            recorder.region_begin(self._name)
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                recorder.region_end(self._name)
+        return inside
+
+
+def event(number):
+    """Iteration NUMBER of the program's outer loop begins."""
+    recorder.event(number)
+
+
+def snapshot(name):
+    """Remember this moment: reports can show what lived then."""
+    recorder.snapshot(name.encode())
+
+
+def _owner(array):
+    """The array that owns the memory that ARRAY is a view of."""
+    while array.base is not None and hasattr(array.base, "__array_interface__"):
+        array = array.base
+    return array
+
+
+def _memory(thing):
+    """(address, bytes of an element, shape, kind of an element) of what THING holds."""
+    if hasattr(thing, "__array_interface__"):  # NumPy and its kin
+        array = _owner(thing) if hasattr(thing, "base") else thing
+        start = array.__array_interface__["data"][0]
+        return start, array.itemsize, tuple(array.shape), str(array.dtype)
+    view = memoryview(thing)
+    if view.readonly:
+        raise TypeError(f"no address is to be had of a {type(thing).__name__}")
+    start = ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0
+    return start, view.itemsize, tuple(view.shape), view.format
+
+
+def _name_in(frame, thing):
+    """What the caller calls THING."""
+    for names in (frame.f_locals, frame.f_globals):
+        for name, value in names.items():
+            if value is thing:
+                return name
+    return type(thing).__name__
+
+
+def label(array, name=None):
+    """Name the memory of a NumPy array, or of anything that shows its buffer (bytearray,
+    array.array, ctypes arrays), and return the array.
+
+    Without NAME it gets the name of the caller's variable.  Of a view, the array that owns
+    the memory is named.
+    """
+    if recorder.present():
+        start, itemsize, shape, _ = _memory(array)
+        if name is None:
+            name = _name_in(sys._getframe(1), array)  # pylint: disable=protected-access
+        size = itemsize
+        for length in shape:
+            size *= length
+        if start:
+            recorder.label(start, name.encode(), size)
+    return array
+
+
+def recorded():
+    """Is this program being recorded?"""
+    return recorder.present()

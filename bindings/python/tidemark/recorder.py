@@ -1,0 +1,40 @@
+"""tidemark/recorder.py - the recorder's entry points, where the recorder is.
+
+The recorder is preloaded, so its functions are found in the process itself: there is
+nothing to load.  Without it each of them is a function that does nothing.
+"""
+import ctypes
+
+# With the GIL kept: the calls are shorter than giving it away and getting it back.
+_process = ctypes.PyDLL(None)
+
+size_t = ctypes.c_size_t
+text = ctypes.c_char_p
+address = ctypes.c_void_p
+
+
+def entry(name, *arguments, result=None):
+    """The function tide_recorder_NAME; None when it is not there."""
+    try:
+        call = getattr(_process, "tide_recorder_" + name)
+    except AttributeError:
+        return None
+    call.argtypes = arguments
+    call.restype = result
+    return call
+
+
+def _nothing(*_):
+    return None
+
+
+region_begin = entry("region_begin", text) or _nothing
+region_end = entry("region_end", text) or _nothing
+label = entry("label", address, text, size_t) or _nothing
+event = entry("event", ctypes.c_uint64) or _nothing
+snapshot = entry("snapshot", text) or _nothing
+
+
+def present():
+    """Is this process recorded?"""
+    return region_begin is not _nothing

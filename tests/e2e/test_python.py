@@ -1,0 +1,326 @@
+#!/usr/bin/python3
+"""tests/e2e/test_python.py - the Python package: marks in a script, and the reader.
+
+The scripts say themselves what they did; the reader's totals are those of report --json.
+"""
+import ast
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import tide
+
+PACKAGE = os.path.join(tide.SOURCE, "bindings", "python")
+sys.path.insert(0, PACKAGE)
+import tidemark  # pylint: disable=wrong-import-position
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+ENVIRONMENT = dict(os.environ, PYTHONPATH=PACKAGE, PYTHONDONTWRITEBYTECODE="1")
+HYDRO = os.path.join(tide.SOURCE, "examples", "hydro_numpy.py")
+
+
+def run(*words, cwd=None, status=0):
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True,
+                          timeout=300, check=False, env=ENVIRONMENT, cwd=cwd)
+    if done.returncode != status:
+        raise AssertionError(f"status {done.returncode}: {done.stderr}")
+    return done
+
+
+class Script:
+    """A script of a few lines, recorded by `python3 -m tidemark run`."""
+
+    def __init__(self, lines):
+        self.folder = tide.tempfile.mkdtemp(prefix="tide-python-")
+        self.path = os.path.join(self.folder, "script.py")
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent(lines))
+        self.done = run("-m", "tidemark", "run", "-q", "-o", "it", self.path, "an", "-x",
+                        cwd=self.folder)
+        self.trace = tidemark.open(os.path.join(self.folder, "it.tide"))
+
+    def regions(self):
+        """region -> (calls, bytes) of what was allocated."""
+        return {row["region"]: (row["calls"], row["bytes"])
+                for row in self.trace.rows("total", "regions")}
+
+    def labels(self):
+        return {row["label"]: (row["calls"], row["bytes"])
+                for row in self.trace.rows("total", "labels")}
+
+
+class Marks(tide.Case):
+    def test_regions_nest_and_cost_no_allocation(self):
+        script = Script("""
+            import sys, tidemark
+            def work(size):
+                return bytearray(size - 1)  # Python adds a zero byte
+            @tidemark.region
+            def solve():
+                return work(20000)
+            @tidemark.region("inner")
+            def named(depth):
+                return [work(30000)] + (named(depth - 1) if depth else [])
+            keep = []
+            for _ in range(3):  # the second time round Python has what it needs
+                with tidemark.region("outer"):
+                    keep.append(solve())
+                    keep.append(named(1))
+                with tidemark.region("empty"):
+                    pass
+            print(sys.argv[1:], tidemark.recorded())
+            """)
+        self.assertEqual(script.done.stdout, "['an', '-x'] True\n")
+        regions = script.regions()
+        self.assertEqual(regions["outer/solve"], (3, 60000))
+        self.assertEqual(regions["outer/inner"][1] // 30000, 3)
+        self.assertEqual(regions["outer/inner/inner"][1] // 30000, 3)
+        self.assertNotIn("empty", regions)
+        self.assertEqual(script.trace.honesty["region_mismatches"], 0)
+
+    def test_an_exception_ends_the_region(self):
+        script = Script("""
+            import tidemark
+            @tidemark.region("broken")
+            def broken():
+                raise ValueError
+            for _ in range(2):
+                try:
+                    broken()
+                except ValueError:
+                    pass
+                try:
+                    with tidemark.region("broken too"):
+                        raise KeyError
+                except KeyError:
+                    pass
+            with tidemark.region("whole"):
+                keep = bytearray(99999)
+            """)
+        self.assertEqual(script.regions()["whole"], (1, 100000))
+
+    def test_buffers_have_names(self):
+        script = Script("""
+            import array, ctypes, tidemark
+            rows = bytearray(49999)
+            tidemark.label(rows)
+            numbers = array.array("d", [0.0]) * 8000
+            assert tidemark.label(numbers, "doubles") is numbers
+            for wrong in (b"fixed", 7):
+                try:
+                    tidemark.label(wrong)
+                except TypeError:
+                    pass
+                else:
+                    raise AssertionError(wrong)
+            """)
+        labels = script.labels()
+        self.assertEqual(labels["rows"], (1, 50000))
+        self.assertEqual(labels["doubles"], (1, 64000))
+
+    def test_events_and_snapshots(self):
+        script = Script("""
+            import tidemark
+            keep = []
+            for i in range(4):
+                tidemark.event(i)
+                keep.append(bytearray(99999))
+            tidemark.snapshot("four")
+            """)
+        self.assertEqual(script.trace.info["kinds"]["event"], 4)
+        self.assertEqual(script.trace.info["kinds"]["snapshot"], 1)
+
+    def test_without_the_recorder_nothing_happens(self):
+        done = run("-c", textwrap.dedent("""
+            import tidemark
+            assert not tidemark.recorded()
+            @tidemark.region
+            def f(x):
+                "Doc."
+                return x + 1
+            assert (f(1), f.__name__, f.__doc__) == (2, "f", "Doc.")
+            with tidemark.region("a"):
+                tidemark.event(1)
+                tidemark.snapshot("b")
+            block = bytearray(5)
+            assert tidemark.label(block) is block
+            async def left(): pass
+            try:
+                tidemark.region(left)
+            except TypeError as error:
+                print("left" in str(error))
+            """))
+        self.assertEqual(done.stdout, "True\n")
+
+
+@unittest.skipUnless(numpy, "needs python3-numpy")
+class NumPy(tide.Case):
+    def test_a_million_numbers_under_a_marker(self):
+        script = Script("""
+            import gc
+            import numpy, tidemark
+            for name in ("warm", "test"):
+                with tidemark.region(name):
+                    a = numpy.ones(1000 * 1000)
+                    del a
+                    gc.collect()
+            """)
+        self.assertEqual(script.regions()["test"], (1, 8000000))
+        blocks = [block for block in script.trace.blocks() if block["size"] == 8000000]
+        self.assertEqual(len(blocks), 2)
+        self.assertNotIn(None, [block["death_s"] for block in blocks])
+
+    def test_views_name_their_owner(self):
+        script = Script("""
+            import numpy, tidemark
+            grid = numpy.zeros((30, 40, 50))
+            tidemark.label(grid[3:, ::2].T, "grid")
+            """)
+        self.assertEqual(script.labels()["grid"], (1, 480000))
+
+    def test_the_example_counts_as_the_report(self):
+        folder = tide.tempfile.mkdtemp(prefix="tide-python-")
+        done = run("-m", "tidemark", "run", "-q", "-o", "it", HYDRO, "--count",
+                   "--cycles", "6", "16", cwd=folder)
+        trace = tidemark.open(os.path.join(folder, "it.tide"))
+        own = {row["label"]: (row["calls"], row["bytes"])
+               for row in json.loads(done.stdout)["labels"]}
+        found = {row["label"]: (row["calls"], row["bytes"])
+                 for row in trace.rows("total", "labels") if row["label"]}
+        self.assertEqual(found, own)
+        self.assertEqual(own["flux_x"][0], 6)
+        regions = {row["region"] for row in trace.rows("total", "regions")}
+        self.assertIn("main/cycle/sweep_z/fluxes", regions)
+
+    def test_the_example_is_the_gas_of_the_other(self):
+        other = subprocess.run(
+            [os.path.join(os.environ["TIDEMARK_EXAMPLES"], "hydro"), "--profile",
+             "--cycles", "8", "12"], capture_output=True, text=True, check=True)
+        ours = json.loads(run(HYDRO, "--profile", "--cycles", "8", "12").stdout)
+        for one, two in zip(ours["density"], json.loads(other.stdout)["density"]):
+            self.assertAlmostEqual(one, two, delta=1e-13)
+
+
+class Reader(tide.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.recorded = tide.Recorded([tide.program("phases")])
+        cls.trace = tidemark.open(cls.recorded.trace)
+
+    def test_totals_are_those_of_the_report(self):
+        report = self.recorded.report()
+        self.assertEqual(self.trace.summary, report["summary"])
+        self.assertEqual(list(self.trace.spaces.values()), report["spaces"])
+        self.assertEqual(self.trace.findings, report["findings"])
+        self.assertEqual(self.trace.honesty, report["honesty"])
+        self.assertEqual(self.trace.info, tide.info(self.recorded.trace))
+
+    def test_blocks_add_up_to_the_totals(self):
+        summary = self.trace.summary
+        heap = [block for block in self.trace.blocks() if block["space"] == "heap"]
+        self.assertEqual(len(heap), summary["alloc_calls"])
+        self.assertEqual(sum(block["size"] for block in heap), summary["allocated_bytes"])
+        live = [block for block in self.trace.blocks(all=False)
+                if block["space"] == "heap"]
+        self.assertEqual(len(live), summary["live_blocks"])
+        self.assertEqual(sum(block["size"] for block in live), summary["live_bytes"])
+
+    def test_stacks_add_up_to_the_views(self):
+        for view, key in (("peak", "peak_bytes"), ("total", "allocated_bytes"),
+                          ("leaks", "live_bytes"), ("churn", "temporary_bytes")):
+            rows = list(self.trace.stacks(view))
+            self.assertEqual(sum(row["bytes"] for row in rows), self.trace.summary[key])
+            self.assertTrue(all(row["stack"] for row in rows))
+
+    def test_filters_are_those_of_the_report(self):
+        ours = list(self.trace.rows("total", "flat", region="main/solve", size="100..300",
+                                    no_fold=True, between=(0, 1000)))
+        theirs = self.recorded.report("--total", "--flat", "--region", "main/solve",
+                                      "--size", "100..300", "--no-fold",
+                                      "--between", "0", "1000")
+        self.assertEqual(ours, theirs["rows"])
+        self.assertTrue(ours)
+
+    def test_a_table_can_be_read_again_and_left_early(self):
+        blocks = self.trace.blocks()
+        first = next(iter(blocks))
+        for block in blocks:
+            self.assertEqual(block, first)
+            break
+        self.assertEqual(len(list(blocks)), len(list(blocks)))
+
+    def test_what_cannot_be_read_is_said(self):
+        for path, words in (("/nowhere/x.tide", "no such file"), (__file__, "not a trace")):
+            with self.assertRaisesRegex(tidemark.TidemarkError, words):
+                tidemark.open(path)
+        with self.assertRaisesRegex(tidemark.TidemarkError, "nonsense"):
+            self.trace.report(nonsense=True)
+
+    def test_recording_from_python(self):
+        path = os.path.join(self.recorded.folder, "again.tide")
+        trace = tidemark.record([tide.program("marks")], path)
+        self.assertEqual(trace.info["kinds"]["event"], 5)
+        self.assertEqual(trace.summary, tide.report(path)["summary"])
+        with self.assertRaises(FileExistsError):
+            tidemark.record(["true"], path)
+
+    @unittest.skipUnless(pandas, "needs python3-pandas")
+    def test_frames_hold_what_tables_hold(self):
+        frame = self.trace.blocks().frame()
+        heap = frame[frame["space"] == "heap"]
+        self.assertEqual(heap["size"].sum(), self.trace.summary["allocated_bytes"])
+        labels = self.trace.rows("total", "labels").frame().set_index("label")
+        self.assertEqual(labels.loc["row", "calls"], 100)
+
+
+class Module(tide.Case):
+    def test_run_puts_python_before_scripts_and_modules(self):
+        from tidemark.__main__ import command_line
+        python = sys.executable
+        for words, expected in (
+                (["run", "a.py", "b.py"], ["run", "--", python, "a.py", "b.py"]),
+                (["run", "-o", "x", "-m", "json.tool", "-q"],
+                 ["run", "-o", "x", "--", python, "-m", "json.tool", "-q"]),
+                (["run", "--", "./prog", "a.py"], ["run", "--", "./prog", "a.py"]),
+                (["run", "./prog"], ["run", "./prog"]),
+                (["report", "a.py"], ["report", "a.py"]),
+                ([], [])):
+            self.assertEqual(command_line(words), expected)
+
+    def test_other_verbs_and_exit_statuses_pass(self):
+        self.assertIn("tidemark 0", run("-m", "tidemark", "--version").stdout)
+        folder = tide.tempfile.mkdtemp(prefix="tide-python-")
+        path = os.path.join(folder, "ends.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("raise SystemExit(7)\n")
+        run("-m", "tidemark", "run", "-q", "-o", os.path.join(folder, "x"), path, status=7)
+
+    def test_a_missing_program_is_said(self):
+        done = subprocess.run(
+            [sys.executable, "-m", "tidemark", "report"], capture_output=True, text=True,
+            env=dict(ENVIRONMENT, TIDEMARK="/nowhere/tidemark"), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/nowhere/tidemark", done.stderr + done.stdout)
+        self.assertNotIn("Traceback", done.stderr)
+
+    def test_all_files_are_for_old_pythons_too(self):
+        for folder, _, files in os.walk(os.path.join(PACKAGE, "tidemark")):
+            for name in files:
+                if name.endswith(".py"):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        ast.parse(file.read(), feature_version=(3, 9))
+
+
+if __name__ == "__main__":
+    tide.main()
