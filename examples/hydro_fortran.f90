@@ -262,7 +262,7 @@ contains
 end module hydro_gas
 
 program hydro_fortran
-    use, intrinsic :: iso_fortran_env, only: int64, real64
+    use, intrinsic :: iso_fortran_env, only: real64
     use hydro_counts
     use hydro_gas
     use tidemark
@@ -278,16 +278,17 @@ program hydro_fortran
     call initialise(gas, cells)
     before = sum(gas(:, :, :, density))
     time = 0
+    call tide_loop_begin("cycle")
     do cycle = 0, cycles - 1
-        call tide_event(int(cycle, int64))
-        call tide_region_begin("cycle")
+        call tide_event(cycle)
+        call tide_iteration(cycle)
         step = time_step(gas)
         do i = 1, 3
             call sweep(gas, merge(i, 4 - i, mod(cycle, 2) == 0), step * cells)
         end do
         time = time + step
-        call tide_region_end("cycle")
     end do
+    call tide_loop_end("cycle")
     if (profile) call print_profile()
     if (count) call print_counts()
     if (.not. profile .and. .not. count) &

@@ -8,23 +8,52 @@
 !
 ! Compile this file with your own; there is nothing to link.  When the program is not
 ! recorded every call is a test of one pointer.  All procedures may be called from any
-! thread; names are copied, and cut after 1000 characters.
+! thread; names are copied, and cut after 1000 characters.  They mean what they mean in
+! tidemark.h.
 module tidemark
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
     implicit none
     private
 
-    public :: tide_region_begin, tide_region_end, tide_label, tide_event, tide_snapshot
-    public :: tide_recorded
+    public :: tide_present
+    public :: tide_region_begin, tide_region_end, tide_phase_begin, tide_phase_end
+    public :: tide_loop_begin, tide_iteration, tide_loop_end
+    public :: tide_label, tide_unlabel, tide_pool_alloc, tide_pool_free
+    public :: tide_event, tide_snapshot, tide_pause, tide_resume
+    public :: tide_start, tide_stop, tide_peek, tide_stats
+    public :: tide_scope_process, tide_scope_thread
 
-    ! tide_label(array, name): an array of any numerical kind and rank, which lies in one
-    ! piece; tide_label(c_loc(x), name, bytes): any memory.
+    ! Whose allocations are counted, or not.
+    integer(c_int), parameter :: tide_scope_process = 0, tide_scope_thread = 1
+
+    ! What was allocated while a window was open: struct tide_stats.
+    type, bind(C) :: tide_stats
+        integer(c_int64_t) :: requested_bytes = 0
+        integer(c_int64_t) :: used_bytes = 0
+        integer(c_int64_t) :: freed_bytes = 0
+        integer(c_int64_t) :: alloc_calls = 0
+        integer(c_int64_t) :: free_calls = 0
+        integer(c_int64_t) :: failed_calls = 0
+        integer(c_int64_t) :: live_bytes = 0
+        integer(c_int64_t) :: peak_bytes = 0
+        integer(c_int64_t) :: smallest_bytes = 0
+        integer(c_int64_t) :: largest_bytes = 0
+        real(c_double) :: mean_bytes = 0
+        real(c_double) :: stddev_bytes = 0
+        real(c_double) :: seconds = 0
+        integer(c_int64_t), private :: reserved(3) = 0
+    end type tide_stats
+
+    ! tide_label(array, name): an array of any numerical kind and rank, with its shape; one
+    ! that does not lie in one piece is passed over.  tide_label(c_loc(x), name, bytes): any
+    ! memory.
     interface tide_label
         module procedure label_memory
         module procedure label_real32, label_real64
         module procedure label_complex32, label_complex64
         module procedure label_int8, label_int16, label_int32, label_int64
+        module procedure label_logical
     end interface tide_label
 
     integer, parameter :: name_max = 1000
@@ -39,9 +68,26 @@ module tidemark
     character, parameter :: nul = c_null_char
     type(entry_point), save :: at_begin = entry_point("tide_recorder_region_begin" // nul)
     type(entry_point), save :: at_end = entry_point("tide_recorder_region_end" // nul)
+    type(entry_point), save :: at_phase_begin = &
+        entry_point("tide_recorder_phase_begin" // nul)
+    type(entry_point), save :: at_phase_end = entry_point("tide_recorder_phase_end" // nul)
+    type(entry_point), save :: at_loop_begin = &
+        entry_point("tide_recorder_loop_begin" // nul)
+    type(entry_point), save :: at_iteration = entry_point("tide_recorder_iteration" // nul)
+    type(entry_point), save :: at_loop_end = entry_point("tide_recorder_loop_end" // nul)
     type(entry_point), save :: at_label = entry_point("tide_recorder_label" // nul)
+    type(entry_point), save :: at_shape = entry_point("tide_recorder_label_shape" // nul)
+    type(entry_point), save :: at_unlabel = entry_point("tide_recorder_unlabel" // nul)
+    type(entry_point), save :: at_pool_alloc = &
+        entry_point("tide_recorder_pool_alloc" // nul)
+    type(entry_point), save :: at_pool_free = entry_point("tide_recorder_pool_free" // nul)
     type(entry_point), save :: at_event = entry_point("tide_recorder_event" // nul)
     type(entry_point), save :: at_snapshot = entry_point("tide_recorder_snapshot" // nul)
+    type(entry_point), save :: at_pause = entry_point("tide_recorder_pause" // nul)
+    type(entry_point), save :: at_resume = entry_point("tide_recorder_resume" // nul)
+    type(entry_point), save :: at_start = entry_point("tide_recorder_window_start" // nul)
+    type(entry_point), save :: at_stop = entry_point("tide_recorder_stop" // nul)
+    type(entry_point), save :: at_peek = entry_point("tide_recorder_peek" // nul)
 
     abstract interface
         subroutine takes_name(name) bind(C)
@@ -60,6 +106,51 @@ module tidemark
             character(kind=c_char), intent(in) :: name(*)
             integer(c_size_t), value :: bytes
         end subroutine takes_block
+
+        subroutine takes_array(start, name, element_bytes, extents, dimensions) bind(C)
+            import :: c_ptr, c_char, c_size_t
+            type(c_ptr), value :: start
+            character(kind=c_char), intent(in) :: name(*)
+            integer(c_size_t), value :: element_bytes
+            integer(c_size_t), intent(in) :: extents(*)
+            integer(c_size_t), value :: dimensions
+        end subroutine takes_array
+
+        subroutine takes_start(start) bind(C)
+            import :: c_ptr
+            type(c_ptr), value :: start
+        end subroutine takes_start
+
+        subroutine takes_scope(scope) bind(C)
+            import :: c_int
+            integer(c_int), value :: scope
+        end subroutine takes_scope
+
+        subroutine takes_pool_block(pool, start, bytes, label) bind(C)
+            import :: c_ptr, c_char, c_size_t
+            character(kind=c_char), intent(in) :: pool(*)
+            type(c_ptr), value :: start
+            integer(c_size_t), value :: bytes
+            character(kind=c_char), intent(in) :: label(*)
+        end subroutine takes_pool_block
+
+        subroutine takes_pool_start(pool, start) bind(C)
+            import :: c_ptr, c_char
+            character(kind=c_char), intent(in) :: pool(*)
+            type(c_ptr), value :: start
+        end subroutine takes_pool_start
+
+        integer(c_int64_t) function starts_window(name, scope) bind(C)
+            import :: c_int64_t, c_char, c_int
+            character(kind=c_char), intent(in) :: name(*)
+            integer(c_int), value :: scope
+        end function starts_window
+
+        integer(c_int) function tells_stats(window, stats) bind(C)
+            import :: c_int, c_int64_t, tide_stats
+            integer(c_int64_t), value :: window
+            type(tide_stats), intent(out) :: stats
+        end function tells_stats
     end interface
 
     interface
@@ -72,10 +163,12 @@ module tidemark
 
 contains
 
-    ! Is this program recorded?
-    logical function tide_recorded()
-        tide_recorded = found(at_begin)
-    end function tide_recorded
+    ! Is the recorder there?
+    logical function tide_present()
+        tide_present = found(at_begin)
+    end function tide_present
+
+    ! --- Regions, loops, phases --------------------------------------------------------
 
     ! A phase of this thread begins; phases nest.
     subroutine tide_region_begin(name)
@@ -84,12 +177,47 @@ contains
         if (found(at_begin)) call give_name(at_begin, name)
     end subroutine tide_region_begin
 
-    ! The innermost phase ends.  NAME is checked against it by the reports.
+    ! The phase NAME of this thread ends.
     subroutine tide_region_end(name)
         character(*), intent(in) :: name
 
         if (found(at_end)) call give_name(at_end, name)
     end subroutine tide_region_end
+
+    ! A part of what the whole process does: around the regions of all threads.
+    subroutine tide_phase_begin(name)
+        character(*), intent(in) :: name
+
+        if (found(at_phase_begin)) call give_name(at_phase_begin, name)
+    end subroutine tide_phase_begin
+
+    subroutine tide_phase_end(name)
+        character(*), intent(in) :: name
+
+        if (found(at_phase_end)) call give_name(at_phase_end, name)
+    end subroutine tide_phase_end
+
+    ! A region that is a loop.
+    subroutine tide_loop_begin(name)
+        character(*), intent(in) :: name
+
+        if (found(at_loop_begin)) call give_name(at_loop_begin, name)
+    end subroutine tide_loop_begin
+
+    ! Iteration NUMBER of the innermost loop begins; the one before it ends.
+    subroutine tide_iteration(number)
+        integer, intent(in) :: number
+
+        if (found(at_iteration)) call give_number(at_iteration, int(number, c_int64_t))
+    end subroutine tide_iteration
+
+    subroutine tide_loop_end(name)
+        character(*), intent(in) :: name
+
+        if (found(at_loop_end)) call give_name(at_loop_end, name)
+    end subroutine tide_loop_end
+
+    ! --- Marks -------------------------------------------------------------------------
 
     ! Remember this moment under NAME: reports can show what lived then.
     subroutine tide_snapshot(name)
@@ -100,13 +228,77 @@ contains
 
     ! Iteration NUMBER of the program's outer loop begins.
     subroutine tide_event(number)
-        integer(int64), intent(in) :: number
-        procedure(takes_number), pointer :: call_it
+        integer, intent(in) :: number
 
-        if (.not. found(at_event)) return
-        call c_f_procpointer(at_event%address, call_it)
-        call call_it(number)
+        if (found(at_event)) call give_number(at_event, int(number, c_int64_t))
     end subroutine tide_event
+
+    ! What is allocated from here to tide_resume() appears nowhere.  Pauses nest.
+    subroutine tide_pause(scope)
+        integer(c_int), intent(in) :: scope
+
+        if (found(at_pause)) call give_scope(at_pause, scope)
+    end subroutine tide_pause
+
+    subroutine tide_resume(scope)
+        integer(c_int), intent(in) :: scope
+
+        if (found(at_resume)) call give_scope(at_resume, scope)
+    end subroutine tide_resume
+
+    ! --- Counting ----------------------------------------------------------------------
+
+    ! Count from here to tide_stop(); 0 when the recorder is not there.
+    integer(c_int64_t) function tide_start(name, scope) result(window)
+        character(*), intent(in), optional :: name
+        integer(c_int), intent(in), optional :: scope
+        character(kind=c_char) :: text(name_max + 1)
+        integer(c_int) :: whose
+        procedure(starts_window), pointer :: call_it
+
+        window = 0
+        if (.not. found(at_start)) return
+        text(1) = c_null_char
+        if (present(name)) call c_string(name, text)
+        whose = tide_scope_process
+        if (present(scope)) whose = scope
+        call c_f_procpointer(at_start%address, call_it)
+        window = call_it(text, whose)
+    end function tide_start
+
+    ! End WINDOW and say what was counted; zeros for one that is not open.
+    subroutine tide_stop(window, stats)
+        integer(c_int64_t), intent(in) :: window
+        type(tide_stats), intent(out), optional :: stats
+
+        call ask_stats(at_stop, window, stats)
+    end subroutine tide_stop
+
+    ! What it has counted so far.
+    subroutine tide_peek(window, stats)
+        integer(c_int64_t), intent(in) :: window
+        type(tide_stats), intent(out) :: stats
+
+        call ask_stats(at_peek, window, stats)
+    end subroutine tide_peek
+
+    subroutine ask_stats(entry, window, stats)
+        type(entry_point), intent(inout) :: entry
+        integer(c_int64_t), intent(in) :: window
+        type(tide_stats), intent(out), optional :: stats
+        type(tide_stats) :: told
+        integer(c_int) :: answer
+        procedure(tells_stats), pointer :: call_it
+
+        if (found(entry)) then
+            call c_f_procpointer(entry%address, call_it)
+            answer = call_it(window, told)
+            if (answer /= 0) told = tide_stats()
+        end if
+        if (present(stats)) stats = told
+    end subroutine ask_stats
+
+    ! --- The recorder --------------------------------------------------------------------
 
     logical function found(entry)
         type(entry_point), intent(inout) :: entry
@@ -143,6 +335,24 @@ contains
         call call_it(text)
     end subroutine give_name
 
+    subroutine give_number(entry, number)
+        type(entry_point), intent(in) :: entry
+        integer(c_int64_t), intent(in) :: number
+        procedure(takes_number), pointer :: call_it
+
+        call c_f_procpointer(entry%address, call_it)
+        call call_it(number)
+    end subroutine give_number
+
+    subroutine give_scope(entry, scope)
+        type(entry_point), intent(in) :: entry
+        integer(c_int), intent(in) :: scope
+        procedure(takes_scope), pointer :: call_it
+
+        call c_f_procpointer(entry%address, call_it)
+        call call_it(scope)
+    end subroutine give_scope
+
     ! --- Labels ------------------------------------------------------------------------
 
     subroutine label_memory(start, name, bytes)
@@ -158,60 +368,127 @@ contains
         call call_it(start, text, bytes)
     end subroutine label_memory
 
+    ! The block at START, as c_loc() gives it, has no name from here on.
+    subroutine tide_unlabel(start)
+        type(c_ptr), intent(in) :: start
+        procedure(takes_start), pointer :: call_it
+
+        if (.not. found(at_unlabel)) return
+        call c_f_procpointer(at_unlabel%address, call_it)
+        call call_it(start)
+    end subroutine tide_unlabel
+
+    ! The program's own allocator POOL gave out BYTES at START.
+    subroutine tide_pool_alloc(pool, start, bytes, label)
+        character(*), intent(in) :: pool, label
+        type(c_ptr), intent(in) :: start
+        integer(c_size_t), intent(in) :: bytes
+        character(kind=c_char) :: pool_text(name_max + 1), label_text(name_max + 1)
+        procedure(takes_pool_block), pointer :: call_it
+
+        if (.not. found(at_pool_alloc)) return
+        call c_f_procpointer(at_pool_alloc%address, call_it)
+        call c_string(pool, pool_text)
+        call c_string(label, label_text)
+        call call_it(pool_text, start, bytes, label_text)
+    end subroutine tide_pool_alloc
+
+    ! ...and takes it back.
+    subroutine tide_pool_free(pool, start)
+        character(*), intent(in) :: pool
+        type(c_ptr), intent(in) :: start
+        character(kind=c_char) :: text(name_max + 1)
+        procedure(takes_pool_start), pointer :: call_it
+
+        if (.not. found(at_pool_free)) return
+        call c_f_procpointer(at_pool_free%address, call_it)
+        call c_string(pool, text)
+        call call_it(text, start)
+    end subroutine tide_pool_free
+
+    ! The recorder wants the slowest dimension first, which in Fortran is the last.
+    subroutine label_array(array, name, element_bits)
+        type(*), intent(in), target :: array(..)
+        character(*), intent(in) :: name
+        integer, intent(in) :: element_bits
+        character(kind=c_char) :: text(name_max + 1)
+        integer(c_size_t) :: extents(15)
+        integer :: i, dimensions
+        procedure(takes_array), pointer :: call_it
+
+        if (.not. found(at_shape)) return
+        if (.not. is_contiguous(array)) return
+        dimensions = rank(array)
+        do i = 1, dimensions
+            extents(dimensions + 1 - i) = size(array, i, c_size_t)
+        end do
+        call c_f_procpointer(at_shape%address, call_it)
+        call c_string(name, text)
+        call call_it(c_loc(array), text, int(element_bits / 8, c_size_t), extents, &
+            int(dimensions, c_size_t))
+    end subroutine label_array
+
     subroutine label_real32(array, name)
         real(real32), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t) * 4)
+        call label_array(array, name, storage_size(array))
     end subroutine label_real32
 
     subroutine label_real64(array, name)
         real(real64), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t) * 8)
+        call label_array(array, name, storage_size(array))
     end subroutine label_real64
 
     subroutine label_complex32(array, name)
         complex(real32), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t) * 8)
+        call label_array(array, name, storage_size(array))
     end subroutine label_complex32
 
     subroutine label_complex64(array, name)
         complex(real64), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t) * 16)
+        call label_array(array, name, storage_size(array))
     end subroutine label_complex64
 
     subroutine label_int8(array, name)
         integer(int8), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t))
+        call label_array(array, name, storage_size(array))
     end subroutine label_int8
 
     subroutine label_int16(array, name)
         integer(int16), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t) * 2)
+        call label_array(array, name, storage_size(array))
     end subroutine label_int16
 
     subroutine label_int32(array, name)
         integer(int32), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t) * 4)
+        call label_array(array, name, storage_size(array))
     end subroutine label_int32
 
     subroutine label_int64(array, name)
         integer(int64), intent(in), target :: array(..)
         character(*), intent(in) :: name
 
-        call label_memory(c_loc(array), name, size(array, kind=c_size_t) * 8)
+        call label_array(array, name, storage_size(array))
     end subroutine label_int64
+
+    subroutine label_logical(array, name)
+        logical, intent(in), target :: array(..)
+        character(*), intent(in) :: name
+
+        call label_array(array, name, storage_size(array))
+    end subroutine label_logical
 
 end module tidemark

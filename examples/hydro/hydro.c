@@ -107,9 +107,10 @@ static double run(struct hydro_gas *gas, const struct options *options)
     struct history history = {0};
     const bool talks = !options->count && !options->profile;
     double time = 0.0;
+    hydro_enter_loop("cycle");
     for (int cycle = 0; cycle < options->cycles; cycle++) {
         tide_event((uint64_t)cycle);
-        hydro_enter("cycle");
+        tide_iteration(cycle);
         const double step = hydro_time_step(gas);
         hydro_advance(gas, step, cycle);
         time += step;
@@ -117,10 +118,10 @@ static double run(struct hydro_gas *gas, const struct options *options)
         remember(&history, time, sums);
         if (cycle % CHECKPOINT_EVERY == CHECKPOINT_EVERY - 1)
             checkpoint(gas);
-        hydro_leave("cycle");
         if (talks && (cycle + 1) % REPORT_EVERY == 0)
             print_cycle(cycle + 1, time, sums);
     }
+    hydro_leave_loop("cycle");
     hydro_drop(history.values);
     return time;
 }

@@ -85,6 +85,8 @@ void hydro_sweep(struct hydro_gas *gas, struct hydro_sweep sweep);
 /* A region of the program begins and ends; only the main thread says so. */
 void hydro_enter(const char *region);
 void hydro_leave(const char *region);
+void hydro_enter_loop(const char *loop);
+void hydro_leave_loop(const char *loop);
 
 /* An array of doubles named LABEL, with up to four dimensions, the slowest first; 0 ends
  * them early.  Any thread may make one; it is given back with hydro_drop(). */

@@ -34,18 +34,40 @@ static char path[PATH_MAX_BYTES];
 static size_t ends[DEPTH_MAX]; /* how long the path was before each region */
 static size_t depth;
 
-void hydro_enter(const char *region)
+static void lengthen_path(const char *name)
 {
     const size_t end = strlen(path);
     ends[depth++] = end;
-    snprintf(path + end, sizeof(path) - end, "%s%s", end ? "/" : "", region);
+    snprintf(path + end, sizeof(path) - end, "%s%s", end ? "/" : "", name);
+}
+
+static void shorten_path(void)
+{
+    path[ends[--depth]] = '\0';
+}
+
+void hydro_enter(const char *region)
+{
+    lengthen_path(region);
     tide_region_begin(region);
 }
 
 void hydro_leave(const char *region)
 {
     tide_region_end(region);
-    path[ends[--depth]] = '\0';
+    shorten_path();
+}
+
+void hydro_enter_loop(const char *loop)
+{
+    lengthen_path(loop);
+    tide_loop_begin(loop);
+}
+
+void hydro_leave_loop(const char *loop)
+{
+    tide_loop_end(loop);
+    shorten_path();
 }
 
 static void add(struct table *table, const char *name, size_t size, size_t bytes)
@@ -87,10 +109,11 @@ static void *need(void *block)
 double *hydro_array(const char *label, const size_t shape[4])
 {
     size_t elements = 1;
-    for (unsigned i = 0; i < 4 && shape[i]; i++)
-        elements *= shape[i];
+    size_t dimensions = 0;
+    while (dimensions < 4 && shape[dimensions])
+        elements *= shape[dimensions++];
     double *const array = need(calloc(elements, sizeof(*array)));
-    tide_label(array, label, elements * sizeof(*array));
+    tide_label_shape(array, label, sizeof(*array), shape, dimensions);
     count(label, elements * sizeof(*array));
     return array;
 }

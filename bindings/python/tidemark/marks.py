@@ -52,6 +52,52 @@ class region:  # pylint: disable=invalid-name
         return inside
 
 
+class phase:  # pylint: disable=invalid-name
+    """A part of what the whole process does, around the regions of all threads."""
+    __slots__ = ("_name",)
+
+    def __init__(self, name):
+        self._name = name.encode()
+
+    def __enter__(self):
+        recorder.phase_begin(self._name)
+        return self
+
+    def __exit__(self, *_):
+        recorder.phase_end(self._name)
+
+
+def loop(name, items):
+    """A region that is a loop, around what is done with ITEMS.
+
+        for cycle in tidemark.loop("cycle", range(100)):
+            ...
+    """
+    recorder.loop_begin(name.encode())
+    try:
+        for number, item in enumerate(items):
+            recorder.iteration(number)
+            yield item
+    finally:
+        recorder.loop_end(name.encode())
+
+
+class pause:  # pylint: disable=invalid-name
+    """What is allocated meanwhile appears nowhere; with thread=True, what this thread
+    allocates."""
+    __slots__ = ("_scope",)
+
+    def __init__(self, thread=False):
+        self._scope = int(thread)
+
+    def __enter__(self):
+        recorder.pause(self._scope)
+        return self
+
+    def __exit__(self, *_):
+        recorder.resume(self._scope)
+
+
 def event(number):
     """Iteration NUMBER of the program's outer loop begins."""
     recorder.event(number)
@@ -70,16 +116,16 @@ def _owner(array):
 
 
 def _memory(thing):
-    """(address, bytes of an element, shape, kind of an element) of what THING holds."""
+    """(address, bytes of an element, shape) of what THING holds."""
     if hasattr(thing, "__array_interface__"):  # NumPy and its kin
         array = _owner(thing) if hasattr(thing, "base") else thing
         start = array.__array_interface__["data"][0]
-        return start, array.itemsize, tuple(array.shape), str(array.dtype)
+        return start, array.itemsize, array.shape
     view = memoryview(thing)
     if view.readonly:
         raise TypeError(f"no address is to be had of a {type(thing).__name__}")
     start = ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0
-    return start, view.itemsize, tuple(view.shape), view.format
+    return start, view.itemsize, view.shape
 
 
 def _name_in(frame, thing):
@@ -95,21 +141,25 @@ def label(array, name=None):
     """Name the memory of a NumPy array, or of anything that shows its buffer (bytearray,
     array.array, ctypes arrays), and return the array.
 
-    Without NAME it gets the name of the caller's variable.  Of a view, the array that owns
-    the memory is named.
+    It gets its shape and the name of the caller's variable, unless there is a NAME.  Of a
+    view, the array that owns the memory is named.
     """
     if recorder.present():
-        start, itemsize, shape, _ = _memory(array)
+        start, itemsize, shape = _memory(array)
         if name is None:
             name = _name_in(sys._getframe(1), array)  # pylint: disable=protected-access
-        size = itemsize
-        for length in shape:
-            size *= length
         if start:
-            recorder.label(start, name.encode(), size)
+            extents = (ctypes.c_size_t * len(shape))(*shape)
+            recorder.label_shape(start, name.encode(), itemsize, extents, len(shape))
     return array
 
 
+def unlabel(array):
+    """From here on its memory has no name; what it counted for stays."""
+    if recorder.present():
+        recorder.unlabel(_memory(array)[0])
+
+
 def recorded():
-    """Is this program being recorded?"""
+    """Is the recorder there?"""
     return recorder.present()

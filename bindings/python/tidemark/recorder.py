@@ -30,11 +30,20 @@ def _nothing(*_):
 
 region_begin = entry("region_begin", text) or _nothing
 region_end = entry("region_end", text) or _nothing
-label = entry("label", address, text, size_t) or _nothing
+phase_begin = entry("phase_begin", text) or _nothing
+phase_end = entry("phase_end", text) or _nothing
+loop_begin = entry("loop_begin", text) or _nothing
+loop_end = entry("loop_end", text) or _nothing
+iteration = entry("iteration", ctypes.c_int64) or _nothing
+label_shape = entry("label_shape", address, text, size_t, ctypes.POINTER(size_t),
+                    size_t) or _nothing
+unlabel = entry("unlabel", address) or _nothing
 event = entry("event", ctypes.c_uint64) or _nothing
 snapshot = entry("snapshot", text) or _nothing
+pause = entry("pause", ctypes.c_int) or _nothing
+resume = entry("resume", ctypes.c_int) or _nothing
 
 
 def present():
-    """Is this process recorded?"""
+    """Is the recorder there?"""
     return region_begin is not _nothing
