@@ -1,0 +1,245 @@
+/* caliper/cali.h - Caliper's annotations, for tidemark.
+ *
+ * Put tidemark's include folder and its tidemark/compat in the include path, in place of
+ * Caliper's own; nothing has to be linked.  Regions, functions, phases and loops become
+ * tidemark's regions.  Attributes by name do where they are regions by another name
+ * ("function", "region", "annotation", "loop", "phase"); others, metadata of the run, and
+ * the control of Caliper's own services are accepted and do nothing.
+ */
+#ifndef TIDEMARK_COMPAT_CALI_H
+#define TIDEMARK_COMPAT_CALI_H
+
+#include <string.h>
+#include <tidemark/compat/caliper/cali_datatracker.h>
+#include <tidemark/tidemark.h>
+
+typedef uint64_t cali_id_t;
+#define CALI_INV_ID UINT64_MAX
+
+typedef enum {
+    CALI_TYPE_INV,
+    CALI_TYPE_USR,
+    CALI_TYPE_INT,
+    CALI_TYPE_UINT,
+    CALI_TYPE_STRING,
+    CALI_TYPE_ADDR,
+    CALI_TYPE_DOUBLE,
+    CALI_TYPE_BOOL,
+    CALI_TYPE_TYPE,
+    CALI_TYPE_PTR
+} cali_attr_type;
+
+enum {
+    CALI_ATTR_DEFAULT = 0,
+    CALI_ATTR_ASVALUE = 1,
+    CALI_ATTR_NOMERGE = 2,
+    CALI_ATTR_SCOPE_PROCESS = 12,
+    CALI_ATTR_SCOPE_THREAD = 20,
+    CALI_ATTR_SCOPE_TASK = 24,
+    CALI_ATTR_SKIP_EVENTS = 64,
+    CALI_ATTR_HIDDEN = 128,
+    CALI_ATTR_NESTED = 256,
+    CALI_ATTR_GLOBAL = 512,
+    CALI_ATTR_UNALIGNED = 1024,
+    CALI_ATTR_AGGREGATABLE = 2048
+};
+
+/* --- Regions ------------------------------------------------------------------------ */
+
+static inline void cali_begin_region(const char *name)
+{
+    tide_region_begin(name);
+}
+static inline void cali_end_region(const char *name)
+{
+    tide_region_end(name);
+}
+/* Caliper's phases and communication regions stand among the regions of their thread. */
+static inline void cali_begin_phase(const char *name)
+{
+    tide_region_begin(name);
+}
+static inline void cali_end_phase(const char *name)
+{
+    tide_region_end(name);
+}
+static inline void cali_begin_comm_region(const char *name)
+{
+    tide_region_begin(name);
+}
+static inline void cali_end_comm_region(const char *name)
+{
+    tide_region_end(name);
+}
+
+#define CALI_MARK_BEGIN(name)             cali_begin_region(name)
+#define CALI_MARK_END(name)               cali_end_region(name)
+#define CALI_MARK_FUNCTION_BEGIN          cali_begin_region(__func__)
+#define CALI_MARK_FUNCTION_END            cali_end_region(__func__)
+#define CALI_MARK_PHASE_BEGIN(name)       cali_begin_phase(name)
+#define CALI_MARK_PHASE_END(name)         cali_end_phase(name)
+#define CALI_MARK_COMM_REGION_BEGIN(name) cali_begin_comm_region(name)
+#define CALI_MARK_COMM_REGION_END(name)   cali_end_comm_region(name)
+#define CALI_WRAP_STATEMENT(name, statement) \
+    do {                                     \
+        cali_begin_region(name);             \
+        statement;                           \
+        cali_end_region(name);               \
+    } while (0)
+
+/* --- Loops -------------------------------------------------------------------------- */
+
+#define CALI_MARK_LOOP_BEGIN(loop_id, name)         \
+    const char *const cali_loop_##loop_id = (name); \
+    tide_loop_begin(cali_loop_##loop_id)
+#define CALI_MARK_LOOP_END(loop_id)           tide_loop_end(cali_loop_##loop_id)
+#define CALI_MARK_ITERATION_BEGIN(loop_id, i) tide_iteration((int64_t)(i))
+#define CALI_MARK_ITERATION_END(loop_id)      tide_iteration_end()
+
+/* --- Attributes ---------------------------------------------------------------------- */
+
+/* Is the attribute NAME a region by another name? */
+static inline int cali_tide_names_regions(const char *name)
+{
+    return strcmp(name, "function") == 0 || strcmp(name, "region") == 0 ||
+           strcmp(name, "annotation") == 0 || strcmp(name, "loop") == 0 ||
+           strcmp(name, "phase") == 0;
+}
+
+static inline void cali_begin_string_byname(const char *name, const char *value)
+{
+    if (cali_tide_names_regions(name))
+        tide_region_begin(value);
+}
+static inline void cali_begin_byname(const char *name)
+{
+    (void)name;
+}
+static inline void cali_begin_int_byname(const char *name, int value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_begin_double_byname(const char *name, double value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_end_byname(const char *name)
+{
+    if (cali_tide_names_regions(name))
+        tide_region_end(NULL);
+}
+static inline void cali_set_string_byname(const char *name, const char *value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_set_int_byname(const char *name, int value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_set_double_byname(const char *name, double value)
+{
+    (void)name;
+    (void)value;
+}
+
+static inline cali_id_t cali_create_attribute(const char *name, cali_attr_type type,
+                                              int properties)
+{
+    (void)name;
+    (void)type;
+    (void)properties;
+    return CALI_INV_ID;
+}
+static inline cali_id_t cali_make_loop_iteration_attribute(const char *name)
+{
+    (void)name;
+    return CALI_INV_ID;
+}
+static inline void cali_begin_int(cali_id_t attribute, int value)
+{
+    (void)attribute;
+    (void)value;
+}
+static inline void cali_begin_double(cali_id_t attribute, double value)
+{
+    (void)attribute;
+    (void)value;
+}
+static inline void cali_begin_string(cali_id_t attribute, const char *value)
+{
+    (void)attribute;
+    (void)value;
+}
+static inline void cali_set_int(cali_id_t attribute, int value)
+{
+    (void)attribute;
+    (void)value;
+}
+static inline void cali_set_double(cali_id_t attribute, double value)
+{
+    (void)attribute;
+    (void)value;
+}
+static inline void cali_set_string(cali_id_t attribute, const char *value)
+{
+    (void)attribute;
+    (void)value;
+}
+static inline void cali_end(cali_id_t attribute)
+{
+    (void)attribute;
+}
+
+/* --- The run, and Caliper itself ------------------------------------------------------ */
+
+static inline void cali_set_global_int_byname(const char *name, int value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_set_global_uint_byname(const char *name, uint64_t value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_set_global_double_byname(const char *name, double value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_set_global_string_byname(const char *name, const char *value)
+{
+    (void)name;
+    (void)value;
+}
+static inline void cali_config_preset(const char *key, const char *value)
+{
+    (void)key;
+    (void)value;
+}
+static inline void cali_config_set(const char *key, const char *value)
+{
+    (void)key;
+    (void)value;
+}
+static inline void cali_init(void)
+{
+}
+static inline int cali_is_initialized(void)
+{
+    return tide_present();
+}
+static inline void cali_flush(int options)
+{
+    (void)options;
+}
+
+#ifdef __cplusplus
+#    include <tidemark/compat/caliper/cali_classes.hpp>
+#endif
+
+#endif

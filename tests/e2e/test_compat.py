@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+"""tests/e2e/test_compat.py - programs annotated for other systems, compiled as they are."""
+import json
+import os
+import subprocess
+
+import tide
+
+
+def plain(name, **environment):
+    """What a program prints when it is not recorded."""
+    done = subprocess.run([tide.program(name)], capture_output=True, text=True, check=True,
+                          timeout=60, env=dict(os.environ, **environment))
+    return done.stdout
+
+
+class Caliper(tide.Case):
+    def recorded(self, name):
+        """NAME, recorded; it must print what it prints alone."""
+        recorded = tide.Recorded([tide.program(name)])
+        self.assertEqual(recorded.stdout, plain(name))
+        return recorded
+
+    def found(self, recorded, shape, key):
+        """name -> [calls, bytes] of what has such a name."""
+        result = recorded.report("--total", shape)
+        self.whole(result, region_mismatches=0, unmatched_labels=0)
+        return {row[key]: [row["calls"], row["bytes"]]
+                for row in result["rows"] if row["calls"] and row[key]}
+
+    def test_c_macros_are_regions_and_labels(self):
+        recorded = self.recorded("caliper_marks")
+        own = recorded.own_count()
+        self.assertEqual(self.found(recorded, "--regions", "region"), own["regions"])
+        self.assertEqual(self.found(recorded, "--labels", "label"), own["labels"])
+
+    def test_classes_are_regions(self):
+        recorded = self.recorded("caliper_classes")
+        found = self.found(recorded, "--regions", "region")
+        own = recorded.own_count()["regions"]
+        early = "main/leaves_early"  # with the exception's own memory
+        self.assertGreater(found.pop(early), own.pop(early))
+        self.assertEqual(found, own)
+
+
+class Timemory(tide.Case):
+    def test_handles_are_handles(self):
+        """The first is 1, nested ones count on; a second stop, or that of a handle that
+        never was, stops nothing."""
+        expected = {"inner": 2, "outer": 1, "one": 1, "two": 2, "left": [1, 1, 1, 0]}
+        recorded = tide.Recorded([tide.program("timemory_windows")])
+        self.assertEqual(recorded.own_count(), expected)
+        self.assertEqual(json.loads(plain("timemory_windows")), expected)
+
+    def test_both_names_of_the_switch(self):
+        for name in ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP"):
+            for word in ("0", "OFF", "false"):
+                said = json.loads(plain("timemory_windows", **{name: word}))
+                self.assertEqual((said["inner"], said["left"]), (0, [0, 0, 0, 0]))
+            self.assertEqual(json.loads(plain("timemory_windows", **{name: "ON"}))["two"], 2)
+
+
+class AllocMonitor(tide.Case):
+    def test_without_the_recorder_an_exception_says_so(self):
+        said = json.loads(plain("cms_monitors"))
+        self.assertFalse(said["preloaded"])
+        self.assertIn("LD_PRELOAD", said["message"])
+
+
+if __name__ == "__main__":
+    tide.main()
