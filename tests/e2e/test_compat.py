@@ -44,20 +44,30 @@ class Caliper(tide.Case):
 
 
 class Timemory(tide.Case):
+    """The same program three times: in C, in Fortran and, in test_python.py, in Python."""
+
+    @staticmethod
+    def programs():
+        for name in ("timemory_windows", "timemory_fortran"):
+            if os.path.exists(tide.program(name)):
+                yield name
+
     def test_handles_are_handles(self):
         """The first is 1, nested ones count on; a second stop, or that of a handle that
         never was, stops nothing."""
         expected = {"inner": 2, "outer": 1, "one": 1, "two": 2, "left": [1, 1, 1, 0]}
-        recorded = tide.Recorded([tide.program("timemory_windows")])
-        self.assertEqual(recorded.own_count(), expected)
-        self.assertEqual(json.loads(plain("timemory_windows")), expected)
+        for name in self.programs():
+            recorded = tide.Recorded([tide.program(name)])
+            self.assertEqual(recorded.own_count(), expected)
+            self.assertEqual(json.loads(plain(name)), expected)
 
     def test_both_names_of_the_switch(self):
-        for name in ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP"):
-            for word in ("0", "OFF", "false"):
-                said = json.loads(plain("timemory_windows", **{name: word}))
-                self.assertEqual((said["inner"], said["left"]), (0, [0, 0, 0, 0]))
-            self.assertEqual(json.loads(plain("timemory_windows", **{name: "ON"}))["two"], 2)
+        for name in self.programs():
+            for switch in ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP"):
+                for word in ("0", "OFF", "false"):
+                    said = json.loads(plain(name, **{switch: word}))
+                    self.assertEqual((said["inner"], said["left"]), (0, [0, 0, 0, 0]))
+                self.assertEqual(json.loads(plain(name, **{switch: "ON"}))["two"], 2)
 
 
 class AllocMonitor(tide.Case):

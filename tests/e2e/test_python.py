@@ -284,6 +284,56 @@ class Reader(tide.Case):
         self.assertEqual(labels.loc["row", "calls"], 100)
 
 
+class Timemory(tide.Case):
+    def test_handles_are_handles(self):
+        done = run("-c", textwrap.dedent("""
+            import tidemark.timemory as timemory
+            one = timemory.start_mallocp()
+            two = timemory.start_mallocp()
+            print(one, two, timemory.stop_mallocp(one), timemory.stop_mallocp(one),
+                  timemory.stop_mallocp(2**64 - 1), timemory.stop_mallocp(two))
+            """))
+        self.assertEqual(done.stdout, "1 2 1 1 1 0\n")
+
+    def test_both_names_of_the_switch(self):
+        for name in ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP"):
+            done = subprocess.run(
+                [sys.executable, "-c",
+                 "import tidemark.timemory as t; print(t.start_mallocp())"],
+                capture_output=True, text=True, check=True,
+                env=dict(ENVIRONMENT, **{name: "OFF"}))
+            self.assertEqual(done.stdout, "0\n")
+
+    @unittest.skipUnless(numpy, "needs python3-numpy")
+    def test_a_million_numbers_under_a_marker(self):
+        """The example of timemory's documentation, with the import that it forgets."""
+        script = Script("""
+            import gc
+            import numpy as np
+            import tidemark.timemory as timemory
+
+            timemory.settings.memory_units = "KB"
+            idx = timemory.start_mallocp()
+            for key in ("warm-up", "test"):
+                with timemory.util.marker(["malloc_gotcha"], key=key):
+                    arr = np.ones([1000, 1000], dtype=np.float64)
+                    del arr
+                    gc.collect()
+            timemory.stop_mallocp(idx)
+
+            @timemory.tools.function_wrappers("malloc")
+            @timemory.util.marker(key="again")
+            def again():
+                return bytearray(29999)
+            kept = again()
+            """)
+        regions = script.regions()
+        self.assertEqual(regions["test"], (1, 8000000))
+        self.assertEqual(regions["again"], (1, 30000))
+        freed = [block for block in script.trace.blocks() if block["size"] == 8000000]
+        self.assertEqual([block["death_s"] is None for block in freed], [False, False])
+
+
 class Module(tide.Case):
     def test_run_puts_python_before_scripts_and_modules(self):
         from tidemark.__main__ import command_line
