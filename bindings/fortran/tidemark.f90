@@ -141,8 +141,8 @@ module tidemark
         end subroutine takes_pool_start
 
         integer(c_int64_t) function starts_window(name, scope) bind(C)
-            import :: c_int64_t, c_char, c_int
-            character(kind=c_char), intent(in) :: name(*)
+            import :: c_int64_t, c_ptr, c_int
+            type(c_ptr), value :: name
             integer(c_int), value :: scope
         end function starts_window
 
@@ -252,18 +252,22 @@ contains
     integer(c_int64_t) function tide_start(name, scope) result(window)
         character(*), intent(in), optional :: name
         integer(c_int), intent(in), optional :: scope
-        character(kind=c_char) :: text(name_max + 1)
+        character(kind=c_char), target :: text(name_max + 1)
+        type(c_ptr) :: title
         integer(c_int) :: whose
         procedure(starts_window), pointer :: call_it
 
         window = 0
         if (.not. found(at_start)) return
-        text(1) = c_null_char
-        if (present(name)) call c_string(name, text)
+        title = c_null_ptr
+        if (present(name)) then
+            call c_string(name, text)
+            title = c_loc(text)
+        end if
         whose = tide_scope_process
         if (present(scope)) whose = scope
         call c_f_procpointer(at_start%address, call_it)
-        window = call_it(text, whose)
+        window = call_it(title, whose)
     end function tide_start
 
     ! End WINDOW and say what was counted; zeros for one that is not open.

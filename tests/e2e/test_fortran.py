@@ -65,5 +65,63 @@ class Fortran(tide.Case):
         self.assertEqual(tide.info(self.recorded.trace)["kinds"]["event"], CYCLES)
 
 
+API = tide.program("fortran_api")
+WITNESS = tide.program("lib_api_witness.so")
+TOLD = """\
+region_begin outer
+region_begin with blanks
+region_end with blanks
+region_end outer
+phase_begin phase
+phase_end phase
+loop_begin loop
+iteration -3
+loop_end loop
+label_shape r4 1 4 5
+label_shape r8 1 8 4x3x2
+label_shape c4 1 8 7x6
+label_shape c8 1 16 8
+label_shape i1 1 1 9
+label_shape i2 1 2 10
+label_shape i4 1 4 11
+label_shape i8 1 8 3x2x1x2x1x2x1
+label_shape flags 1 4 12
+label_shape plane 1 8 3x2
+label memory 1 192
+unlabel 1
+pool_alloc pool 1 4 piece
+pool_free pool 1
+event 41
+snapshot moment
+pause 1
+resume 1
+window_start - 0
+window_start named 1
+peek 77
+stop 77
+stop 5
+region_begin """ + "n" * 1000 + "\n"
+
+
+@unittest.skipUnless(os.path.exists(API), "built without gfortran")
+class Api(tide.Case):
+    @staticmethod
+    def run_with(**environment):
+        return subprocess.run([API], capture_output=True, text=True, check=True, timeout=60,
+                              env=dict(os.environ, **environment))
+
+    def test_all_arguments_arrive(self):
+        done = self.run_with(LD_PRELOAD=WITNESS)
+        self.assertEqual(done.stderr, TOLD)
+        self.assertEqual(done.stdout.split("\n")[0].split(),
+                         "1 2 3 4 5 6 -7 8 9 1099511627776 10.5 11.5 12.5".split())
+        self.assertEqual(done.stdout.split("\n")[1], "0 T")
+
+    def test_alone_it_does_nothing(self):
+        done = self.run_with()
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.stdout.split(), ["0"] * 10 + [".0"] * 3 + ["0", "F"])
+
+
 if __name__ == "__main__":
     tide.main()

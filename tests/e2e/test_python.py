@@ -164,6 +164,66 @@ class Marks(tide.Case):
         self.assertEqual(done.stdout, "True\n")
 
 
+class Arguments(tide.Case):
+    """What reaches the recorder's functions, by one that writes it down."""
+
+    def told(self, lines):
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(lines)], capture_output=True, text=True,
+            check=True, timeout=60,
+            env=dict(ENVIRONMENT, LD_PRELOAD=tide.program("lib_api_witness.so")))
+        return done.stdout, done.stderr.splitlines()
+
+    def test_all_arguments_arrive(self):
+        said, told = self.told("""
+            import tidemark
+            with tidemark.region("räume"), tidemark.phase("p"):
+                for i in tidemark.loop("l", "ab"):
+                    tidemark.event(2**40)
+            for i in tidemark.loop("left", range(9)):
+                break
+            tidemark.snapshot("s")
+            block = bytearray(10)
+            tidemark.label(block)
+            tidemark.label(memoryview(block).cast("B", (2, 5)), "grid")
+            tidemark.unlabel(block)
+            with tidemark.pause(), tidemark.pause(thread=True):
+                pass
+            window = tidemark.start()
+            print(tidemark.peek(window))
+            print(tidemark.stop(tidemark.start("w", thread=True)) == tidemark.peek(window))
+            with tidemark.window("x") as counted:
+                pass
+            print(counted.stats["alloc_calls"], tidemark.stop(3)["alloc_calls"])
+            """)
+        self.assertEqual(told, [
+            "region_begin räume", "phase_begin p", "loop_begin l", "iteration 0",
+            "event 1099511627776", "iteration 1", "event 1099511627776", "loop_end l",
+            "phase_end p", "region_end räume", "loop_begin left", "iteration 0",
+            "loop_end left", "snapshot s", "label_shape block 1 1 10",
+            "label_shape grid 1 1 2x5", "unlabel 1", "pause 0", "pause 1", "resume 1",
+            "resume 0", "window_start - 0", "peek 77", "window_start w 1", "stop 77",
+            "peek 77", "window_start x 0", "stop 77", "stop 3"])
+        first, *rest = said.splitlines()
+        self.assertEqual(ast.literal_eval(first), {
+            "requested_bytes": 1, "used_bytes": 2, "freed_bytes": 3, "alloc_calls": 4,
+            "free_calls": 5, "failed_calls": 6, "live_bytes": -7, "peak_bytes": 8,
+            "smallest_bytes": 9, "largest_bytes": 2 ** 40, "mean_bytes": 10.5,
+            "stddev_bytes": 11.5, "seconds": 12.5})
+        self.assertEqual(rest, ["True", "4 0"])
+
+    @unittest.skipUnless(numpy, "needs python3-numpy")
+    def test_arrays_have_shapes(self):
+        _, told = self.told("""
+            import numpy, tidemark
+            tidemark.label(numpy.zeros((3, 4), dtype="f4"), "single")
+            tidemark.label(numpy.zeros((2, 3, 5), dtype="c16")[1:, ::2], "whole")
+            tidemark.label(numpy.array(1.0), "scalar")
+            """)
+        self.assertEqual(told, ["label_shape single 1 4 3x4", "label_shape whole 1 16 2x3x5",
+                                "label_shape scalar 1 8"])
+
+
 @unittest.skipUnless(numpy, "needs python3-numpy")
 class NumPy(tide.Case):
     def test_a_million_numbers_under_a_marker(self):
