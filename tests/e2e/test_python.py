@@ -26,7 +26,9 @@ try:
 except ImportError:
     pandas = None
 
-ENVIRONMENT = dict(os.environ, PYTHONPATH=PACKAGE, PYTHONDONTWRITEBYTECODE="1")
+COMPAT = os.path.join(PACKAGE, "tidemark", "compat")
+ENVIRONMENT = dict(os.environ, PYTHONPATH=PACKAGE + ":" + COMPAT,
+                   PYTHONDONTWRITEBYTECODE="1")
 HYDRO = os.path.join(tide.SOURCE, "examples", "hydro_numpy.py")
 
 
@@ -370,7 +372,7 @@ class Timemory(tide.Case):
         script = Script("""
             import gc
             import numpy as np
-            import tidemark.timemory as timemory
+            import timemory
 
             timemory.settings.memory_units = "KB"
             idx = timemory.start_mallocp()
@@ -381,8 +383,9 @@ class Timemory(tide.Case):
                     gc.collect()
             timemory.stop_mallocp(idx)
 
+            from timemory.util import marker
             @timemory.tools.function_wrappers("malloc")
-            @timemory.util.marker(key="again")
+            @marker(key="again")
             def again():
                 return bytearray(29999)
             kept = again()
