@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import unittest
 
@@ -44,7 +45,7 @@ class Script:
     """A script of a few lines, recorded by `python3 -m tidemark run`."""
 
     def __init__(self, lines):
-        self.folder = tide.tempfile.mkdtemp(prefix="tide-python-")
+        self.folder = tempfile.mkdtemp(prefix="tide-python-")
         self.path = os.path.join(self.folder, "script.py")
         with open(self.path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(lines))
@@ -252,7 +253,7 @@ class NumPy(tide.Case):
         self.assertEqual(script.labels()["grid"], (1, 480000))
 
     def test_the_example_counts_as_the_report(self):
-        folder = tide.tempfile.mkdtemp(prefix="tide-python-")
+        folder = tempfile.mkdtemp(prefix="tide-python-")
         done = run("-m", "tidemark", "run", "-q", "-o", "it", HYDRO, "--count",
                    "--cycles", "6", "16", cwd=folder)
         trace = tidemark.open(os.path.join(folder, "it.tide"))
@@ -413,7 +414,7 @@ class Module(tide.Case):
 
     def test_other_verbs_and_exit_statuses_pass(self):
         self.assertIn("tidemark 0", run("-m", "tidemark", "--version").stdout)
-        folder = tide.tempfile.mkdtemp(prefix="tide-python-")
+        folder = tempfile.mkdtemp(prefix="tide-python-")
         path = os.path.join(folder, "ends.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write("raise SystemExit(7)\n")
