@@ -76,6 +76,16 @@ class AllocMonitor(tide.Case):
         self.assertFalse(said["preloaded"])
         self.assertIn("LD_PRELOAD", said["message"])
 
+    def test_monitors_are_told_of_everything_but_themselves(self):
+        """[allocations, bytes, frees, wrong sizes or addresses] of each: callbacks that
+        allocate, and making and deleting monitors, are not among them."""
+        said = tide.Recorded([tide.program("cms_monitors")]).own_count()
+        known = [100, sum(range(1, 101)), 100, 0]
+        self.assertEqual(said, {
+            "preloaded": True, "known": known, "older": known, "idle": [0, 0, 0, 0],
+            "made": 2, "deleted": 2, "threads": [8 * 500, 8 * 500 * 64, 8 * 500, 0],
+            "comers": [200, 200]})
+
 
 if __name__ == "__main__":
     tide.main()

@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""tests/e2e/test_docs.py - the examples of docs/api.md and docs/python.md do what they say."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import tide
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+INCLUDE = os.path.join(tide.SOURCE, "include")
+MODULE = os.path.join(tide.SOURCE, "bindings", "fortran", "tidemark.f90")
+ENVIRONMENT = dict(os.environ, PYTHONDONTWRITEBYTECODE="1",
+                   PYTHONPATH=os.path.join(tide.SOURCE, "bindings", "python"))
+BLOCK = re.compile(r"^(?:<!-- needs (.*) -->\n)?```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+def examples(page):
+    """(needs, language, text) of each block of a page that names its language."""
+    with open(os.path.join(tide.SOURCE, "docs", page), encoding="utf-8") as file:
+        return BLOCK.findall(file.read())
+
+
+class Docs(tide.Case):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tide-docs-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def compiled(self, language):
+        """The example of api.md in LANGUAGE, as a command line."""
+        text, = (text for _, found, text in examples("api.md") if found == language)
+        ending, command = {
+            "c": ("c", ["gcc", "-std=c11", "-Wall", "-Wextra", f"-I{INCLUDE}"]),
+            "cpp": ("cpp", ["g++", "-std=c++11", "-Wall", "-Wextra", f"-I{INCLUDE}"]),
+            "fortran": ("f90", ["gfortran", "-Wall", f"-J{self.folder}", MODULE]),
+            "python": ("py", None)}[language]
+        source = self.write("prog." + ending, text)
+        if not command:
+            return [sys.executable, source]
+        if not shutil.which(command[0]):
+            self.skipTest(f"no {command[0]} here")
+        program = os.path.join(self.folder, "prog")
+        subprocess.run([*command, "-Werror", "-g", source, "-o", program], check=True,
+                       timeout=120)
+        return [program]
+
+    def check(self, language, said):
+        command = self.compiled(language)
+        alone = subprocess.run(command, capture_output=True, text=True, check=True,
+                               env=ENVIRONMENT, timeout=60)
+        self.assertTrue(alone.stdout)
+        recorded = tide.Recorded(command, env=ENVIRONMENT, folder=self.folder)
+        self.assertEqual((recorded.status, recorded.stdout), (0, said))
+        labels = {row["label"]: (row["calls"], row["bytes"])
+                  for row in recorded.report("--total", "--labels")["rows"]}
+        self.assertEqual(labels["x"], (1, 4800))
+        regions = [row["region"]
+                   for row in recorded.report("--total", "--regions", "--label", "x")["rows"]]
+        self.assertEqual(regions, ["solve"])
+        self.assertEqual(tide.info(recorded.trace)["kinds"]["snapshot"], 1)
+
+    def test_c(self):
+        self.check("c", "1 calls\n")
+
+    def test_cxx(self):
+        self.check("cpp", "1 calls\n")
+
+    def test_fortran(self):
+        self.check("fortran", "1 calls\n")
+
+    @unittest.skipUnless(numpy, "needs python3-numpy")
+    def test_python(self):
+        self.check("python", "True\n")
+
+    @unittest.skipUnless(numpy, "needs python3-numpy")
+    def test_python_marks_and_reader(self):
+        blocks = [(needs, text) for needs, language, text in examples("python.md")
+                  if language == "python"]
+        marks, = (text for needs, text in blocks if not needs)
+        script = self.write("marks.py", marks)
+        trace = os.path.join(self.folder, "prog.tide")
+        subprocess.run([sys.executable, "-m", "tidemark", "run", "-q", "-o", trace, script],
+                       check=True, env=ENVIRONMENT, timeout=60)
+        for number, (needs, text) in enumerate(blocks):
+            if not needs or ("pandas" in needs and not pandas):
+                continue
+            path = self.write(f"reader{number}.py", text)
+            done = subprocess.run([sys.executable, path], cwd=self.folder, text=True,
+                                  capture_output=True, env=ENVIRONMENT, timeout=60,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("9600", done.stdout)  # the grid, of 30 x 40 doubles
+
+
+if __name__ == "__main__":
+    tide.main()
