@@ -58,8 +58,15 @@ class Timemory(tide.Case):
         expected = {"inner": 2, "outer": 1, "one": 1, "two": 2, "left": [1, 1, 1, 0]}
         for name in self.programs():
             recorded = tide.Recorded([tide.program(name)])
-            self.assertEqual(recorded.own_count(), expected)
-            self.assertEqual(json.loads(plain(name)), expected)
+            for said in (recorded.own_count(), json.loads(plain(name))):
+                self.assertEqual({key: said[key] for key in expected}, expected)
+
+    def test_windows_count_what_is_in_them(self):
+        """Calls, bytes and frees; what is before, between and after appears nowhere."""
+        said = tide.Recorded([tide.program("timemory_windows")]).own_count()
+        for window, calls, doubles in (("all", 3, 100 + 200 + 400), ("inner", 2, 600),
+                                       ("outer", 2, 3000), ("one", 1, 3), ("two", 2, 7)):
+            self.assertEqual(said[window + " counted"], [calls, 8 * doubles, calls])
 
     def test_both_names_of_the_switch(self):
         for name in self.programs():

@@ -144,6 +144,45 @@ class Marks(tide.Case):
         self.assertEqual(script.trace.info["kinds"]["event"], 4)
         self.assertEqual(script.trace.info["kinds"]["snapshot"], 1)
 
+    def test_windows_count_what_is_in_them(self):
+        script = Script("""
+            import json, threading, tidemark
+            def work(size):
+                block = bytearray(size - 1)
+                del block
+            for _ in range(2):  # the second time round Python has what it needs
+                with tidemark.window("whole") as whole:
+                    work(100000)
+                    work(50000)
+                    thread = threading.Thread(target=work, args=(70000,))
+                    with tidemark.window("mine", thread=True) as mine:
+                        thread.start()
+                        thread.join()
+                with tidemark.window() as empty:
+                    pass
+            print(json.dumps([whole.stats, mine.stats, empty.stats,
+                              tidemark.stop(12345)]))
+            """)
+        whole, mine, empty, unknown = json.loads(script.done.stdout)
+        # Starting a thread allocates, so: at least, and nothing of it in the others.
+        self.assertGreaterEqual(whole["requested_bytes"], 220000)
+        self.assertLess(whole["requested_bytes"], 240000)
+        self.assertEqual(whole["largest_bytes"], 100000)
+        self.assertLess(mine["requested_bytes"], 20000)
+        self.assertEqual((empty["alloc_calls"], empty["free_calls"]), (0, 0))
+        self.assertEqual(set(unknown.values()), {0})
+
+    def test_pauses_appear_nowhere(self):
+        script = Script("""
+            import tidemark
+            with tidemark.pause():
+                unseen = bytearray(123456)
+            seen = bytearray(234567)
+            """)
+        sizes = {block["size"] for block in script.trace.blocks()}
+        self.assertNotIn(123457, sizes)
+        self.assertIn(234568, sizes)
+
     def test_without_the_recorder_nothing_happens(self):
         done = run("-c", textwrap.dedent("""
             import tidemark
