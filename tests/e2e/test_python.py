@@ -30,6 +30,8 @@ except ImportError:
 COMPAT = os.path.join(PACKAGE, "tidemark", "compat")
 ENVIRONMENT = dict(os.environ, PYTHONPATH=PACKAGE + ":" + COMPAT,
                    PYTHONDONTWRITEBYTECODE="1")
+VERBS = subprocess.run([tide.TIDEMARK, "--help"], capture_output=True, text=True,
+                       check=True).stdout.split()
 HYDRO = os.path.join(tide.SOURCE, "examples", "hydro_numpy.py")
 
 
@@ -344,6 +346,17 @@ class Reader(tide.Case):
             rows = list(self.trace.stacks(view))
             self.assertEqual(sum(row["bytes"] for row in rows), self.trace.summary[key])
             self.assertTrue(all(row["stack"] for row in rows))
+
+    @unittest.skipUnless("query" in VERBS, "this tidemark has no query")
+    def test_queries_answer_as_the_report(self):
+        rows = self.trace.query("SELECT label, count() AS calls, sum(size) AS bytes"
+                                " FROM blocks WHERE space = heap GROUP BY label")
+        self.assertEqual(
+            {row["label"]: (row["calls"], row["bytes"]) for row in rows},
+            {row["label"]: (row["calls"], row["bytes"])
+             for row in self.trace.rows("total", "labels")})
+        with self.assertRaises(tidemark.TidemarkError):
+            list(self.trace.query("SELEKT"))
 
     def test_filters_are_those_of_the_report(self):
         ours = list(self.trace.rows("total", "flat", region="main/solve", size="100..300",

@@ -98,6 +98,15 @@ class Trace:
         """A row for each stack, its frames innermost first, as a Table."""
         return self.rows(view, "stacks", **filters)
 
+    def query(self, text):
+        """The answer of `tidemark query` as a Table, whose keys are the titles of its
+        columns: trace.query("SELECT label, count() GROUP BY label")."""
+        def rows():
+            answer = program.read_json("query", "--json", "--", self.path, text)
+            titles = [column["title"] for column in answer["columns"]]
+            return (dict(zip(titles, row)) for row in answer["rows"])
+        return Table(rows)
+
     def blocks(self, all=True):  # pylint: disable=redefined-builtin
         """Every block there ever was, or with all=False those live at the end, as a Table.
         Its rows come one by one: memory does not grow with the trace."""
