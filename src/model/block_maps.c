@@ -91,7 +91,9 @@ enum tide_status tide_block_maps_event(const struct tide_map_scene *scene,
         .leave = leave,
         .move = move,
     };
-    return tide_map_apply(&side, event);
+    const enum tide_status status = tide_map_apply(&side, event);
+    *scene->born = step.block;
+    return status;
 }
 
 uint32_t tide_block_maps_at(const struct tide_ranges *ranges, uint64_t address)

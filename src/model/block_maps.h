@@ -24,6 +24,7 @@ struct tide_map_scene {
     uint64_t *last_id;          /* of the last block born */
     uint32_t tid;               /* who calls */
     bool quiet;                 /* the caller's mappings are not counted */
+    uint32_t *born;             /* becomes the entry that the event makes; 0: none */
     /* RANGE is gone from ENTRY, of which nothing may be left; MOVED: mremap made the
      * event's block of it. */
     enum tide_status (*leave)(void *user, uint32_t entry,

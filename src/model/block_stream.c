@@ -12,7 +12,8 @@
 #include "trace/format.h"
 
 enum {
-    TIDE_STREAM_PROGRESS_EVERY = 64 /* runs */
+    TIDE_STREAM_PROGRESS_EVERY = 64, /* runs */
+    TIDE_STREAM_AHEAD = 6, /* events by which memory is asked for before it is needed */
 };
 
 /* A realloc under way. */
@@ -62,6 +63,7 @@ static struct tide_death death_now(const struct stream *stream, uint32_t tid,
         .ticks = stream->event->ticks,
         .moved_to = moved ? stream->event->address : 0,
         .tid = tid,
+        .lane = stream->event->lane,
     };
 }
 
@@ -113,6 +115,14 @@ static enum tide_status put(struct stream *stream, uint32_t entry)
     return status ? status : tide_lives_put(&stream->lives, entry);
 }
 
+static enum tide_status tell_birth(const struct stream *stream, uint32_t entry)
+{
+    struct tide_life *const life = &stream->lives.list[entry];
+    if (!stream->watch->birth || !life->id)
+        return TIDE_OK;
+    return stream->watch->birth(stream->watch->user, life, stream->event->lane);
+}
+
 /* BEFORE is what realloc made the block of, all zeros: nothing. */
 static enum tide_status give_birth(struct stream *stream,
                                    const struct tide_life *before)
@@ -134,11 +144,12 @@ static enum tide_status give_birth(struct stream *stream,
         .kind = event->alloc_kind,
     };
     uint32_t entry;
-    const enum tide_status status = tide_lives_add(&stream->lives, &life, &entry);
+    enum tide_status status = tide_lives_add(&stream->lives, &life, &entry);
     if (status)
         return status;
     process_of(stream)->standing[TIDE_IN_HEAP] += event->size;
-    return put(stream, entry);
+    status = put(stream, entry);
+    return status ? status : tell_birth(stream, entry);
 }
 
 /* --- Moves --------------------------------------------------------------------------- */
@@ -222,6 +233,7 @@ static enum tide_status on_move_gone(struct stream *stream)
 
 static enum tide_status on_map(struct stream *stream)
 {
+    uint32_t born = 0;
     const struct tide_map_scene scene = {
         .lives = &stream->lives,
         .ranges = &process_of(stream)->ranges,
@@ -229,10 +241,12 @@ static enum tide_status on_map(struct stream *stream)
         .last_id = &stream->last_id,
         .tid = lane_of(stream)->tid,
         .quiet = stream->event->quiet,
+        .born = &born,
         .leave = leave_mapped,
         .user = stream,
     };
-    return tide_block_maps_event(&scene, stream->event);
+    const enum tide_status status = tide_block_maps_event(&scene, stream->event);
+    return status || !born ? status : tell_birth(stream, born);
 }
 
 static void name_block(struct stream *stream)
@@ -371,6 +385,20 @@ static enum tide_status tell_parts(const struct stream *stream)
     return status;
 }
 
+/* Most of the time of a walk is spent waiting for memory, since blocks die in any order:
+ * what later events will look for is fetched while earlier ones are taken. */
+static void look_ahead(const struct stream *stream, const struct tide_run *run,
+                       size_t at)
+{
+    const size_t soon = at + TIDE_STREAM_AHEAD, later = soon + TIDE_STREAM_AHEAD;
+    const struct tide_event *const events = run->events;
+    if (later < run->count)
+        tide_lives_expect(&stream->lives, events[later].process, events[later].address);
+    if (soon < run->count)
+        tide_lives_expect_entry(&stream->lives, events[soon].process,
+                                events[soon].address);
+}
+
 static enum tide_status pour(struct stream *stream, struct tide_feed *feed,
                              const struct tide_progress *progress)
 {
@@ -379,8 +407,10 @@ static enum tide_status pour(struct stream *stream, struct tide_feed *feed,
     enum tide_status status = TIDE_OK;
     for (size_t runs = 0; run.count && !status; runs++) {
         status = tide_feed_next(feed, &run);
-        for (size_t i = 0; i < run.count && !status; i++)
+        for (size_t i = 0; i < run.count && !status; i++) {
+            look_ahead(stream, &run, i);
             status = take_event(stream, &run.events[i]);
+        }
         if (runs % TIDE_STREAM_PROGRESS_EVERY == 0 && progress && progress->step)
             progress->step(progress->user, tide_feed_counts(feed)->bytes_read,
                            file_bytes);
@@ -421,6 +451,8 @@ enum tide_status tide_block_stream(struct tide_model *model,
         status = tide_replay_open(model->trace, &model->stacks, &replay);
     /* Not ahead: who watches may look at the stacks. */
     const struct tide_feed_setup setup = {.replay = replay, .stacks = &model->stacks};
+    if (!status && watch->begin)
+        watch->begin(watch->user, &stream.lives);
     if (!status)
         status = tide_feed_open(&setup, &feed);
     if (!status)

@@ -20,6 +20,7 @@ struct tide_death {
     uint64_t ticks;
     uint64_t moved_to; /* by realloc or mremap: the address of its new block; 0: not */
     uint32_t tid;      /* of the thread that freed it, 0: not known, or nobody did */
+    uint32_t lane;     /* in which it died: index into the trace's lanes */
 };
 
 /* Bytes of a block of the space mmap, whose parts may be unmapped one by one. */
@@ -38,6 +39,11 @@ struct tide_level {
 /* Who is told; each may be NULL.  A status other than OK ends the walk. */
 struct tide_block_watch {
     void *user;
+    /* The walk begins; LIVES is borrowed, and good until it ends: who is asked at a mark
+     * what is alive looks there. */
+    void (*begin)(void *user, const struct tide_lives *lives);
+    /* A block is born, in LANE.  Its note may be set, for the other calls to find. */
+    enum tide_status (*birth)(void *user, struct tide_life *life, uint32_t lane);
     /* A block is dead, or, after the last event and with DEATH NULL, still alive: those
      * come in the order of their birth. */
     enum tide_status (*block)(void *user, const struct tide_life *life,

@@ -60,22 +60,23 @@ void tide_lives_drop(struct tide_lives *lives, uint32_t entry)
 
 /* --- By address ------------------------------------------------------------------- */
 
-static size_t home_of(const struct tide_lives *lives, uint32_t process,
-                      uint64_t address)
+static uint32_t hash_of(const struct tide_lives *lives, uint32_t process,
+                        uint64_t address)
 {
     uint64_t mixed = (address ^ lives->seed) * 0x9e3779b97f4a7c15ull;
     mixed = (mixed ^ (mixed >> 29) ^ process) * 0xbf58476d1ce4e5b9ull;
-    return (size_t)(mixed >> 32) & lives->mask;
+    return (uint32_t)(mixed >> 32);
 }
 
-/* Where the entry stands, or the empty place where it would. */
+/* Where the entry with HASH stands, or the empty place where it would. */
 static size_t place_of(const struct tide_lives *lives, uint32_t process,
-                       uint64_t address)
+                       uint64_t address, uint32_t hash)
 {
-    size_t at = home_of(lives, process, address);
-    while (lives->slots[at]) {
-        const struct tide_life *const life = &lives->list[lives->slots[at]];
-        if (life->address == address && life->process == process)
+    size_t at = hash & lives->mask;
+    while (lives->slots[at].entry) {
+        const struct tide_life *const life = &lives->list[lives->slots[at].entry];
+        if (lives->slots[at].hash == hash && life->address == address &&
+            life->process == process)
             break;
         at = (at + 1) & lives->mask;
     }
@@ -85,16 +86,19 @@ static size_t place_of(const struct tide_lives *lives, uint32_t process,
 static enum tide_status widen(struct tide_lives *lives)
 {
     const size_t before = lives->mask + 1;
-    uint32_t *const old = lives->slots;
-    uint32_t *const wider = calloc(before * 2, sizeof(*wider));
+    struct tide_life_slot *const old = lives->slots;
+    struct tide_life_slot *const wider = calloc(before * 2, sizeof(*wider));
     if (!wider)
         return TIDE_ENOMEM;
     lives->slots = wider;
     lives->mask = before * 2 - 1;
     for (size_t i = 0; i < before; i++) {
-        const struct tide_life *const life = &lives->list[old[i]];
-        if (old[i])
-            wider[place_of(lives, life->process, life->address)] = old[i];
+        size_t at = old[i].hash & lives->mask;
+        if (!old[i].entry)
+            continue;
+        while (wider[at].entry)
+            at = (at + 1) & lives->mask;
+        wider[at] = old[i];
     }
     free(old);
     return TIDE_OK;
@@ -108,7 +112,9 @@ enum tide_status tide_lives_put(struct tide_lives *lives, uint32_t entry)
             return status;
     }
     const struct tide_life *const life = &lives->list[entry];
-    lives->slots[place_of(lives, life->process, life->address)] = entry;
+    const uint32_t hash = hash_of(lives, life->process, life->address);
+    lives->slots[place_of(lives, life->process, life->address, hash)] =
+        (struct tide_life_slot){entry, hash};
     lives->used++;
     return TIDE_OK;
 }
@@ -116,7 +122,8 @@ enum tide_status tide_lives_put(struct tide_lives *lives, uint32_t entry)
 uint32_t tide_lives_find(const struct tide_lives *lives, uint32_t process,
                          uint64_t address)
 {
-    return lives->slots[place_of(lives, process, address)];
+    const uint32_t hash = hash_of(lives, process, address);
+    return lives->slots[place_of(lives, process, address, hash)].entry;
 }
 
 /* Would an entry with its home at HOME still be found if it moved from AT to HOLE? */
@@ -127,21 +134,33 @@ static bool may_move(size_t home, size_t at, size_t hole, size_t mask)
 
 uint32_t tide_lives_take(struct tide_lives *lives, uint32_t process, uint64_t address)
 {
-    size_t hole = place_of(lives, process, address);
-    const uint32_t taken = lives->slots[hole];
+    size_t hole = place_of(lives, process, address, hash_of(lives, process, address));
+    const uint32_t taken = lives->slots[hole].entry;
     if (!taken)
         return 0;
-    lives->slots[hole] = 0;
+    lives->slots[hole].entry = 0;
     lives->used--;
-    for (size_t at = (hole + 1) & lives->mask; lives->slots[at];
+    for (size_t at = (hole + 1) & lives->mask; lives->slots[at].entry;
          at = (at + 1) & lives->mask) {
-        const struct tide_life *const life = &lives->list[lives->slots[at]];
-        const size_t home = home_of(lives, life->process, life->address);
+        const size_t home = lives->slots[at].hash & lives->mask;
         if (!may_move(home, at, hole, lives->mask))
             continue;
         lives->slots[hole] = lives->slots[at];
-        lives->slots[at] = 0;
+        lives->slots[at].entry = 0;
         hole = at;
     }
     return taken;
+}
+
+void tide_lives_expect(const struct tide_lives *lives, uint32_t process,
+                       uint64_t address)
+{
+    __builtin_prefetch(&lives->slots[hash_of(lives, process, address) & lives->mask]);
+}
+
+void tide_lives_expect_entry(const struct tide_lives *lives, uint32_t process,
+                             uint64_t address)
+{
+    const uint32_t hash = hash_of(lives, process, address);
+    __builtin_prefetch(&lives->list[lives->slots[hash & lives->mask].entry]);
 }

@@ -25,16 +25,23 @@ struct tide_life {
     uint32_t stack;   /* node */
     uint32_t tid;     /* of the thread that made it, 0: not known */
     uint32_t label;   /* id of its name + 1, 0: none */
+    uint32_t note;    /* the watcher's: see tide_block_watch.birth */
     uint8_t space;    /* enum tide_space */
     uint8_t kind;     /* heap: enum tide_alloc_kind; mmap: enum tide_map_call */
+};
+
+/* A place of the table: an entry, and enough of its hash to pass by others unseen. */
+struct tide_life_slot {
+    uint32_t entry; /* 0: empty */
+    uint32_t hash;
 };
 
 /* All zeros is ready for use after tide_lives_init(). */
 struct tide_lives {
     struct tide_life *list; /* owned; entry 0 is nobody; id 0: unused */
     size_t count, capacity;
-    uint32_t spare;  /* unused entries, linked by label */
-    uint32_t *slots; /* owned: entries by process and address, 0: empty */
+    uint32_t spare;               /* unused entries, linked by label */
+    struct tide_life_slot *slots; /* owned: entries by process and address */
     size_t mask, used;
     uint64_t seed;
 };
@@ -55,5 +62,12 @@ uint32_t tide_lives_find(const struct tide_lives *lives, uint32_t process,
                          uint64_t address);
 /* The same, and it is found there no more. */
 uint32_t tide_lives_take(struct tide_lives *lives, uint32_t process, uint64_t address);
+
+/* ADDRESS will be asked for soon: have the place where it is looked for at hand; or, when
+ * it is at hand, the entry that stands there. */
+void tide_lives_expect(const struct tide_lives *lives, uint32_t process,
+                       uint64_t address);
+void tide_lives_expect_entry(const struct tide_lives *lives, uint32_t process,
+                             uint64_t address);
 
 #endif

@@ -398,6 +398,12 @@ double tide_trace_seconds(const struct tide_trace *trace, uint64_t ticks)
     return past / trace->ticks_per_second;
 }
 
+bool tide_trace_has_names(const struct tide_trace *trace)
+{
+    const struct state *state = trace->private_state;
+    return state->name_count > 0;
+}
+
 const char *tide_trace_name(const struct tide_trace *trace, uint32_t process,
                             uint64_t id)
 {
