@@ -23,10 +23,11 @@ MAY_INCLUDE = {
     "trace": ["base", "trace"],
     "symbol": ["base", "symbol"],
     "model": ["base", "trace", "symbol", "model"],
-    "view": ["base", "trace", "model", "view"],
+    "query": ["base", "trace", "symbol", "model", "query"],
+    "view": ["base", "trace", "model", "query", "view"],
     "collect": ["base", "trace", "collect"],
     "capture": ["base/raw", "trace/format.h", "trace/ring.h", "trace/row.h", "capture"],
-    "cli": ["base", "trace", "symbol", "model", "view", "collect", "cli"],
+    "cli": ["base", "trace", "symbol", "model", "query", "view", "collect", "cli"],
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)

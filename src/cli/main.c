@@ -18,9 +18,9 @@
 #include "collect/find_program.h"
 
 static const struct tide_command *const COMMANDS[] = {
-    &tide_cmd_run,     &tide_cmd_report,  &tide_cmd_diff,   &tide_cmd_check,
-    &tide_cmd_resolve, &tide_cmd_info,    &tide_cmd_export, &tide_cmd_pack,
-    &tide_cmd_doctor,  &tide_cmd_collect,
+    &tide_cmd_run,   &tide_cmd_report,  &tide_cmd_query,   &tide_cmd_diff,
+    &tide_cmd_check, &tide_cmd_resolve, &tide_cmd_info,    &tide_cmd_export,
+    &tide_cmd_pack,  &tide_cmd_doctor,  &tide_cmd_collect,
 };
 enum { TIDE_COMMANDS = sizeof(COMMANDS) / sizeof(COMMANDS[0]) };
 

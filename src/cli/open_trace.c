@@ -112,15 +112,12 @@ static char *named_trace(const char *name)
     return strdup(name);
 }
 
-/* The name of the trace; -1 or the exit status. */
-static int find_path(const struct tide_command *command,
-                     const struct tide_arguments *arguments, char **path)
+/* The path of the trace NAME; -1 or the exit status. */
+static int find_named(const char *name, char **path)
 {
     *path = NULL;
-    if (arguments->count > 1)
-        return tide_fail_usage(command, "one trace at a time");
-    if (arguments->count == 1) {
-        *path = named_trace(arguments->list[0]);
+    if (name) {
+        *path = named_trace(name);
         return *path ? -1 : tide_fail("out of memory");
     }
     const enum tide_status status = tide_latest_trace(".", path);
@@ -128,6 +125,16 @@ static int find_path(const struct tide_command *command,
         return tide_fail("there is no trace (*.tide) in this folder; record one: "
                          "tidemark run PROGRAM");
     return status ? tide_fail("this folder: %s", tide_status_words(status)) : -1;
+}
+
+/* The same of what the arguments name. */
+static int find_path(const struct tide_command *command,
+                     const struct tide_arguments *arguments, char **path)
+{
+    *path = NULL;
+    if (arguments->count > 1)
+        return tide_fail_usage(command, "one trace at a time");
+    return find_named(arguments->count ? arguments->list[0] : NULL, path);
 }
 
 static enum tide_status load(struct tide_opened *opened,
@@ -166,6 +173,22 @@ int tide_open_trace_with(const struct tide_command *command,
         why[0] = '\0';
         status = load(out, options);
     }
+    if (!status)
+        return -1;
+    const int result = explain(out->path, status, why);
+    tide_opened_close(out);
+    return result;
+}
+
+int tide_open_trace_only(const char *name, struct tide_opened *out)
+{
+    char why[256] = "";
+    *out = (struct tide_opened){0};
+    const int done = find_named(name, &out->path);
+    if (done >= 0)
+        return done;
+    const enum tide_status status =
+        tide_trace_open(out->path, why, sizeof(why), &out->trace);
     if (!status)
         return -1;
     const int result = explain(out->path, status, why);

@@ -25,6 +25,9 @@ int tide_open_trace_with(const struct tide_command *command,
                          const struct tide_arguments *arguments,
                          const struct tide_model_options *options,
                          struct tide_opened *out);
+/* The same with the trace NAME (NULL: the newest of this folder), which is opened and not
+ * loaded: there is no model. */
+int tide_open_trace_only(const char *name, struct tide_opened *out);
 void tide_opened_close(struct tide_opened *opened);
 
 /* Put TEXT on stdout and release it; returns the exit status. */

@@ -1,0 +1,138 @@
+/* cli/cmd_query.c - tidemark query: any question in one line. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/query_text.h"
+#include "cli/run_query.h"
+
+/* In the order of enum tide_query_source. */
+static const char *const SOURCE_WORDS[] = {"events",  "blocks",   "snapshots",
+                                           "regions", "timeline", NULL};
+
+struct query_options {
+    const char *file;
+    bool explain, attributes, json, labelled, sql;
+    int source;
+    uint64_t budget, threads;
+};
+
+static int parse(int argc, char **argv, struct query_options *options,
+                 struct tide_arguments *rest)
+{
+    const struct tide_option table[] = {
+        {.name = "query-file", .letter = 'q', .text = &options->file},
+        {.name = "explain", .flag = &options->explain},
+        {.name = "attributes", .flag = &options->attributes},
+        {.name = "from", .choice = &options->source, .words = SOURCE_WORDS},
+        {.name = "json", .flag = &options->json},
+        {.name = "labelled", .flag = &options->labelled},
+        {.name = "max-memory", .bytes = &options->budget},
+        {.name = "threads", .letter = 'j', .count = &options->threads},
+        {.name = NULL},
+    };
+    return tide_options_parse(&tide_cmd_query, table, argc, argv, rest);
+}
+
+/* The query, from where it is; takes it off REST.  -1 or the exit status. */
+static int find_text(const struct query_options *options, struct tide_arguments *rest,
+                     struct tide_text *out)
+{
+    if (options->file)
+        return tide_query_read(options->file, out);
+    if (rest->count == 0)
+        return tide_fail_usage(&tide_cmd_query, "which query?");
+    const char *const last = rest->list[--rest->count];
+    if (strcmp(last, "-") == 0)
+        return tide_query_read(last, out);
+    if (access(last, F_OK) == 0 && !strpbrk(last, " \t\n"))
+        return tide_fail_usage(&tide_cmd_query, "which query?  '%s' is a file", last);
+    tide_text_add(out, last);
+    return -1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct query_options options = {.budget = (uint64_t)TIDE_QUERY_BUDGET << 20,
+                                    .source = -1};
+    struct tide_arguments rest = {0};
+    struct tide_text text = {0};
+    int done = parse(argc, argv, &options, &rest);
+    if (done >= 0)
+        return done;
+    struct tide_query_request request = {
+        .fd = STDOUT_FILENO,
+        .format = options.json ? &TIDE_QUERY_SCHEMA_JSON : NULL,
+        .labelled_only = options.labelled,
+        .explain = options.explain,
+        .budget = options.budget,
+        .threads = options.threads,
+    };
+    if (options.source >= 0 && !options.attributes)
+        return tide_fail_usage(&tide_cmd_query,
+                               "--from is for --attributes; a query says FROM itself");
+    if (!options.attributes)
+        done = find_text(&options, &rest, &text);
+    request.traces = rest.list;
+    request.trace_count = rest.count;
+    request.text = text.bytes ? text.bytes : "";
+    request.length = text.length;
+    if (done < 0 && options.attributes)
+        done = tide_list_attributes(&request,
+                                    options.source < 0
+                                        ? TIDE_FROM_EVENTS
+                                        : (enum tide_query_source)options.source,
+                                    options.json);
+    else if (done < 0)
+        done = tide_run_query(&request);
+    tide_text_release(&text);
+    return done;
+}
+
+const struct tide_command tide_cmd_query = {
+    .name = "query",
+    .summary = "ask a trace anything",
+    .usage = "[OPTION...] [TRACE...] 'SELECT ...'",
+    .help =
+        "Without TRACE the newest of this folder is taken; several are read at the\n"
+        "same time.  The last word is the query; - reads it from standard input.\n"
+        "\n"
+        "clauses, in any order\n"
+        "  SELECT * | NAME | AGGREGATION [AS TITLE] [UNIT UNIT], ...\n"
+        "  FROM events (default) | blocks | snapshots | regions | timeline\n"
+        "  WHERE CONDITION      = != < <= > >= LIKE ~ IN BETWEEN, AND OR NOT ( ), a\n"
+        "                       name alone: the row has it; 2s, 150ms, 64KiB, 1.5MiB\n"
+        "  GROUP BY NAME, ...   region (or function, path) is the path of regions\n"
+        "  AGGREGATE, in SELECT or alone: count() sum(a) min(a) max(a) avg(a) any(a)\n"
+        "                       variance(a) stddev(a) scale(a,N) scale_count(N)\n"
+        "                       ratio(a,b) percent_total(a) histogram(a) median(a)\n"
+        "                       percentile(a,P) count(DISTINCT a) inclusive_sum(a) ...\n"
+        "  HAVING CONDITION     on groups\n"
+        "  LET NAME = EXPRESSION [IF CONDITION], ...\n"
+        "                       + - * / ratio() scale() truncate() first() sum() leaf()\n"
+        "  ORDER BY NAME [ASC | DESC], ...   the first name is the main one\n"
+        "  LIMIT N [OFFSET N]\n"
+        "  FORMAT table | tree | json | ndjson | json-split | csv | tsv | markdown |\n"
+        "         expand | format(\"TEXT\") | cali\n"
+        "\n"
+        "options\n"
+        "  -q, --query-file FILE\n"
+        "                       read the query from FILE; - is standard input\n"
+        "  --attributes         list what rows have, and how many have it\n"
+        "  --from SOURCE        of which rows (default: events)\n"
+        "  --explain            say what the query would do, and do not do it\n"
+        "  --json               the answer with schema, columns and rows\n"
+        "  --labelled           only blocks with a label make rows\n"
+        "  --max-memory SIZE    for groups and rows (default: 1G); 0: no limit\n"
+        "  -j, --threads N      at most N traces at the same time\n"
+        "\n"
+        "example: tidemark query prog.tide 'SELECT leaf, count(), sum(size)\n"
+        "         GROUP BY leaf WHERE mem.alloc ORDER BY count DESC LIMIT 10'\n",
+    .run = run,
+};

@@ -1,0 +1,204 @@
+/* query/attribute.c - what rows have: the names that a query may use. */
+#include "query/attribute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+const char *const TIDE_SOURCE_NAMES[TIDE_SOURCES] = {
+    [TIDE_FROM_EVENTS] = "events",       [TIDE_FROM_BLOCKS] = "blocks",
+    [TIDE_FROM_SNAPSHOTS] = "snapshots", [TIDE_FROM_REGIONS] = "regions",
+    [TIDE_FROM_TIMELINE] = "timeline",
+};
+
+/* Sources: events, blocks, snapshots, regions, timeline. */
+#define E (1u << TIDE_FROM_EVENTS)
+#define B (1u << TIDE_FROM_BLOCKS)
+#define S (1u << TIDE_FROM_SNAPSHOTS)
+#define R (1u << TIDE_FROM_REGIONS)
+#define T (1u << TIDE_FROM_TIMELINE)
+
+const struct tide_attribute TIDE_ATTRIBUTE_TABLE[TIDE_ATTRIBUTES] = {
+    [TIDE_ATTRIBUTE_MEM_ALLOC] =
+        {"mem.alloc", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+         "an allocation: its label, else the call that made it"},
+    [TIDE_ATTRIBUTE_MEM_FREE] = {"mem.free", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E,
+                                 "a free: the label of the block, else the call that "
+                                 "made it"},
+    [TIDE_ATTRIBUTE_ALLOC_UID] = {"alloc.uid", TIDE_VALUE_UINT, TIDE_UNIT_NONE,
+                                  E | B | S, "number of the block, from 1"},
+    [TIDE_ATTRIBUTE_ALLOC_ADDRESS] = {"alloc.address", TIDE_VALUE_ADDRESS,
+                                      TIDE_UNIT_NONE, E | B | S, "where the block is"},
+    [TIDE_ATTRIBUTE_ALLOC_TOTAL_SIZE] = {"alloc.total_size", TIDE_VALUE_INT,
+                                         TIDE_UNIT_BYTES, E | B | S,
+                                         "bytes asked for; negative where it is freed"},
+    [TIDE_ATTRIBUTE_MEM_ACTIVE] = {"mem.active", TIDE_VALUE_UINT, TIDE_UNIT_BYTES,
+                                   E | R | T,
+                                   "live heap bytes of the process, before the event"},
+    [TIDE_ATTRIBUTE_HIGH_WATER] = {"alloc.region.highwatermark", TIDE_VALUE_UINT,
+                                   TIDE_UNIT_BYTES, E | R,
+                                   "most live heap bytes since the thread's last "
+                                   "begin or end of a region"},
+    [TIDE_ATTRIBUTE_REGION] = {"region", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
+                               "path of regions of the thread (a block: at its birth)"},
+    [TIDE_ATTRIBUTE_ALLOC_REGION] = {"alloc.region", TIDE_VALUE_PATH, TIDE_UNIT_NONE,
+                                     E | B | S, "path of regions at the block's birth"},
+    [TIDE_ATTRIBUTE_FREE_REGION] = {"free.region", TIDE_VALUE_PATH, TIDE_UNIT_NONE,
+                                    E | B, "path of regions at the block's death"},
+    [TIDE_ATTRIBUTE_LABEL] = {"label", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+                              "the name that the program gave the block"},
+    [TIDE_ATTRIBUTE_KIND] = {"kind", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+                             "the call that made the block: malloc, calloc, new, mmap"},
+    [TIDE_ATTRIBUTE_SPACE] = {"space", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+                              "heap or mmap; a query that does not name it is of the "
+                              "heap"},
+    [TIDE_ATTRIBUTE_SIZE] = {"size", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, E | B | S,
+                             "bytes asked for"},
+    [TIDE_ATTRIBUTE_USABLE] = {"usable", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, E | B | S,
+                               "bytes that the allocator gave"},
+    [TIDE_ATTRIBUTE_LIFETIME] = {"lifetime", TIDE_VALUE_REAL, TIDE_UNIT_SECONDS, E | B,
+                                 "from birth to death; blocks that did not die have "
+                                 "none"},
+    [TIDE_ATTRIBUTE_AGE] = {"age", TIDE_VALUE_REAL, TIDE_UNIT_SECONDS, E | B | S,
+                            "since birth: at death, at the snapshot, or at the end"},
+    [TIDE_ATTRIBUTE_THREAD] = {"thread", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R,
+                               "id of the thread (a block: its maker)"},
+    [TIDE_ATTRIBUTE_THREAD_NAME] = {"thread.name", TIDE_VALUE_STRING, TIDE_UNIT_NONE,
+                                    E | B | S | R, "its name"},
+    [TIDE_ATTRIBUTE_ALLOC_THREAD] = {"alloc.thread", TIDE_VALUE_UINT, TIDE_UNIT_NONE,
+                                     E | B | S, "id of the thread that made the block"},
+    [TIDE_ATTRIBUTE_FREE_THREAD] = {"free.thread", TIDE_VALUE_UINT, TIDE_UNIT_NONE,
+                                    E | B, "id of the thread that freed it"},
+    [TIDE_ATTRIBUTE_PROCESS] = {"process", TIDE_VALUE_UINT, TIDE_UNIT_NONE,
+                                E | B | S | R, "id of the process"},
+    [TIDE_ATTRIBUTE_PROCESS_NAME] = {"process.name", TIDE_VALUE_STRING, TIDE_UNIT_NONE,
+                                     E | B | S | R, "its program"},
+    [TIDE_ATTRIBUTE_RANK] = {"rank", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R | T,
+                             "number of the trace among those of the query, from 0"},
+    [TIDE_ATTRIBUTE_TRACE] = {"trace", TIDE_VALUE_STRING, TIDE_UNIT_NONE,
+                              E | B | S | R | T, "name of the trace"},
+    [TIDE_ATTRIBUTE_STACK] = {"stack", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S,
+                              "all calls that led to the block, outermost first"},
+    [TIDE_ATTRIBUTE_LEAF] = {"leaf", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+                             "the function that made the block, past library "
+                             "functions"},
+    [TIDE_ATTRIBUTE_MODULE] = {"module", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+                               "the program or library of that function"},
+    [TIDE_ATTRIBUTE_FILE] = {"file", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+                             "its source file"},
+    [TIDE_ATTRIBUTE_LINE] = {"line", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S,
+                             "the line of the call"},
+    [TIDE_ATTRIBUTE_TIME] = {"time", TIDE_VALUE_REAL, TIDE_UNIT_SECONDS,
+                             E | B | S | R | T,
+                             "seconds from the start (a block: of its birth)"},
+    [TIDE_ATTRIBUTE_TIME_OFFSET] = {"time.offset", TIDE_VALUE_REAL,
+                                    TIDE_UNIT_MICROSECONDS, E | B | S | R | T,
+                                    "the same in microseconds"},
+    [TIDE_ATTRIBUTE_TIME_OFFSET_NS] = {"time.offset.ns", TIDE_VALUE_UINT,
+                                       TIDE_UNIT_NANOSECONDS, E | B | S | R | T,
+                                       "the same in nanoseconds"},
+    [TIDE_ATTRIBUTE_FREE_TIME] = {"free.time", TIDE_VALUE_REAL, TIDE_UNIT_SECONDS,
+                                  E | B, "seconds from the start to the block's death"},
+    [TIDE_ATTRIBUTE_LIVE] = {"live", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, B,
+                             "the block was never freed"},
+    [TIDE_ATTRIBUTE_TEMPORARY] = {"temporary", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, E | B,
+                                  "freed by its maker before that thread's next "
+                                  "allocation"},
+    [TIDE_ATTRIBUTE_FOREIGN] = {"foreign", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, E | B,
+                                "freed by another thread than its maker"},
+    [TIDE_ATTRIBUTE_PEAK] = {"peak", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, B,
+                             "the block lived when the heap stood highest"},
+    [TIDE_ATTRIBUTE_EVENT] = {"event", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R,
+                              "iteration of the program's outer loop"},
+    [TIDE_ATTRIBUTE_BEGIN_REGION] = {"event.begin#region", TIDE_VALUE_STRING,
+                                     TIDE_UNIT_NONE, E,
+                                     "the region that begins (`region` is still the "
+                                     "one around it)"},
+    [TIDE_ATTRIBUTE_END_REGION] = {"event.end#region", TIDE_VALUE_STRING,
+                                   TIDE_UNIT_NONE, E,
+                                   "the region that ends (`region` still has it)"},
+    [TIDE_ATTRIBUTE_SET_EVENT] = {"event.set#event", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E,
+                                  "the iteration of the outer loop that begins"},
+    [TIDE_ATTRIBUTE_SNAPSHOT] = {"snapshot", TIDE_VALUE_STRING, TIDE_UNIT_NONE, S,
+                                 "its name, 'peak' or 'end of run'"},
+    [TIDE_ATTRIBUTE_DURATION] = {"duration", TIDE_VALUE_REAL, TIDE_UNIT_SECONDS, R,
+                                 "how long the visit to the region took"},
+    [TIDE_ATTRIBUTE_ALLOCS] = {"allocs", TIDE_VALUE_UINT, TIDE_UNIT_NONE, R,
+                               "allocations of the thread during the visit"},
+    [TIDE_ATTRIBUTE_ALLOCATED] = {"allocated", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, R,
+                                  "their bytes"},
+    [TIDE_ATTRIBUTE_FREES] = {"frees", TIDE_VALUE_UINT, TIDE_UNIT_NONE, R,
+                              "frees of the thread during the visit"},
+    [TIDE_ATTRIBUTE_FREED] = {"freed", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, R,
+                              "their bytes"},
+    [TIDE_ATTRIBUTE_GROWTH] = {"growth", TIDE_VALUE_INT, TIDE_UNIT_BYTES, R,
+                               "allocated less freed"},
+    [TIDE_ATTRIBUTE_MEM_PEAK] = {"mem.peak", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, T,
+                                 "most live heap bytes in this stretch of time"},
+    [TIDE_ATTRIBUTE_MMAP_ACTIVE] = {"mmap.active", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, T,
+                                    "mapped bytes at its end"},
+    [TIDE_ATTRIBUTE_BLOCKS] = {"blocks", TIDE_VALUE_UINT, TIDE_UNIT_NONE, T,
+                               "live heap blocks at its end"},
+    [TIDE_ATTRIBUTE_RSS] = {"rss", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, T,
+                            "resident bytes, as last sampled"},
+};
+
+#undef E
+#undef B
+#undef S
+#undef R
+#undef T
+
+/* Other names: Caliper's, and what people type. */
+static const struct other_name {
+    const char *name;
+    enum tide_attribute_id id;
+} OTHER_NAMES[] = {
+    {"function", TIDE_ATTRIBUTE_REGION},
+    {"path", TIDE_ATTRIBUTE_REGION},
+    {"annotation", TIDE_ATTRIBUTE_REGION},
+    {"loop", TIDE_ATTRIBUTE_REGION},
+    {"phase", TIDE_ATTRIBUTE_REGION},
+    {"prop:nested", TIDE_ATTRIBUTE_REGION},
+    {"pthread.id", TIDE_ATTRIBUTE_THREAD},
+    {"mpi.rank", TIDE_ATTRIBUTE_RANK},
+    {"uid", TIDE_ATTRIBUTE_ALLOC_UID},
+    {"address", TIDE_ATTRIBUTE_ALLOC_ADDRESS},
+    {"time.birth", TIDE_ATTRIBUTE_TIME},
+    {"time.death", TIDE_ATTRIBUTE_FREE_TIME},
+    {"iteration", TIDE_ATTRIBUTE_EVENT},
+    {"time.offset.us", TIDE_ATTRIBUTE_TIME_OFFSET},
+    {"time.duration", TIDE_ATTRIBUTE_DURATION},
+};
+enum { TIDE_OTHER_NAMES = sizeof(OTHER_NAMES) / sizeof(OTHER_NAMES[0]) };
+
+enum tide_attribute_id tide_attribute_find(const char *name)
+{
+    for (int i = 0; i < TIDE_ATTRIBUTES; i++)
+        if (strcmp(TIDE_ATTRIBUTE_TABLE[i].name, name) == 0)
+            return (enum tide_attribute_id)i;
+    for (size_t i = 0; i < TIDE_OTHER_NAMES; i++)
+        if (strcmp(OTHER_NAMES[i].name, name) == 0)
+            return OTHER_NAMES[i].id;
+    return TIDE_ATTRIBUTES;
+}
+
+const char *tide_attribute_nearest(const char *name, const char *const *more,
+                                   size_t more_count)
+{
+    const size_t most = TIDE_ATTRIBUTES + TIDE_OTHER_NAMES + more_count;
+    const char **const names = calloc(most, sizeof(*names));
+    size_t count = 0;
+    if (!names)
+        return NULL;
+    for (size_t i = 0; i < more_count; i++)
+        names[count++] = more[i];
+    for (size_t i = 0; i < TIDE_ATTRIBUTES; i++)
+        names[count++] = TIDE_ATTRIBUTE_TABLE[i].name;
+    for (size_t i = 0; i < TIDE_OTHER_NAMES; i++)
+        names[count++] = OTHER_NAMES[i].name;
+    const char *const nearest = tide_nearest(name, names, count);
+    free(names);
+    return nearest;
+}

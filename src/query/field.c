@@ -1,0 +1,335 @@
+/* query/field.c - take an attribute out of a record.
+ *
+ * This runs for every attribute of every row, so what is costly (names of stacks, threads
+ * and labels) is looked up once and remembered by number in the walk.
+ */
+#include "query/field.h"
+
+#include "trace/format.h"
+
+/* --- Calls ---------------------------------------------------------------------------- */
+
+static const char *kind_of(const struct tide_life *life)
+{
+    static const char *const HEAP[TIDE_KINDS] = {
+        [TIDE_KIND_MALLOC] = "malloc",
+        [TIDE_KIND_CALLOC] = "calloc",
+        [TIDE_KIND_REALLOC] = "realloc",
+        [TIDE_KIND_REALLOCARRAY] = "reallocarray",
+        [TIDE_KIND_POSIX_MEMALIGN] = "posix_memalign",
+        [TIDE_KIND_ALIGNED_ALLOC] = "aligned_alloc",
+        [TIDE_KIND_MEMALIGN] = "memalign",
+        [TIDE_KIND_VALLOC] = "valloc",
+        [TIDE_KIND_PVALLOC] = "pvalloc",
+        [TIDE_KIND_NEW] = "new",
+        [TIDE_KIND_NEW_ARRAY] = "new[]",
+    };
+    static const char *const MAPPED[TIDE_MAP_CALLS] = {
+        [TIDE_MAP_MMAP] = "mmap",       [TIDE_MAP_MUNMAP] = "munmap",
+        [TIDE_MAP_MREMAP] = "mremap",   [TIDE_MAP_MPROTECT] = "mprotect",
+        [TIDE_MAP_MADVISE] = "madvise",
+    };
+    const bool heap = life->space == TIDE_IN_HEAP;
+    if (life->kind >= (heap ? TIDE_KINDS : TIDE_MAP_CALLS))
+        return "unknown";
+    return heap ? HEAP[life->kind] : MAPPED[life->kind];
+}
+
+static struct tide_value kind_value(struct tide_walk *walk,
+                                    const struct tide_life *life)
+{
+    uint32_t *const known = &walk->kind_texts[life->space & 1][life->kind & 31];
+    if (!*known)
+        *known = tide_names_text(&walk->names, kind_of(life));
+    return tide_value_string(*known);
+}
+
+static struct tide_value label_value(struct tide_walk *walk,
+                                     const struct tide_record *record)
+{
+    if (!record->label)
+        return tide_value_none();
+    return tide_value_string(
+        tide_walk_called(walk, record->process, record->label - 1));
+}
+
+/* What Caliper would call it. */
+static struct tide_value called(struct tide_walk *walk,
+                                const struct tide_record *record)
+{
+    const struct tide_value label = label_value(walk, record);
+    return label.type ? label : kind_value(walk, record->life);
+}
+
+/* --- Blocks --------------------------------------------------------------------------- */
+
+static double seconds(const struct tide_walk *walk, uint64_t ticks)
+{
+    return tide_trace_seconds(walk->model.trace, ticks);
+}
+
+static struct tide_value span_value(const struct tide_walk *walk, uint64_t from,
+                                    uint64_t to)
+{
+    const double span = seconds(walk, to) - seconds(walk, from);
+    return tide_value_real(span > 0 ? span : 0);
+}
+
+static struct tide_value age_value(const struct tide_walk *walk,
+                                   const struct tide_record *record)
+{
+    const uint64_t birth = record->life->birth_ticks;
+    if (record->kind == TIDE_RECORD_STANDING)
+        return span_value(walk, birth, record->ticks);
+    if (record->kind == TIDE_RECORD_BIRTH)
+        return tide_value_real(0);
+    return span_value(walk, birth,
+                      record->death ? record->death->ticks
+                                    : walk->model.trace->end_ticks);
+}
+
+static struct tide_value death_value(const struct tide_walk *walk,
+                                     const struct tide_record *record,
+                                     enum tide_attribute_id attribute)
+{
+    if (!record->death)
+        return tide_value_none();
+    if (attribute == TIDE_ATTRIBUTE_LIFETIME)
+        return span_value(walk, record->life->birth_ticks, record->death->ticks);
+    return tide_value_real(seconds(walk, record->death->ticks));
+}
+
+static struct tide_value stack_value(struct tide_walk *walk, uint32_t stack,
+                                     enum tide_attribute_id attribute)
+{
+    if (attribute == TIDE_ATTRIBUTE_STACK)
+        return tide_value_path(tide_frames_path(&walk->frames, stack));
+    const struct tide_stack_place *const place =
+        tide_frames_place(&walk->frames, stack);
+    if (!place) {
+        walk->names.failed = true;
+        return tide_value_none();
+    }
+    if (attribute == TIDE_ATTRIBUTE_LEAF)
+        return tide_value_string(place->function);
+    if (attribute == TIDE_ATTRIBUTE_MODULE)
+        return tide_value_string(place->module);
+    if (attribute == TIDE_ATTRIBUTE_FILE)
+        return tide_value_string(place->file);
+    return place->line ? tide_value_uint(place->line) : tide_value_none();
+}
+
+/* Attributes of rows that have to do with a block. */
+static struct tide_value block_value(struct tide_walk *walk,
+                                     const struct tide_record *record,
+                                     enum tide_attribute_id attribute)
+{
+    const struct tide_life *const life = record->life;
+    const bool death = record->kind == TIDE_RECORD_DEATH;
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_MEM_ALLOC:
+        return death ? tide_value_none() : called(walk, record);
+    case TIDE_ATTRIBUTE_MEM_FREE:
+        return death ? called(walk, record) : tide_value_none();
+    case TIDE_ATTRIBUTE_ALLOC_UID:
+        return tide_value_uint(life->id);
+    case TIDE_ATTRIBUTE_ALLOC_ADDRESS:
+        return (struct tide_value){.type = TIDE_VALUE_ADDRESS, .word = life->address};
+    case TIDE_ATTRIBUTE_ALLOC_TOTAL_SIZE:
+        return tide_value_int(death ? -(int64_t)life->size : (int64_t)life->size);
+    case TIDE_ATTRIBUTE_LABEL:
+        return label_value(walk, record);
+    case TIDE_ATTRIBUTE_KIND:
+        return kind_value(walk, life);
+    case TIDE_ATTRIBUTE_SPACE:
+        return tide_value_string(tide_names_text(
+            &walk->names, tide_space_name((enum tide_space)life->space)));
+    case TIDE_ATTRIBUTE_SIZE:
+        return tide_value_uint(life->size);
+    case TIDE_ATTRIBUTE_USABLE:
+        return tide_value_uint(life->usable);
+    case TIDE_ATTRIBUTE_AGE:
+        return age_value(walk, record);
+    case TIDE_ATTRIBUTE_LIFETIME:
+    case TIDE_ATTRIBUTE_FREE_TIME:
+        return death_value(walk, record, attribute);
+    case TIDE_ATTRIBUTE_LIVE:
+        return tide_value_flag(record->kind == TIDE_RECORD_BLOCK && !record->death);
+    case TIDE_ATTRIBUTE_TEMPORARY:
+        return tide_value_flag(record->temporary);
+    case TIDE_ATTRIBUTE_FOREIGN:
+        return tide_value_flag(record->foreign);
+    case TIDE_ATTRIBUTE_PEAK:
+        return tide_value_flag(record->peak);
+    default:
+        return stack_value(walk, life->stack, attribute);
+    }
+}
+
+/* --- Places --------------------------------------------------------------------------- */
+
+/* Of which place ATTRIBUTE speaks; TIDE_NO_PLACE: of none. */
+static uint32_t place_meant(const struct tide_record *record,
+                            enum tide_attribute_id attribute)
+{
+    const bool death = record->kind == TIDE_RECORD_DEATH;
+    const bool of_birth = attribute == TIDE_ATTRIBUTE_ALLOC_REGION ||
+                          attribute == TIDE_ATTRIBUTE_ALLOC_THREAD;
+    const bool of_death = attribute == TIDE_ATTRIBUTE_FREE_REGION ||
+                          attribute == TIDE_ATTRIBUTE_FREE_THREAD;
+    if (of_birth)
+        return record->life ? record->place : TIDE_NO_PLACE;
+    return of_death || death ? record->other_place : record->place;
+}
+
+static struct tide_value place_value(struct tide_walk *walk,
+                                     const struct tide_record *record,
+                                     enum tide_attribute_id attribute)
+{
+    const uint32_t number = place_meant(record, attribute);
+    if (number == TIDE_NO_PLACE)
+        return tide_value_none();
+    const struct tide_walk_place place = tide_walk_place(walk, number);
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_REGION:
+    case TIDE_ATTRIBUTE_ALLOC_REGION:
+    case TIDE_ATTRIBUTE_FREE_REGION:
+        return tide_value_path(tide_walk_region(walk, place.region));
+    case TIDE_ATTRIBUTE_THREAD_NAME:
+        return tide_value_string(tide_walk_thread_name(walk, place.thread));
+    case TIDE_ATTRIBUTE_EVENT:
+        return place.event ? tide_value_uint(place.event - 1) : tide_value_none();
+    default: {
+        const uint32_t tid = walk->contexts.threads[place.thread].tid;
+        return tid ? tide_value_uint(tid) : tide_value_none();
+    }
+    }
+}
+
+/* --- Marks, visits, stretches ----------------------------------------------------------- */
+
+static struct tide_value mark_value(const struct tide_record *record,
+                                    enum tide_attribute_id attribute)
+{
+    const enum tide_record_kind kind = record->kind;
+    const bool named =
+        (attribute == TIDE_ATTRIBUTE_BEGIN_REGION && kind == TIDE_RECORD_BEGIN) ||
+        (attribute == TIDE_ATTRIBUTE_END_REGION && kind == TIDE_RECORD_END) ||
+        (attribute == TIDE_ATTRIBUTE_SNAPSHOT && kind == TIDE_RECORD_STANDING);
+    if (named)
+        return tide_value_string(record->name);
+    if (attribute == TIDE_ATTRIBUTE_SET_EVENT && kind == TIDE_RECORD_ITERATION)
+        return tide_value_uint(record->number);
+    return tide_value_none();
+}
+
+static struct tide_value visit_value(const struct tide_walk *walk,
+                                     const struct tide_record *record,
+                                     enum tide_attribute_id attribute)
+{
+    const struct tide_visit *const visit = record->visit;
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_DURATION:
+        return span_value(walk, visit->begin_ticks, record->ticks);
+    case TIDE_ATTRIBUTE_ALLOCS:
+        return tide_value_uint(visit->allocs);
+    case TIDE_ATTRIBUTE_ALLOCATED:
+        return tide_value_uint(visit->allocated);
+    case TIDE_ATTRIBUTE_FREES:
+        return tide_value_uint(visit->frees);
+    case TIDE_ATTRIBUTE_FREED:
+        return tide_value_uint(visit->freed);
+    default:
+        return tide_value_int((int64_t)(visit->allocated - visit->freed));
+    }
+}
+
+static struct tide_value stretch_value(const struct tide_record *record,
+                                       enum tide_attribute_id attribute)
+{
+    const struct tide_stretch_facts *const facts = record->stretch;
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_MEM_PEAK:
+        return tide_value_uint(facts->peak);
+    case TIDE_ATTRIBUTE_MMAP_ACTIVE:
+        return tide_value_uint(facts->mapped);
+    case TIDE_ATTRIBUTE_BLOCKS:
+        return tide_value_uint(facts->blocks);
+    default:
+        return facts->rss_known ? tide_value_uint(facts->rss) : tide_value_none();
+    }
+}
+
+static struct tide_value time_value(const struct tide_walk *walk,
+                                    const struct tide_record *record,
+                                    enum tide_attribute_id attribute)
+{
+    const uint64_t ticks = record->visit ? record->visit->begin_ticks : record->ticks;
+    const double at = seconds(walk, ticks);
+    if (attribute == TIDE_ATTRIBUTE_TIME_OFFSET)
+        return tide_value_real(at * 1e6);
+    if (attribute == TIDE_ATTRIBUTE_TIME_OFFSET_NS)
+        return tide_value_uint(at > 0 ? (uint64_t)(at * 1e9 + 0.5) : 0);
+    return tide_value_real(at);
+}
+
+/* --- All ------------------------------------------------------------------------------- */
+
+struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *record,
+                             enum tide_attribute_id attribute)
+{
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_REGION:
+    case TIDE_ATTRIBUTE_ALLOC_REGION:
+    case TIDE_ATTRIBUTE_FREE_REGION:
+    case TIDE_ATTRIBUTE_THREAD:
+    case TIDE_ATTRIBUTE_THREAD_NAME:
+    case TIDE_ATTRIBUTE_ALLOC_THREAD:
+    case TIDE_ATTRIBUTE_FREE_THREAD:
+    case TIDE_ATTRIBUTE_EVENT:
+        return place_value(walk, record, attribute);
+    case TIDE_ATTRIBUTE_PROCESS:
+        return record->stretch
+                   ? tide_value_none()
+                   : tide_value_uint(walk->model.trace->processes[record->process].pid);
+    case TIDE_ATTRIBUTE_PROCESS_NAME:
+        return record->stretch
+                   ? tide_value_none()
+                   : tide_value_string(tide_walk_process_name(walk, record->process));
+    case TIDE_ATTRIBUTE_RANK:
+        return tide_value_uint(walk->rank);
+    case TIDE_ATTRIBUTE_TRACE:
+        return tide_value_string(walk->trace_name);
+    case TIDE_ATTRIBUTE_TIME:
+    case TIDE_ATTRIBUTE_TIME_OFFSET:
+    case TIDE_ATTRIBUTE_TIME_OFFSET_NS:
+        return time_value(walk, record, attribute);
+    case TIDE_ATTRIBUTE_MEM_ACTIVE:
+        return record->kind == TIDE_RECORD_BLOCK || record->kind == TIDE_RECORD_STANDING
+                   ? tide_value_none()
+                   : tide_value_uint(record->active);
+    case TIDE_ATTRIBUTE_HIGH_WATER:
+        return record->life || record->stretch || record->kind == TIDE_RECORD_ITERATION
+                   ? tide_value_none()
+                   : tide_value_uint(record->high_water);
+    case TIDE_ATTRIBUTE_BEGIN_REGION:
+    case TIDE_ATTRIBUTE_END_REGION:
+    case TIDE_ATTRIBUTE_SET_EVENT:
+    case TIDE_ATTRIBUTE_SNAPSHOT:
+        return mark_value(record, attribute);
+    case TIDE_ATTRIBUTE_DURATION:
+    case TIDE_ATTRIBUTE_ALLOCS:
+    case TIDE_ATTRIBUTE_ALLOCATED:
+    case TIDE_ATTRIBUTE_FREES:
+    case TIDE_ATTRIBUTE_FREED:
+    case TIDE_ATTRIBUTE_GROWTH:
+        return record->visit ? visit_value(walk, record, attribute) : tide_value_none();
+    case TIDE_ATTRIBUTE_MEM_PEAK:
+    case TIDE_ATTRIBUTE_MMAP_ACTIVE:
+    case TIDE_ATTRIBUTE_BLOCKS:
+    case TIDE_ATTRIBUTE_RSS:
+        return record->stretch ? stretch_value(record, attribute) : tide_value_none();
+    default:
+        return record->life ? block_value(walk, record, attribute) : tide_value_none();
+    }
+}

@@ -1,0 +1,134 @@
+/* query/foresight.c - what a first walk finds out, so that the second can tell rows.
+ *
+ * The peak is that of all processes together, and what a process holds when it ends
+ * stands no more, as in model/account.h.
+ */
+#include "query/foresight.h"
+
+#include <stdlib.h>
+
+#include "model/grow.h"
+
+struct end {
+    uint64_t ticks;
+    uint32_t process;
+};
+
+struct look {
+    const struct tide_trace *trace;
+    struct tide_foresight *out;
+    uint64_t step, total;
+    uint64_t *held; /* owned, per process: heap bytes */
+    struct end *ends;
+    size_t end_count, next_end;
+};
+
+static int by_ticks(const void *one, const void *other)
+{
+    const struct end *const a = one;
+    const struct end *const b = other;
+    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
+}
+
+static int by_id(const void *one, const void *other)
+{
+    const struct tide_future_label *const a = one;
+    const struct tide_future_label *const b = other;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Processes that ended before TICKS hold nothing any more. */
+static void retire(struct look *look, uint64_t ticks)
+{
+    while (look->next_end < look->end_count &&
+           look->ends[look->next_end].ticks < ticks) {
+        const uint32_t process = look->ends[look->next_end++].process;
+        look->total -= look->held[process];
+        look->held[process] = 0;
+        look->out->end_steps[process] = look->step;
+    }
+}
+
+static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
+{
+    struct look *const look = user;
+    (void)lane;
+    look->step++;
+    if (life->space != TIDE_IN_HEAP)
+        return TIDE_OK;
+    retire(look, life->birth_ticks);
+    look->held[life->process] += life->size;
+    look->total += life->size;
+    if (look->total > look->out->peak_bytes) {
+        look->out->peak_bytes = look->total;
+        look->out->peak_step = look->step;
+        look->out->peak_id = life->id;
+        look->out->peak_ticks = life->birth_ticks;
+    }
+    return TIDE_OK;
+}
+
+static enum tide_status on_block(void *user, const struct tide_life *life,
+                                 const struct tide_death *death)
+{
+    struct look *const look = user;
+    struct tide_foresight *const out = look->out;
+    if (death)
+        look->step++;
+    if (death && life->space == TIDE_IN_HEAP && look->held[life->process]) {
+        look->held[life->process] -= life->size;
+        look->total -= life->size;
+    }
+    if (!life->label)
+        return TIDE_OK;
+    struct tide_future_label *const labels = tide_grown(
+        out->labels, &out->label_capacity, out->label_count + 1, sizeof(*labels));
+    if (!labels)
+        return TIDE_ENOMEM;
+    out->labels = labels;
+    labels[out->label_count++] = (struct tide_future_label){life->id, life->label};
+    return TIDE_OK;
+}
+
+static enum tide_status prepare(struct look *look)
+{
+    const struct tide_trace *const trace = look->trace;
+    const size_t count = trace->process_count + 1;
+    look->held = calloc(count, sizeof(*look->held));
+    look->ends = calloc(count, sizeof(*look->ends));
+    look->out->end_steps = calloc(count, sizeof(*look->out->end_steps));
+    if (!look->held || !look->ends || !look->out->end_steps)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        look->out->end_steps[i] = UINT64_MAX;
+        if (trace->processes[i].ended)
+            look->ends[look->end_count++] =
+                (struct end){trace->processes[i].end_ticks, (uint32_t)i};
+    }
+    qsort(look->ends, look->end_count, sizeof(*look->ends), by_ticks);
+    return TIDE_OK;
+}
+
+enum tide_status tide_foresee(struct tide_model *model,
+                              const struct tide_progress *progress,
+                              struct tide_foresight *out)
+{
+    struct look look = {.trace = model->trace, .out = out};
+    const struct tide_block_watch watch = {
+        .user = &look, .birth = on_birth, .block = on_block};
+    enum tide_status status = prepare(&look);
+    if (!status)
+        status = tide_block_stream(model, &watch, progress);
+    if (!status && out->label_count)
+        qsort(out->labels, out->label_count, sizeof(*out->labels), by_id);
+    free(look.held);
+    free(look.ends);
+    return status;
+}
+
+void tide_foresight_release(struct tide_foresight *foresight)
+{
+    free(foresight->labels);
+    free(foresight->end_steps);
+    *foresight = (struct tide_foresight){0};
+}

@@ -1,0 +1,38 @@
+/* query/foresight.h - what a first walk finds out, so that the second can tell rows.
+ *
+ * For: query/.  A label names its allocation's own row, also when it came later; and
+ * whether a block lived at the peak is known only after the peak.
+ */
+#ifndef TIDE_QUERY_FORESIGHT_H
+#define TIDE_QUERY_FORESIGHT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "model/block_stream.h"
+
+struct tide_future_label {
+    uint64_t id;    /* of the block */
+    uint32_t label; /* id of its name + 1 */
+};
+
+/* All zeros is ready for use. */
+struct tide_foresight {
+    struct tide_future_label *labels; /* owned, by block */
+    size_t label_count, label_capacity;
+    uint64_t peak_step; /* births and deaths up to the peak of the heap */
+    uint64_t peak_id;   /* the last block born by then */
+    uint64_t peak_ticks;
+    uint64_t peak_bytes;
+    uint64_t *end_steps; /* owned, per process: when it ended; UINT64_MAX: it did not */
+};
+
+/* Walk through the trace of MODEL. */
+enum tide_status tide_foresee(struct tide_model *model,
+                              const struct tide_progress *progress,
+                              struct tide_foresight *out);
+void tide_foresight_release(struct tide_foresight *foresight);
+
+#endif

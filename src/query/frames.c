@@ -1,0 +1,200 @@
+/* query/frames.c - what the stacks of a trace are called, asked for as rows need it. */
+#include "query/frames.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/grow.h"
+#include "model/pattern.h"
+#include "model/symbolize.h"
+#include "trace/format.h"
+
+enum tide_status tide_frames_init(struct tide_frames *frames,
+                                  const struct tide_trace *trace,
+                                  const struct tide_stacks *stacks,
+                                  struct tide_names *names)
+{
+    *frames = (struct tide_frames){.trace = trace, .stacks = stacks, .names = names};
+    frames->modules = calloc(trace->module_count + 1, sizeof(*frames->modules));
+    frames->opened = calloc(trace->module_count + 1, sizeof(*frames->opened));
+    return frames->modules && frames->opened ? TIDE_OK : TIDE_ENOMEM;
+}
+
+void tide_frames_release(struct tide_frames *frames)
+{
+    for (size_t i = 0; frames->modules && i < frames->trace->module_count; i++)
+        if (frames->modules[i])
+            tide_symbolizer_close(frames->modules[i]);
+    free(frames->modules);
+    free(frames->opened);
+    free(frames->places);
+    free(frames->paths);
+    *frames = (struct tide_frames){0};
+}
+
+static const struct tide_frame *frame_of(const struct tide_frames *frames,
+                                         uint32_t node)
+{
+    return &frames->stacks->frames[frames->stacks->nodes[node].frame];
+}
+
+static const char *module_base(const struct tide_frames *frames,
+                               const struct tide_frame *frame)
+{
+    if (frame->kind != TIDE_FRAME_NATIVE ||
+        frame->module >= frames->trace->module_count)
+        return "";
+    const char *const path = frames->trace->modules[frame->module].path;
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_own(const struct tide_frames *frames, const struct tide_frame *frame)
+{
+    static const char OWN[] = "libtidemark";
+    return strncmp(module_base(frames, frame), OWN, sizeof(OWN) - 1) == 0;
+}
+
+/* What is known of FRAME; COUNT may be 0. */
+static const struct tide_location *locate(struct tide_frames *frames,
+                                          const struct tide_frame *frame, size_t *count)
+{
+    const struct tide_location *locations = NULL;
+    *count = 0;
+    if (frame->kind != TIDE_FRAME_NATIVE ||
+        frame->module >= frames->trace->module_count)
+        return NULL;
+    struct tide_symbolizer **const module = &frames->modules[frame->module];
+    if (!frames->opened[frame->module]) {
+        const struct tide_module *const file = &frames->trace->modules[frame->module];
+        frames->opened[frame->module] = true;
+        if (tide_symbolizer_open(file->path, file->build_id, NULL, module))
+            *module = NULL;
+    }
+    /* A return address is one after the call it belongs to. */
+    const uint64_t address = frame->value ? frame->value - 1 : 0;
+    if (!*module || tide_symbolizer_find(*module, address, &locations, count))
+        *count = 0;
+    return locations;
+}
+
+/* The text for FRAME, whose function, if known, is NAME. */
+static uint32_t name_frame(struct tide_frames *frames, const struct tide_frame *frame,
+                           const char *name)
+{
+    if (name)
+        return tide_names_text(frames->names, name);
+    if (frame->kind == TIDE_FRAME_PYTHON)
+        return tide_names_text(frames->names, "[python]");
+    if (frame->kind == TIDE_FRAME_SYNTHETIC)
+        return tide_names_text(frames->names, tide_synthetic_name(frame->value));
+    struct tide_text text = {0};
+    const char *const base = module_base(frames, frame);
+    tide_text_addf(&text, *base ? "%s+0x%" PRIx64 : "%s0x%" PRIx64, base, frame->value);
+    const uint32_t id = tide_names_text(frames->names, text.bytes);
+    tide_text_release(&text);
+    return id;
+}
+
+/* --- Where it allocated --------------------------------------------------------------- */
+
+static void take_place(struct tide_frames *frames, const struct tide_frame *frame,
+                       const struct tide_location *location,
+                       struct tide_stack_place *out)
+{
+    const char *const base = module_base(frames, frame);
+    out->function = name_frame(frames, frame, location ? location->function : NULL);
+    out->module = *base ? tide_names_text(frames->names, base) : 0;
+    out->file =
+        location && location->file ? tide_names_text(frames->names, location->file) : 0;
+    out->line = location ? location->line : 0;
+}
+
+static void find_place(struct tide_frames *frames, uint32_t stack,
+                       struct tide_stack_place *out)
+{
+    const struct tide_stacks *const stacks = frames->stacks;
+    bool any = false;
+    out->known = true;
+    for (uint32_t node = stack; node && node < stacks->node_count;
+         node = stacks->nodes[node].parent) {
+        const struct tide_frame *const frame = frame_of(frames, node);
+        size_t count;
+        if (is_own(frames, frame))
+            continue;
+        const struct tide_location *const list = locate(frames, frame, &count);
+        for (size_t i = 0; i < count || (i == 0 && count == 0); i++) {
+            const struct tide_location *const location = count ? &list[i] : NULL;
+            const char *const name = location ? location->function : NULL;
+            const bool library = name && tide_is_library_function(name);
+            if (!any || !library)
+                take_place(frames, frame, location, out);
+            any = true;
+            if (!library)
+                return;
+        }
+    }
+}
+
+const struct tide_stack_place *tide_frames_place(struct tide_frames *frames,
+                                                 uint32_t stack)
+{
+    struct tide_stack_place *const places = tide_grown(
+        frames->places, &frames->place_capacity, (size_t)stack + 1, sizeof(*places));
+    if (!places)
+        return NULL;
+    frames->places = places;
+    if (!places[stack].known)
+        find_place(frames, stack, &places[stack]);
+    return &places[stack];
+}
+
+/* --- The whole stack ------------------------------------------------------------------ */
+
+/* The path of NODE, that of its caller being AROUND. */
+static uint32_t extend(struct tide_frames *frames, uint32_t around, uint32_t node)
+{
+    const struct tide_frame *const frame = frame_of(frames, node);
+    size_t count;
+    if (is_own(frames, frame))
+        return around;
+    const struct tide_location *const list = locate(frames, frame, &count);
+    uint32_t path = around;
+    if (!count)
+        return tide_names_node(frames->names, path, name_frame(frames, frame, NULL));
+    for (size_t i = count; i-- > 0;)
+        path = tide_names_node(frames->names, path,
+                               name_frame(frames, frame, list[i].function));
+    return path;
+}
+
+/* From the outermost caller that is not known yet inwards. */
+uint32_t tide_frames_path(struct tide_frames *frames, uint32_t stack)
+{
+    const struct tide_stacks *const stacks = frames->stacks;
+    if (!stack || stack >= stacks->node_count)
+        return 0;
+    uint32_t *const paths = tide_grown(frames->paths, &frames->path_capacity,
+                                       (size_t)stack + 1, sizeof(*paths));
+    const uint32_t depth = stacks->nodes[stack].depth;
+    uint32_t *const todo = malloc(((size_t)depth + 1) * sizeof(*todo));
+    uint32_t count = 0, path = 0;
+    if (paths)
+        frames->paths = paths;
+    if (!paths || !todo) {
+        frames->names->failed = true;
+        free(todo);
+        return 0;
+    }
+    uint32_t node = stack;
+    for (; node && !paths[node] && count <= depth; node = stacks->nodes[node].parent)
+        todo[count++] = node;
+    path = node ? paths[node] : 0;
+    while (count--) {
+        path = extend(frames, path, todo[count]);
+        paths[todo[count]] = path;
+    }
+    free(todo);
+    return path;
+}

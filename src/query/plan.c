@@ -1,0 +1,400 @@
+/* query/plan.c - a query compiled: names have become numbers. */
+#include "query/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "model/grow.h"
+
+/* --- Help ------------------------------------------------------------------------------ */
+
+void tide_planner_blame(struct tide_planner *planner, struct tide_query_span span,
+                        const char *words)
+{
+    if (!planner->status)
+        planner->status = tide_query_blame(planner->error, span, "%s", words);
+}
+
+void *tide_planner_take(struct tide_planner *planner, size_t count, size_t bytes)
+{
+    void *const taken = tide_arena_take(&planner->plan->arena, count * bytes + 1);
+    if (!taken && !planner->status)
+        planner->status = TIDE_ENOMEM;
+    return taken;
+}
+
+/* Room for one more in a list of the plan. */
+static void *room(struct tide_planner *planner, void *list, size_t *capacity,
+                  size_t count, size_t bytes)
+{
+    void *const grown = tide_grown(list, capacity, count + 1, bytes);
+    if (!grown && !planner->status)
+        planner->status = TIDE_ENOMEM;
+    return grown;
+}
+
+/* --- Slots ------------------------------------------------------------------------------ */
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Names that are right although no row may have them: what programs set, and what
+ * Caliper makes of it. */
+static bool may_be_set(const struct tide_planner *planner, const char *name)
+{
+    static const char *const STARTS[] = {"iteration#",   "alloc.label#", "alloc.uid#",
+                                         "alloc.index#", "event.begin#", "event.end#",
+                                         "event.set#"};
+    for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++)
+        if (starts_with(name, STARTS[i]))
+            return true;
+    return strcmp(name, "shape") == 0 ||
+           (planner->options->known &&
+            planner->options->known(planner->options->user, name));
+}
+
+static void blame_name(struct tide_planner *planner, const struct tide_query_word *name)
+{
+    const struct tide_query *const query = planner->query;
+    const char **const lets = calloc(query->let_count + 1, sizeof(*lets));
+    for (size_t i = 0; lets && i < query->let_count; i++)
+        lets[i] = query->lets[i].target.text;
+    const char *const near =
+        lets ? tide_attribute_nearest(name->text, lets, query->let_count) : NULL;
+    planner->status =
+        near ? tide_query_blame(planner->error, name->span,
+                                "there is no attribute '%s'; did you mean '%s'?",
+                                name->text, near)
+             : tide_query_blame(planner->error, name->span,
+                                "there is no attribute '%s'; --attributes lists them",
+                                name->text);
+    free(lets);
+}
+
+/* What NAME is; false after a mistake. */
+static bool describe(struct tide_planner *planner, const struct tide_query_word *name,
+                     struct tide_plan_slot *slot)
+{
+    struct tide_plan *const plan = planner->plan;
+    slot->name = name->text;
+    slot->attribute = tide_attribute_find(name->text);
+    if (slot->attribute == TIDE_NO_ATTRIBUTE) {
+        if (may_be_set(planner, name->text))
+            return true;
+        blame_name(planner, name);
+        return false;
+    }
+    const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[slot->attribute];
+    if (!(about->sources & 1u << plan->wish.source)) {
+        planner->status =
+            tide_query_blame(planner->error, name->span, "rows of %s have no '%s'",
+                             TIDE_SOURCE_NAMES[plan->wish.source], name->text);
+        return false;
+    }
+    slot->type = about->type;
+    slot->unit = about->unit;
+    return true;
+}
+
+/* What the walk must know for the sake of ATTRIBUTE. */
+static void wish_for(struct tide_plan *plan, enum tide_attribute_id attribute)
+{
+    struct tide_walk_wish *const wish = &plan->wish;
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_MEM_ALLOC:
+    case TIDE_ATTRIBUTE_LABEL:
+        wish->labels = true;
+        break;
+    case TIDE_ATTRIBUTE_SPACE:
+        wish->every_space = true;
+        break;
+    case TIDE_ATTRIBUTE_PEAK:
+        wish->peak = true;
+        break;
+    case TIDE_ATTRIBUTE_HIGH_WATER:
+        wish->water = true;
+        break;
+    case TIDE_ATTRIBUTE_EVENT:
+        wish->iterations = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static size_t known_slot(const struct tide_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->slot_count; i++)
+        if (!plan->slots[i].let && strcmp(plan->slots[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* LET targets hide attributes of the same name, from their definition on. */
+static const struct tide_plan_let *known_let(const struct tide_plan *plan,
+                                             const char *name)
+{
+    for (size_t i = 0; i < plan->let_count; i++)
+        if (strcmp(plan->lets[i].name, name) == 0)
+            return &plan->lets[i];
+    return NULL;
+}
+
+static size_t add_slot(struct tide_planner *planner, struct tide_plan_slot slot)
+{
+    struct tide_plan *const plan = planner->plan;
+    struct tide_plan_slot *const list = room(planner, plan->slots, &plan->slot_capacity,
+                                             plan->slot_count, sizeof(*list));
+    if (!list)
+        return SIZE_MAX;
+    plan->slots = list;
+    list[plan->slot_count] = slot;
+    return plan->slot_count++;
+}
+
+size_t tide_planner_slot(struct tide_planner *planner,
+                         const struct tide_query_word *name, bool early)
+{
+    struct tide_plan *const plan = planner->plan;
+    struct tide_plan_slot slot = {0};
+    if (planner->status)
+        return SIZE_MAX;
+    const struct tide_plan_let *const let = known_let(plan, name->text);
+    size_t known = let ? let->slot : known_slot(plan, name->text);
+    if (known == SIZE_MAX) {
+        if (!describe(planner, name, &slot))
+            return SIZE_MAX;
+        wish_for(plan, slot.attribute);
+        known = add_slot(planner, slot);
+    }
+    if (known != SIZE_MAX && early)
+        plan->slots[known].early = true;
+    return known;
+}
+
+size_t tide_planner_let_slot(struct tide_planner *planner, const char *name, size_t let)
+{
+    return add_slot(planner, (struct tide_plan_slot){.name = name,
+                                                     .attribute = TIDE_NO_ATTRIBUTE,
+                                                     .let = let + 1,
+                                                     .early = true});
+}
+
+/* --- Sums ------------------------------------------------------------------------------- */
+
+/* What aggregations there are.  A title with %s is filled with the attribute. */
+static const struct aggregation {
+    const char *name;
+    enum tide_tally_kind kind;
+    bool inclusive;
+    size_t attributes, parameters; /* that it needs */
+    size_t more_parameters;        /* that it may have */
+    const char *title;
+} AGGREGATIONS[] = {
+    {"count", TIDE_TALLY_COUNT, false, 0, 0, 0, "count"},
+    {"sum", TIDE_TALLY_SUM, false, 1, 0, 0, "sum#%s"},
+    {"min", TIDE_TALLY_MIN, false, 1, 0, 0, "min#%s"},
+    {"max", TIDE_TALLY_MAX, false, 1, 0, 0, "max#%s"},
+    {"any", TIDE_TALLY_ANY, false, 1, 0, 0, "any#%s"},
+    {"avg", TIDE_TALLY_AVG, false, 1, 0, 0, "avg#%s"},
+    {"variance", TIDE_TALLY_VARIANCE, false, 1, 0, 0, "variance#%s"},
+    {"stddev", TIDE_TALLY_STDDEV, false, 1, 0, 0, "stddev#%s"},
+    {"scale", TIDE_TALLY_SCALE, false, 1, 1, 0, "scale#%s"},
+    {"scale_count", TIDE_TALLY_SCALE_COUNT, false, 0, 1, 0, "scount"},
+    {"ratio", TIDE_TALLY_RATIO, false, 2, 0, 1, "ratio#%s"},
+    {"percent_total", TIDE_TALLY_PERCENT_TOTAL, false, 1, 0, 0, "percent_total#%s"},
+    {"histogram", TIDE_TALLY_HISTOGRAM, false, 1, 0, 0, "histogram#%s"},
+    {"percentile", TIDE_TALLY_PERCENTILE, false, 1, 1, 0, "p"},
+    {"median", TIDE_TALLY_PERCENTILE, false, 1, 0, 0, "median#%s"},
+    {"count_distinct", TIDE_TALLY_COUNT_DISTINCT, false, 1, 0, 0, "count_distinct#%s"},
+    {"inclusive_count", TIDE_TALLY_COUNT, true, 0, 0, 0, "icount"},
+    {"inclusive_sum", TIDE_TALLY_SUM, true, 1, 0, 0, "inclusive#%s"},
+    {"inclusive_min", TIDE_TALLY_MIN, true, 1, 0, 0, "imin#%s"},
+    {"inclusive_max", TIDE_TALLY_MAX, true, 1, 0, 0, "imax#%s"},
+    {"inclusive_scale", TIDE_TALLY_SCALE, true, 1, 1, 0, "iscale#%s"},
+    {"inclusive_ratio", TIDE_TALLY_RATIO, true, 2, 0, 1, "iratio#%s"},
+    {"inclusive_percent_total", TIDE_TALLY_PERCENT_TOTAL, true, 1, 0, 0,
+     "ipercent_total#%s"},
+};
+enum { TIDE_AGGREGATIONS = sizeof(AGGREGATIONS) / sizeof(AGGREGATIONS[0]) };
+
+static const struct aggregation *find_aggregation(struct tide_planner *planner,
+                                                  const struct tide_call *call)
+{
+    const char *names[TIDE_AGGREGATIONS];
+    const char *const wanted =
+        call->distinct && strcmp(call->function.text, "count") == 0
+            ? "count_distinct"
+            : call->function.text;
+    for (size_t i = 0; i < TIDE_AGGREGATIONS; i++) {
+        names[i] = AGGREGATIONS[i].name;
+        if (strcmp(names[i], wanted) == 0)
+            return &AGGREGATIONS[i];
+    }
+    const char *const near = tide_nearest(wanted, names, TIDE_AGGREGATIONS);
+    if (!planner->status)
+        planner->status =
+            tide_query_blame(planner->error, call->function.span,
+                             near ? "there is no aggregation '%s'; did you mean '%s'?"
+                                  : "there is no aggregation '%s'",
+                             wanted, near);
+    return NULL;
+}
+
+/* How the result is called: "sum#size", "ratio#a/b", "p95#size". */
+static const char *title_of(struct tide_planner *planner,
+                            const struct aggregation *about,
+                            const struct tide_call *call)
+{
+    struct tide_text text = {0}, attributes = {0};
+    for (size_t i = 0; i < about->attributes && i < call->count; i++) {
+        tide_text_add(&attributes, i ? "/" : "");
+        tide_text_add(&attributes, call->arguments[i].text);
+    }
+    const char *const hash = strchr(about->title, '#');
+    const char *const names = attributes.bytes ? attributes.bytes : "";
+    if (hash)
+        tide_text_addf(&text, "%.*s%s", (int)(hash + 1 - about->title), about->title,
+                       names);
+    else if (strcmp(about->title, "p") == 0)
+        tide_text_addf(&text, "p%s#%s", call->arguments[1].text, names);
+    else if (call->count && about->kind == TIDE_TALLY_COUNT)
+        tide_text_addf(&text, "%s#%s", about->title, call->arguments[0].text);
+    else
+        tide_text_add(&text, about->title);
+    const char *const kept =
+        text.failed || attributes.failed
+            ? NULL
+            : tide_arena_copy(&planner->plan->arena, text.bytes, text.length);
+    tide_text_release(&text);
+    tide_text_release(&attributes);
+    if (!kept && !planner->status)
+        planner->status = TIDE_ENOMEM;
+    return kept;
+}
+
+/* Are there as many arguments as there should be? */
+static bool right_count(struct tide_planner *planner, const struct aggregation *about,
+                        const struct tide_call *call)
+{
+    const bool counts = about->kind == TIDE_TALLY_COUNT;
+    const size_t least = about->attributes + about->parameters;
+    const size_t most = counts ? 1 : least + about->more_parameters;
+    if (call->count >= least && call->count <= most)
+        return true;
+    if (!planner->status)
+        planner->status = tide_query_blame(
+            planner->error, call->span, "%s() takes %zu argument%s%s, not %zu",
+            call->function.text, counts ? (size_t)0 : least, least == 1 ? "" : "s",
+            most > least ? " or one more" : "", call->count);
+    return false;
+}
+
+static void read_parameter(struct tide_planner *planner, const struct tide_call *call,
+                           struct tide_plan_sum *sum, size_t at)
+{
+    struct tide_value number;
+    const bool percent = sum->kind == TIDE_TALLY_PERCENTILE;
+    sum->parameter = percent ? 50 : 1;
+    if (at >= call->count)
+        return;
+    if (!tide_planner_number(call->arguments[at].text, TIDE_UNIT_NONE, &number)) {
+        tide_planner_blame(planner, call->arguments[at].span,
+                           "here should stand a number");
+        return;
+    }
+    sum->parameter = tide_value_as_real(number);
+    if (percent && (sum->parameter < 0 || sum->parameter > 100))
+        tide_planner_blame(planner, call->arguments[at].span,
+                           "a percentile is from 0 to 100");
+}
+
+static bool needs_number(enum tide_tally_kind kind)
+{
+    return kind != TIDE_TALLY_COUNT && kind != TIDE_TALLY_MIN &&
+           kind != TIDE_TALLY_MAX && kind != TIDE_TALLY_ANY &&
+           kind != TIDE_TALLY_PERCENTILE && kind != TIDE_TALLY_COUNT_DISTINCT;
+}
+
+static size_t argument_slot(struct tide_planner *planner, const struct tide_call *call,
+                            size_t at, const struct tide_plan_sum *sum)
+{
+    const size_t slot = tide_planner_slot(planner, &call->arguments[at], false);
+    if (slot == SIZE_MAX)
+        return slot;
+    const enum tide_value_type type = planner->plan->slots[slot].type;
+    if (needs_number(sum->kind) &&
+        (type == TIDE_VALUE_STRING || type == TIDE_VALUE_PATH))
+        tide_planner_blame(planner, call->arguments[at].span,
+                           "this is text: only count, min, max, any, percentile and "
+                           "count_distinct take it");
+    return slot;
+}
+
+static bool same_call(const struct tide_call *one, const struct tide_call *other)
+{
+    if (strcmp(one->function.text, other->function.text) != 0 ||
+        one->count != other->count || one->distinct != other->distinct)
+        return false;
+    for (size_t i = 0; i < one->count; i++)
+        if (strcmp(one->arguments[i].text, other->arguments[i].text) != 0)
+            return false;
+    return true;
+}
+
+size_t tide_planner_sum(struct tide_planner *planner, size_t call_index)
+{
+    struct tide_plan *const plan = planner->plan;
+    const struct tide_call *const call = &planner->query->calls[call_index];
+    for (size_t i = 0; i < plan->sum_count; i++)
+        if (same_call(call, &planner->query->calls[plan->sums[i].call]))
+            return i;
+    const struct aggregation *const about = find_aggregation(planner, call);
+    if (!about || !right_count(planner, about, call))
+        return SIZE_MAX;
+    struct tide_plan_sum sum = {.kind = about->kind,
+                                .inclusive = about->inclusive,
+                                .one = SIZE_MAX,
+                                .other = SIZE_MAX,
+                                .call = call_index};
+    const bool counts = about->kind == TIDE_TALLY_COUNT;
+    const size_t attributes = counts ? call->count : about->attributes;
+    if (attributes > 0)
+        sum.one = argument_slot(planner, call, 0, &sum);
+    if (attributes > 1)
+        sum.other = argument_slot(planner, call, 1, &sum);
+    read_parameter(planner, call, &sum, attributes);
+    sum.name = title_of(planner, about, call);
+    struct tide_plan_sum *const list =
+        room(planner, plan->sums, &plan->sum_capacity, plan->sum_count, sizeof(*list));
+    if (!list || planner->status)
+        return SIZE_MAX;
+    plan->sums = list;
+    list[plan->sum_count] = sum;
+    return plan->sum_count++;
+}
+
+void tide_plan_release(struct tide_plan *plan)
+{
+    for (size_t i = 0; i < plan->where.count; i++)
+        if (plan->where.terms[i].regex)
+            regfree(plan->where.terms[i].regex);
+    for (size_t i = 0; i < plan->having.count; i++)
+        if (plan->having.terms[i].regex)
+            regfree(plan->having.terms[i].regex);
+    for (size_t i = 0; i < plan->let_count; i++)
+        for (size_t j = 0; j < plan->lets[i].condition.count; j++)
+            if (plan->lets[i].condition.terms[j].regex)
+                regfree(plan->lets[i].condition.terms[j].regex);
+    free(plan->slots);
+    free(plan->lets);
+    free(plan->sums);
+    free(plan->cells);
+    free(plan->columns);
+    free(plan->orders);
+    tide_arena_release(&plan->arena);
+    *plan = (struct tide_plan){0};
+}

@@ -1,0 +1,60 @@
+/* query/row_record.h - one row before anybody looks at it: what happened, and to whom.
+ *
+ * For: query/, tests/.  A record borrows from the walk; attributes are taken out of it
+ * one by one (field.h), those that the query needs.
+ */
+#ifndef TIDE_QUERY_ROW_RECORD_H
+#define TIDE_QUERY_ROW_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/block_stream.h"
+
+#define TIDE_NO_PLACE UINT32_MAX
+
+enum tide_record_kind {
+    TIDE_RECORD_BIRTH,     /* events */
+    TIDE_RECORD_DEATH,     /* events */
+    TIDE_RECORD_BEGIN,     /* events: of a region */
+    TIDE_RECORD_END,       /* events */
+    TIDE_RECORD_ITERATION, /* events: of the outer loop */
+    TIDE_RECORD_BLOCK,     /* blocks: all of it */
+    TIDE_RECORD_STANDING,  /* snapshots: a block that lived then */
+    TIDE_RECORD_VISIT,     /* regions */
+    TIDE_RECORD_STRETCH,   /* timeline */
+};
+
+/* What a thread did while it was in a region. */
+struct tide_visit {
+    uint64_t begin_ticks;
+    uint64_t allocs, allocated, frees, freed; /* counts at its begin; then during it */
+    uint64_t active;                          /* at its begin */
+    uint64_t high_water;
+};
+
+/* How things stood in a stretch of time. */
+struct tide_stretch_facts {
+    uint64_t active, peak, mapped, blocks, rss;
+    bool rss_known;
+};
+
+struct tide_record {
+    enum tide_record_kind kind;
+    uint32_t process;
+    uint32_t place;               /* where the thread is; of blocks: their birth */
+    uint32_t other_place;         /* of their death; TIDE_NO_PLACE: none */
+    uint64_t ticks;               /* when; of blocks: their birth */
+    const struct tide_life *life; /* NULL: no block has to do with it */
+    const struct tide_death *death;
+    uint32_t label;                /* id of the block's name + 1, 0: none */
+    bool temporary, foreign, peak; /* of blocks that died */
+    uint64_t active;               /* heap of the process, before */
+    uint64_t high_water;
+    uint32_t name; /* text: of the region, the snapshot */
+    uint64_t number;
+    const struct tide_visit *visit;
+    const struct tide_stretch_facts *stretch;
+};
+
+#endif

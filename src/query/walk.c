@@ -1,0 +1,335 @@
+/* query/walk.c - the walk through one trace, row by row. */
+#include "query/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/format.h"
+
+/* --- Rows ---------------------------------------------------------------------------- */
+
+/* Does the block make rows at all? */
+static bool counts(const struct tide_walk *walk, const struct tide_life *life,
+                   uint32_t label)
+{
+    return (walk->wish.every_space || life->space == TIDE_IN_HEAP) &&
+           (label || !walk->wish.labelled_only);
+}
+
+/* The label that the block has or will have. */
+static uint32_t label_ahead(struct tide_walk *walk, const struct tide_life *life)
+{
+    const struct tide_foresight *const foresight = &walk->foresight;
+    while (walk->next_label < foresight->label_count &&
+           foresight->labels[walk->next_label].id < life->id)
+        walk->next_label++;
+    if (walk->next_label < foresight->label_count &&
+        foresight->labels[walk->next_label].id == life->id)
+        return foresight->labels[walk->next_label].label;
+    return life->label;
+}
+
+static enum tide_status tell_birth(struct tide_walk *walk, const struct tide_life *life,
+                                   uint32_t place)
+{
+    const uint32_t label = label_ahead(walk, life);
+    if (!counts(walk, life, label))
+        return TIDE_OK;
+    const struct tide_record record = {
+        .kind = TIDE_RECORD_BIRTH,
+        .process = life->process,
+        .place = place,
+        .other_place = TIDE_NO_PLACE,
+        .ticks = life->birth_ticks,
+        .life = life,
+        .label = label,
+        .active = walk->process[life->process].active[TIDE_IN_HEAP],
+    };
+    return walk->row(walk->user, &record);
+}
+
+static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
+{
+    struct tide_walk *const walk = user;
+    const uint32_t place = tide_walk_here(walk, lane);
+    enum tide_status status = TIDE_OK;
+    if (place == TIDE_NO_PLACE)
+        return TIDE_ENOMEM;
+    life->note = place;
+    walk->step++;
+    if (walk->wish.source == TIDE_FROM_TIMELINE)
+        status = tide_walk_time(walk, life->birth_ticks);
+    if (!status && walk->wish.source == TIDE_FROM_EVENTS)
+        status = tell_birth(walk, life, place);
+    if (life->space == TIDE_IN_HEAP) {
+        walk->process[life->process].active[TIDE_IN_HEAP] += life->size;
+        struct tide_walk_lane *const book = &walk->lanes[lane];
+        book->newest = life->id;
+        book->allocs++;
+        book->allocated += life->size;
+        walk->stretch.active += life->size;
+        walk->stretch.blocks++;
+        tide_walk_rise(walk, life->process);
+    }
+    if (!status && walk->wish.source == TIDE_FROM_SNAPSHOTS && walk->wish.peak &&
+        walk->step == walk->foresight.peak_step)
+        status = tide_walk_snapshot(walk, tide_names_text(&walk->names, "peak"),
+                                    life->birth_ticks);
+    return status;
+}
+
+/* Did the block live when the heap stood highest? */
+static bool at_peak(const struct tide_walk *walk, const struct tide_life *life,
+                    bool dead)
+{
+    const struct tide_foresight *const foresight = &walk->foresight;
+    if (!walk->wish.peak || life->space != TIDE_IN_HEAP ||
+        life->id > foresight->peak_id)
+        return false;
+    return dead ? walk->step > foresight->peak_step
+                : foresight->end_steps[life->process] >= foresight->peak_step;
+}
+
+static struct tide_record block_record(struct tide_walk *walk,
+                                       const struct tide_life *life,
+                                       const struct tide_death *death)
+{
+    struct tide_record record = {
+        .kind = TIDE_RECORD_BLOCK,
+        .process = life->process,
+        .place = life->note,
+        .other_place = TIDE_NO_PLACE,
+        .ticks = life->birth_ticks,
+        .life = life,
+        .death = death,
+        .label = life->label,
+        .active = walk->process[life->process].active[TIDE_IN_HEAP],
+        .peak = at_peak(walk, life, death != NULL),
+    };
+    if (death) {
+        record.other_place = tide_walk_here(walk, death->lane);
+        record.temporary = !death->moved_to && life->space == TIDE_IN_HEAP &&
+                           walk->lanes[death->lane].newest == life->id;
+        record.foreign = record.other_place != TIDE_NO_PLACE &&
+                         tide_walk_place(walk, record.other_place).thread !=
+                             tide_walk_place(walk, life->note).thread;
+    }
+    return record;
+}
+
+static enum tide_status tell_block(struct tide_walk *walk, const struct tide_life *life,
+                                   const struct tide_death *death)
+{
+    if (!counts(walk, life, life->label))
+        return TIDE_OK;
+    struct tide_record record = block_record(walk, life, death);
+    if (walk->wish.source == TIDE_FROM_BLOCKS)
+        return walk->row(walk->user, &record);
+    if (walk->wish.source == TIDE_FROM_SNAPSHOTS && !death)
+        return tide_walk_standing(walk, life,
+                                  tide_names_text(&walk->names, "end of run"),
+                                  walk->model.trace->end_ticks);
+    if (walk->wish.source != TIDE_FROM_EVENTS || !death)
+        return TIDE_OK;
+    record.kind = TIDE_RECORD_DEATH;
+    record.ticks = death->ticks;
+    return walk->row(walk->user, &record);
+}
+
+static void bury(struct tide_walk *walk, const struct tide_life *life,
+                 const struct tide_death *death)
+{
+    if (life->space != TIDE_IN_HEAP)
+        return;
+    walk->process[life->process].active[TIDE_IN_HEAP] -= life->size;
+    struct tide_walk_lane *const lane = &walk->lanes[death->lane];
+    lane->frees++;
+    lane->freed += life->size;
+    walk->stretch.active -= life->size;
+    walk->stretch.blocks--;
+}
+
+static enum tide_status on_block(void *user, const struct tide_life *life,
+                                 const struct tide_death *death)
+{
+    struct tide_walk *const walk = user;
+    enum tide_status status = TIDE_OK;
+    if (death) {
+        walk->step++;
+        if (walk->wish.source == TIDE_FROM_TIMELINE)
+            status = tide_walk_time(walk, death->ticks);
+    }
+    if (!status)
+        status = tell_block(walk, life, death);
+    if (death)
+        bury(walk, life, death);
+    return status;
+}
+
+/* Mappings can lose parts, so their sum is the stream's. */
+static enum tide_status on_level(void *user, const struct tide_level *level)
+{
+    struct tide_walk *const walk = user;
+    if (level->space == TIDE_IN_MMAP)
+        walk->process[level->process].active[TIDE_IN_MMAP] = level->bytes;
+    return TIDE_OK;
+}
+
+/* --- Marks --------------------------------------------------------------------------- */
+
+static enum tide_status on_thread(struct tide_walk *walk,
+                                  const struct tide_event *event)
+{
+    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
+    const struct tide_key_thread thread = {
+        .process = event->process,
+        .lane = event->lane,
+        .tid = event->value <= UINT32_MAX ? (uint32_t)event->value : 0,
+        .first_ticks = event->ticks,
+    };
+    lane->newest = 0;
+    lane->place = TIDE_NO_PLACE;
+    lane->visit_count = 0;
+    lane->allocs = lane->allocated = lane->frees = lane->freed = 0;
+    return tide_where_thread(&walk->contexts, &lane->where, &thread);
+}
+
+static enum tide_status on_iteration(struct tide_walk *walk,
+                                     const struct tide_event *event)
+{
+    struct tide_walk_process *const process = &walk->process[event->process];
+    enum tide_status status = TIDE_OK;
+    if (walk->wish.source == TIDE_FROM_EVENTS) {
+        const struct tide_record record = {
+            .kind = TIDE_RECORD_ITERATION,
+            .process = event->process,
+            .place = tide_walk_here(walk, event->lane),
+            .other_place = TIDE_NO_PLACE,
+            .ticks = event->ticks,
+            .active = process->active[TIDE_IN_HEAP],
+            .number = event->value,
+        };
+        status = walk->row(walk->user, &record);
+    }
+    process->event = event->value;
+    process->in_event = true;
+    for (size_t i = 0; walk->wish.iterations && i < walk->model.trace->lane_count; i++)
+        if (walk->model.trace->lanes[i].process == event->process)
+            walk->lanes[i].place = TIDE_NO_PLACE;
+    return status;
+}
+
+static enum tide_status on_mark(void *user, const struct tide_event *event,
+                                uint32_t tid)
+{
+    struct tide_walk *const walk = user;
+    (void)tid;
+    switch (event->extra) {
+    case TIDE_EXTRA_THREAD_BEGIN:
+        return on_thread(walk, event);
+    case TIDE_EXTRA_THREAD_END:
+        walk->lanes[event->lane].newest = 0;
+        return TIDE_OK;
+    case TIDE_EXTRA_REGION_BEGIN:
+        return tide_walk_enter(walk, event);
+    case TIDE_EXTRA_REGION_END:
+        return tide_walk_leave(walk, event);
+    case TIDE_EXTRA_LABEL:
+        walk->disappointed = walk->hopes;
+        return walk->hopes ? TIDE_ELIMIT : TIDE_OK;
+    case TIDE_EXTRA_EVENT:
+        return on_iteration(walk, event);
+    case TIDE_EXTRA_SNAPSHOT:
+        if (walk->wish.source != TIDE_FROM_SNAPSHOTS)
+            return TIDE_OK;
+        return tide_walk_snapshot(
+            walk, tide_walk_called(walk, event->process, event->value), event->ticks);
+    default:
+        return TIDE_OK;
+    }
+}
+
+/* --- The walk -------------------------------------------------------------------------- */
+
+static const char *name_of(const void *user, uint32_t process, uint64_t id)
+{
+    return tide_trace_name(user, process, id);
+}
+
+enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace,
+                                const struct tide_walk_wish *wish)
+{
+    *walk = (struct tide_walk){.model = {.trace = trace}, .wish = *wish};
+    walk->contexts.source = (struct tide_name_source){.name = name_of, .user = trace};
+    walk->lanes = calloc(trace->lane_count + 1, sizeof(*walk->lanes));
+    walk->process = calloc(trace->process_count + 1, sizeof(*walk->process));
+    walk->process_names =
+        calloc(trace->process_count + 1, sizeof(*walk->process_names));
+    walk->rss = calloc(trace->process_count + 1, sizeof(*walk->rss));
+    if (!walk->lanes || !walk->process || !walk->process_names || !walk->rss)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < trace->lane_count; i++) {
+        tide_where_begin(&walk->lanes[i].where);
+        walk->lanes[i].place = TIDE_NO_PLACE;
+    }
+    const enum tide_status status = tide_stacks_init(&walk->model.stacks);
+    return status ? status
+                  : tide_frames_init(&walk->frames, trace, &walk->model.stacks,
+                                     &walk->names);
+}
+
+void tide_walk_release(struct tide_walk *walk)
+{
+    const size_t lanes = walk->lanes ? walk->model.trace->lane_count : 0;
+    for (size_t i = 0; i < lanes; i++)
+        free(walk->lanes[i].visits);
+    free(walk->lanes);
+    free(walk->process);
+    free(walk->process_names);
+    free(walk->called_texts);
+    free(walk->region_paths);
+    free(walk->thread_names);
+    free(walk->rss);
+    tide_frames_release(&walk->frames);
+    tide_stacks_release(&walk->model.stacks);
+    tide_contexts_release(&walk->contexts);
+    tide_pairs_release(&walk->places);
+    tide_pairs_release(&walk->called);
+    tide_foresight_release(&walk->foresight);
+    tide_names_release(&walk->names);
+    *walk = (struct tide_walk){0};
+}
+
+static void on_begin(void *user, const struct tide_lives *lives)
+{
+    struct tide_walk *const walk = user;
+    walk->lives = lives;
+}
+
+enum tide_status tide_walk_run(struct tide_walk *walk)
+{
+    const struct tide_trace *const trace = walk->model.trace;
+    const struct tide_block_watch watch = {
+        .user = walk,
+        .begin = on_begin,
+        .birth = on_birth,
+        .block = on_block,
+        .level = walk->wish.source == TIDE_FROM_TIMELINE ? on_level : NULL,
+        .mark = on_mark,
+    };
+    const bool labels = (walk->wish.labels || walk->wish.labelled_only) &&
+                        walk->wish.source == TIDE_FROM_EVENTS &&
+                        tide_trace_has_names(trace);
+    walk->hopes = walk->hopes && labels && !walk->wish.peak;
+    enum tide_status status = TIDE_OK;
+    if (walk->wish.peak || (labels && !walk->hopes))
+        status = tide_foresee(&walk->model, walk->progress, &walk->foresight);
+    if (!status)
+        status = tide_block_stream(&walk->model, &watch, walk->progress);
+    if (!status && walk->wish.source == TIDE_FROM_TIMELINE)
+        status = tide_walk_time(walk, UINT64_MAX);
+    walk->lives = NULL;
+    if (!status && walk->names.failed)
+        status = TIDE_ENOMEM;
+    return status;
+}

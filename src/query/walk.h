@@ -1,0 +1,142 @@
+/* query/walk.h - the walk through one trace, row by row.
+ *
+ * For: query/, tests/.  What happens to blocks is block_stream.h's business; here it
+ * becomes rows of the source that the query names, with the place of the thread: which
+ * one, in which regions, in which iteration.  Equal places share a number.
+ *
+ * Two things must be known before the first row: the labels that blocks get after their
+ * birth, and when the heap stands highest.  A query that needs one of them walks twice
+ * (foresight.h), except that most programs give no labels: who can begin again may hope so
+ * (walk->hopes), and be disappointed.
+ */
+#ifndef TIDE_QUERY_WALK_H
+#define TIDE_QUERY_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "model/block_stream.h"
+#include "model/context.h"
+#include "model/pairs.h"
+#include "query/attribute.h"
+#include "query/foresight.h"
+#include "query/frames.h"
+#include "query/row_record.h"
+#include "query/value.h"
+
+enum { TIDE_QUERY_STRETCHES = 240 }; /* of the timeline */
+
+/* What is to be walked for. */
+struct tide_walk_wish {
+    enum tide_query_source source;
+    bool every_space;   /* else the heap alone */
+    bool labelled_only; /* blocks without a label make no rows */
+    bool labels;        /* what allocations are called matters */
+    bool peak;          /* when the heap stood highest matters */
+    bool water;         /* high water of stretches matters */
+    bool iterations;    /* places tell iterations apart */
+};
+
+struct tide_walk_lane {
+    struct tide_where where;
+    uint32_t place;  /* TIDE_NO_PLACE: to be found */
+    uint64_t newest; /* block that its thread made last; 0: none */
+    uint64_t allocs, allocated, frees, freed;
+    uint64_t high_water;       /* since the last begin or end of a region */
+    struct tide_visit *visits; /* owned: regions that are open, outermost first */
+    size_t visit_count, visit_capacity;
+};
+
+struct tide_walk_process {
+    uint64_t active[TIDE_SPACES];
+    uint64_t event; /* the last iteration that began */
+    bool in_event;
+};
+
+/* A place: what its number stands for. */
+struct tide_walk_place {
+    uint32_t thread, region;
+    uint64_t event; /* + 1; 0: none */
+};
+
+struct tide_walk {
+    struct tide_model model; /* only trace and stacks: what tide_block_stream() needs */
+    struct tide_walk_wish wish;
+    struct tide_names names;
+    struct tide_frames frames;
+    struct tide_contexts contexts;     /* threads and regions */
+    struct tide_pairs places;          /* (thread << 32 | region, event + 1) */
+    struct tide_walk_lane *lanes;      /* owned, as many as the trace has */
+    struct tide_walk_process *process; /* owned, the same */
+    struct tide_pairs called;          /* (process, id) of names */
+    uint32_t *called_texts;            /* owned: the text of each */
+    size_t called_capacity;
+    uint32_t *region_paths; /* owned: the path of each region; 0: to be found */
+    size_t region_capacity;
+    uint32_t *thread_names; /* owned: the text + 1 of each thread; 0: to be found */
+    size_t thread_capacity;
+    uint32_t *process_names;    /* owned, per process: text + 1; 0: to be found */
+    uint32_t kind_texts[2][32]; /* of calls; 0: to be found */
+    struct tide_foresight foresight;
+    bool hopes;        /* that no label comes: a first walk only for them is left out */
+    bool disappointed; /* one came: this walk was in vain */
+    const struct tide_lives *lives; /* while it lasts */
+    uint64_t step;                  /* births and deaths so far */
+    size_t next_label;              /* of foresight */
+
+    uint64_t stretch_end; /* ticks; timeline */
+    uint32_t stretches;   /* that were told */
+    struct tide_stretch_facts stretch;
+    size_t next_rss;
+    uint64_t *rss; /* owned, per process: as last sampled */
+
+    uint32_t rank;       /* of the trace in the query */
+    uint32_t trace_name; /* text */
+    enum tide_status (*row)(void *user, const struct tide_record *record);
+    void *user;
+    const struct tide_progress *progress; /* borrowed, or NULL */
+};
+
+/* TRACE is borrowed. */
+enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace,
+                                const struct tide_walk_wish *wish);
+void tide_walk_release(struct tide_walk *walk);
+
+/* Tell walk->row all rows.  A status of its own ends the walk, and is returned. */
+enum tide_status tide_walk_run(struct tide_walk *walk);
+
+/* --- For field.c ------------------------------------------------------------------- */
+
+struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t place);
+/* The text of the name that PROCESS calls ID; 0: it has none. */
+uint32_t tide_walk_called(struct tide_walk *walk, uint32_t process, uint64_t id);
+/* The path of REGION; 0 for none. */
+uint32_t tide_walk_region(struct tide_walk *walk, uint32_t region);
+uint32_t tide_walk_thread_name(struct tide_walk *walk, uint32_t thread);
+uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process);
+
+/* --- For walk.c: see walk_more.c ----------------------------------------------------- */
+
+/* Where LANE is; TIDE_NO_PLACE without memory. */
+uint32_t tide_walk_here(struct tide_walk *walk, uint32_t lane);
+/* EVENT enters or leaves a region. */
+enum tide_status tide_walk_enter(struct tide_walk *walk,
+                                 const struct tide_event *event);
+enum tide_status tide_walk_leave(struct tide_walk *walk,
+                                 const struct tide_event *event);
+/* LIFE becomes a row of the snapshot NAME (a text). */
+enum tide_status tide_walk_standing(struct tide_walk *walk,
+                                    const struct tide_life *life, uint32_t name,
+                                    uint64_t ticks);
+/* All blocks that live become such rows. */
+enum tide_status tide_walk_snapshot(struct tide_walk *walk, uint32_t name,
+                                    uint64_t ticks);
+/* PROCESS holds more than before. */
+void tide_walk_rise(struct tide_walk *walk, uint32_t process);
+/* Time has come to TICKS; at the end: UINT64_MAX. */
+enum tide_status tide_walk_time(struct tide_walk *walk, uint64_t ticks);
+
+#endif

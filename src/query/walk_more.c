@@ -1,0 +1,343 @@
+/* query/walk_more.c - the walk: places, regions, snapshots and stretches of time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/grow.h"
+#include "query/walk.h"
+
+/* --- Places --------------------------------------------------------------------------- */
+
+struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t place)
+{
+    const struct tide_pair pair = walk->places.list[place];
+    return (struct tide_walk_place){
+        .thread = (uint32_t)(pair.one >> 32),
+        .region = (uint32_t)pair.one,
+        .event = pair.other,
+    };
+}
+
+static uint32_t find_place(struct tide_walk *walk, uint32_t lane)
+{
+    struct tide_walk_lane *const book = &walk->lanes[lane];
+    const uint32_t process = walk->model.trace->lanes[lane].process;
+    const struct tide_walk_process *const facts = &walk->process[process];
+    if (book->where.thread == TIDE_NO_THREAD) {
+        const struct tide_key_thread nobody = {.process = process, .lane = lane};
+        if (tide_where_thread(&walk->contexts, &book->where, &nobody))
+            return TIDE_NO_PLACE;
+    }
+    const bool iterates = walk->wish.iterations && facts->in_event;
+    const struct tide_pair pair = {
+        (uint64_t)book->where.thread << 32 | book->where.region,
+        iterates ? facts->event + 1 : 0,
+    };
+    if (tide_pairs_find(&walk->places, pair, &book->place))
+        book->place = TIDE_NO_PLACE;
+    return book->place;
+}
+
+uint32_t tide_walk_here(struct tide_walk *walk, uint32_t lane)
+{
+    const uint32_t place = walk->lanes[lane].place;
+    return place != TIDE_NO_PLACE ? place : find_place(walk, lane);
+}
+
+uint32_t tide_walk_called(struct tide_walk *walk, uint32_t process, uint64_t id)
+{
+    uint32_t number;
+    uint32_t *texts = NULL;
+    if (!tide_pairs_find(&walk->called, (struct tide_pair){process, id}, &number))
+        texts = tide_grown(walk->called_texts, &walk->called_capacity,
+                           (size_t)number + 1, sizeof(*texts));
+    if (!texts) {
+        walk->names.failed = true;
+        return 0;
+    }
+    walk->called_texts = texts;
+    if (!texts[number])
+        texts[number] = tide_names_text(
+            &walk->names, tide_trace_name(walk->model.trace, process, id));
+    return texts[number];
+}
+
+/* The path of REGION, when that of the one around it is known or there is none. */
+static uint32_t extend_path(struct tide_walk *walk, uint32_t region)
+{
+    const struct tide_pair pair = walk->contexts.regions.list[region - 1];
+    const uint32_t around = pair.one ? walk->region_paths[pair.one] : 0;
+    const char *const string = pair.other ? walk->contexts.strings[pair.other - 1] : "";
+    return tide_names_node(&walk->names, around,
+                           tide_names_text(&walk->names, string ? string : "?"));
+}
+
+/* Regions that are around others have smaller numbers. */
+uint32_t tide_walk_region(struct tide_walk *walk, uint32_t region)
+{
+    if (!region)
+        return 0;
+    if (region < walk->region_capacity && walk->region_paths[region])
+        return walk->region_paths[region];
+    uint32_t *const paths = tide_grown(walk->region_paths, &walk->region_capacity,
+                                       (size_t)region + 1, sizeof(*paths));
+    if (!paths) {
+        walk->names.failed = true;
+        return 0;
+    }
+    walk->region_paths = paths;
+    for (uint32_t i = 1; i <= region; i++)
+        if (!paths[i])
+            paths[i] = extend_path(walk, i);
+    return paths[region];
+}
+
+static const char *thread_name(const struct tide_walk *walk, uint32_t thread)
+{
+    const struct tide_trace *const trace = walk->model.trace;
+    const struct tide_key_thread *const about = &walk->contexts.threads[thread];
+    const char *name = NULL;
+    if (about->lane >= trace->lane_count)
+        return NULL;
+    for (size_t i = 0; i < trace->thread_count; i++)
+        if (trace->threads[i].process == about->process &&
+            trace->threads[i].lane_number == trace->lanes[about->lane].number &&
+            trace->threads[i].tid == about->tid)
+            name = trace->threads[i].name;
+    return name && *name ? name : NULL;
+}
+
+uint32_t tide_walk_thread_name(struct tide_walk *walk, uint32_t thread)
+{
+    uint32_t *const names = tide_grown(walk->thread_names, &walk->thread_capacity,
+                                       (size_t)thread + 1, sizeof(*names));
+    if (!names) {
+        walk->names.failed = true;
+        return 0;
+    }
+    walk->thread_names = names;
+    if (!names[thread])
+        names[thread] = tide_names_text(&walk->names, thread_name(walk, thread)) + 1;
+    return names[thread] - 1;
+}
+
+uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process)
+{
+    if (!walk->process_names[process]) {
+        const char *const exe = walk->model.trace->processes[process].exe;
+        const char *const slash = strrchr(exe, '/');
+        const char *const base = slash ? slash + 1 : exe;
+        walk->process_names[process] =
+            (*base ? tide_names_text(&walk->names, base) : 0) + 1;
+    }
+    return walk->process_names[process] - 1;
+}
+
+/* --- Regions ---------------------------------------------------------------------------- */
+
+static enum tide_status tell_mark(struct tide_walk *walk,
+                                  const struct tide_event *event,
+                                  enum tide_record_kind kind)
+{
+    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
+    const uint64_t active = walk->process[event->process].active[TIDE_IN_HEAP];
+    const struct tide_record record = {
+        .kind = kind,
+        .process = event->process,
+        .place = tide_walk_here(walk, event->lane),
+        .other_place = TIDE_NO_PLACE,
+        .ticks = event->ticks,
+        .active = active,
+        .high_water = lane->high_water > active ? lane->high_water : active,
+        .name = tide_walk_called(walk, event->process, event->value),
+    };
+    lane->high_water = active;
+    if (record.place == TIDE_NO_PLACE)
+        return TIDE_ENOMEM;
+    return walk->wish.source == TIDE_FROM_EVENTS ? walk->row(walk->user, &record)
+                                                 : TIDE_OK;
+}
+
+enum tide_status tide_walk_enter(struct tide_walk *walk, const struct tide_event *event)
+{
+    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
+    const uint64_t active = walk->process[event->process].active[TIDE_IN_HEAP];
+    enum tide_status status = tell_mark(walk, event, TIDE_RECORD_BEGIN);
+    if (!status)
+        status = tide_where_enter(&walk->contexts, &lane->where, event->process,
+                                  event->value);
+    lane->place = TIDE_NO_PLACE;
+    if (status || walk->wish.source != TIDE_FROM_REGIONS)
+        return status;
+    struct tide_visit *const visits = tide_grown(lane->visits, &lane->visit_capacity,
+                                                 lane->where.depth, sizeof(*visits));
+    if (!visits)
+        return TIDE_ENOMEM;
+    lane->visits = visits;
+    lane->visit_count = lane->where.depth;
+    visits[lane->visit_count - 1] = (struct tide_visit){
+        .begin_ticks = event->ticks,
+        .allocs = lane->allocs,
+        .allocated = lane->allocated,
+        .frees = lane->frees,
+        .freed = lane->freed,
+        .active = active,
+        .high_water = active,
+    };
+    return TIDE_OK;
+}
+
+/* The innermost region of LANE ends: it becomes a row, with the place that it has now. */
+static enum tide_status tell_visit(struct tide_walk *walk,
+                                   const struct tide_event *event, uint32_t place)
+{
+    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
+    struct tide_visit visit = lane->visits[--lane->visit_count];
+    if (lane->visit_count &&
+        lane->visits[lane->visit_count - 1].high_water < visit.high_water)
+        lane->visits[lane->visit_count - 1].high_water = visit.high_water;
+    visit.allocs = lane->allocs - visit.allocs;
+    visit.allocated = lane->allocated - visit.allocated;
+    visit.frees = lane->frees - visit.frees;
+    visit.freed = lane->freed - visit.freed;
+    const struct tide_record record = {
+        .kind = TIDE_RECORD_VISIT,
+        .process = event->process,
+        .place = place,
+        .other_place = TIDE_NO_PLACE,
+        .ticks = event->ticks,
+        .active = visit.active,
+        .high_water = visit.high_water,
+        .visit = &visit,
+    };
+    return walk->row(walk->user, &record);
+}
+
+/* An end may end several, the innermost first: each is told where it was. */
+enum tide_status tide_walk_leave(struct tide_walk *walk, const struct tide_event *event)
+{
+    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
+    const struct tide_where before = lane->where;
+    enum tide_status status = tell_mark(walk, event, TIDE_RECORD_END);
+    if (!status)
+        status = tide_where_leave(&walk->contexts, &lane->where, event->process,
+                                  event->value);
+    const struct tide_where after = lane->where;
+    lane->where = before;
+    while (!status && walk->wish.source == TIDE_FROM_REGIONS &&
+           lane->visit_count > after.depth) {
+        lane->place = TIDE_NO_PLACE;
+        const uint32_t place = tide_walk_here(walk, event->lane);
+        status = place == TIDE_NO_PLACE ? TIDE_ENOMEM : tell_visit(walk, event, place);
+        if (lane->where.region && lane->visit_count < TIDE_REGIONS_DEEP)
+            lane->where.region =
+                (uint32_t)walk->contexts.regions.list[lane->where.region - 1].one;
+    }
+    lane->where = after;
+    lane->place = TIDE_NO_PLACE;
+    return status;
+}
+
+void tide_walk_rise(struct tide_walk *walk, uint32_t process)
+{
+    const struct tide_trace *const trace = walk->model.trace;
+    const uint64_t active = walk->process[process].active[TIDE_IN_HEAP];
+    if (walk->stretch.active > walk->stretch.peak)
+        walk->stretch.peak = walk->stretch.active;
+    for (size_t i = 0; walk->wish.water && i < trace->lane_count; i++) {
+        struct tide_walk_lane *const lane = &walk->lanes[i];
+        if (trace->lanes[i].process != process)
+            continue;
+        if (lane->high_water < active)
+            lane->high_water = active;
+        if (lane->visit_count &&
+            lane->visits[lane->visit_count - 1].high_water < active)
+            lane->visits[lane->visit_count - 1].high_water = active;
+    }
+}
+
+/* --- Snapshots ------------------------------------------------------------------------- */
+
+enum tide_status tide_walk_standing(struct tide_walk *walk,
+                                    const struct tide_life *life, uint32_t name,
+                                    uint64_t ticks)
+{
+    if ((!walk->wish.every_space && life->space != TIDE_IN_HEAP) ||
+        (walk->wish.labelled_only && !life->label))
+        return TIDE_OK;
+    const struct tide_record record = {
+        .kind = TIDE_RECORD_STANDING,
+        .process = life->process,
+        .place = life->note,
+        .other_place = TIDE_NO_PLACE,
+        .ticks = ticks,
+        .life = life,
+        .label = life->label,
+        .name = name,
+    };
+    return walk->row(walk->user, &record);
+}
+
+enum tide_status tide_walk_snapshot(struct tide_walk *walk, uint32_t name,
+                                    uint64_t ticks)
+{
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 1; i < walk->lives->count && !status; i++)
+        if (walk->lives->list[i].id)
+            status = tide_walk_standing(walk, &walk->lives->list[i], name, ticks);
+    return status;
+}
+
+/* --- Stretches of time ------------------------------------------------------------------ */
+
+/* When stretch NUMBER ends. */
+static uint64_t end_of_stretch(const struct tide_trace *trace, uint32_t number)
+{
+    const uint64_t all = trace->end_ticks > trace->start_ticks
+                             ? trace->end_ticks - trace->start_ticks
+                             : 0;
+    return trace->start_ticks +
+           (uint64_t)((double)all * (number + 1) / TIDE_QUERY_STRETCHES);
+}
+
+/* What was resident at TICKS, of all processes. */
+static void sample_rss(struct tide_walk *walk, uint64_t ticks)
+{
+    const struct tide_trace *const trace = walk->model.trace;
+    for (;
+         walk->next_rss < trace->rss_count && trace->rss[walk->next_rss].ticks <= ticks;
+         walk->next_rss++) {
+        const struct tide_rss_sample *const sample = &trace->rss[walk->next_rss];
+        if (sample->process >= trace->process_count)
+            continue;
+        walk->stretch.rss += sample->bytes - walk->rss[sample->process];
+        walk->rss[sample->process] = sample->bytes;
+        walk->stretch.rss_known = true;
+    }
+}
+
+enum tide_status tide_walk_time(struct tide_walk *walk, uint64_t ticks)
+{
+    const struct tide_trace *const trace = walk->model.trace;
+    enum tide_status status = TIDE_OK;
+    while (!status && walk->stretches < TIDE_QUERY_STRETCHES) {
+        const uint64_t end = end_of_stretch(trace, walk->stretches);
+        if (ticks <= end)
+            return TIDE_OK;
+        sample_rss(walk, end);
+        walk->stretch.mapped = 0;
+        for (size_t i = 0; i < trace->process_count; i++)
+            walk->stretch.mapped += walk->process[i].active[TIDE_IN_MMAP];
+        const struct tide_record record = {
+            .kind = TIDE_RECORD_STRETCH,
+            .place = TIDE_NO_PLACE,
+            .other_place = TIDE_NO_PLACE,
+            .ticks = end,
+            .active = walk->stretch.active,
+            .stretch = &walk->stretch,
+        };
+        walk->stretches++;
+        status = walk->row(walk->user, &record);
+        walk->stretch.peak = walk->stretch.active;
+    }
+    return status;
+}

@@ -1,0 +1,189 @@
+/* view/query_table.c - the answer of a query in columns: table, markdown.
+ *
+ * Caliper's layout: a cell is padded to the width of its column and followed by one
+ * blank, so lines end in a blank; titles stand left, numbers right.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/query_columns.h"
+#include "view/query_view.h"
+#include "view/utf8.h"
+
+enum { TIDE_QUERY_TABLE_WIDTH = 60 }; /* of a column, at most */
+
+static void add_blanks(struct tide_text *out, int count)
+{
+    for (int i = 0; i < count; i++)
+        tide_text_add(out, " ");
+}
+
+/* TEXT in at most COLUMNS: what is too long keeps its ends around "~~". */
+void tide_query_clamped(struct tide_text *out, const char *text, int columns)
+{
+    if (tide_columns(text) <= columns) {
+        tide_text_add(out, text);
+        return;
+    }
+    const int part = columns / 2 - 1;
+    tide_text_add_bytes(out, text, tide_columns_prefix(text, part));
+    tide_text_add(out, "~~");
+    tide_text_add(out, text + tide_columns_suffix(text, part));
+}
+
+void tide_query_cell_add(struct tide_text *out, const char *text, int width, bool right)
+{
+    struct tide_text clamped = {0};
+    tide_query_clamped(&clamped, text, width);
+    const char *const shown = clamped.length ? clamped.bytes : "";
+    const int blanks = width - tide_columns(shown);
+    if (right)
+        add_blanks(out, blanks);
+    tide_text_add(out, shown);
+    if (!right)
+        add_blanks(out, blanks);
+    tide_text_add(out, " ");
+    tide_text_release(&clamped);
+}
+
+bool tide_query_right(struct tide_value value, bool tree)
+{
+    return value.type == TIDE_VALUE_INT || value.type == TIDE_VALUE_UINT ||
+           value.type == TIDE_VALUE_REAL || (tree && value.type == TIDE_VALUE_ADDRESS);
+}
+
+int *tide_query_widths(struct tide_query_view *view, int most)
+{
+    const struct tide_plan *const plan = view->plan;
+    int *const widths = calloc(plan->column_count + 1, sizeof(*widths));
+    for (size_t i = 0; widths && i < plan->column_count; i++) {
+        widths[i] = tide_columns(plan->columns[i].title);
+        for (size_t row = 0; row < view->row_count; row++) {
+            const struct tide_value value =
+                tide_query_kept(view, row)[plan->columns[i].cell];
+            const int width =
+                value.type ? tide_columns(tide_query_safe(view, value)) : 0;
+            widths[i] = width > widths[i] ? width : widths[i];
+        }
+        if (widths[i] > most)
+            widths[i] = most;
+        if (widths[i] < TIDE_QUERY_LEAST)
+            widths[i] = TIDE_QUERY_LEAST;
+    }
+    if (!widths)
+        view->status = TIDE_ENOMEM;
+    return widths;
+}
+
+static bool has_any(const struct tide_query_view *view, size_t row)
+{
+    for (size_t i = 0; i < view->plan->column_count; i++)
+        if (view->shown[i] &&
+            tide_query_kept(view, row)[view->plan->columns[i].cell].type)
+            return true;
+    return false;
+}
+
+static void table_end(struct tide_query_view *view)
+{
+    const struct tide_plan *const plan = view->plan;
+    struct tide_text *const out = &view->out->text;
+    const int most = tide_query_number(view, "column-width", TIDE_QUERY_TABLE_WIDTH);
+    int *const widths = tide_query_widths(view, most);
+    for (size_t i = 0; widths && i < plan->column_count; i++)
+        if (view->shown[i])
+            tide_query_cell_add(out, plan->columns[i].title, widths[i], false);
+    tide_text_add(out, "\n");
+    for (size_t row = 0; widths && row < view->row_count; row++) {
+        if (!has_any(view, row))
+            continue;
+        for (size_t i = 0; i < plan->column_count; i++) {
+            const struct tide_value value =
+                tide_query_kept(view, row)[plan->columns[i].cell];
+            if (view->shown[i])
+                tide_query_cell_add(out, tide_query_safe(view, value), widths[i],
+                                    tide_query_right(value, false));
+        }
+        tide_text_add(out, "\n");
+        if (!tide_out_rest(view->out))
+            view->status = TIDE_EIO;
+    }
+    free(widths);
+}
+
+static const char *const TABLE_KEYS[] = {"column-width", NULL};
+static const char *const TABLE_FLAGS[] = {"print-globals", NULL};
+
+const struct tide_query_format TIDE_QUERY_TABLE = {
+    .name = "table",
+    .words = "columns: (column-width=N)",
+    .keys = TABLE_KEYS,
+    .flags = TABLE_FLAGS,
+    .keeps = true,
+    .end = table_end,
+};
+
+/* --- Markdown --------------------------------------------------------------------------- */
+
+/* A bar would end the cell; < would begin a tag. */
+static void add_marked(struct tide_text *out, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("|\\`*_<>[]", *text))
+            tide_text_add(out, "\\");
+        tide_text_add_bytes(out, text, 1);
+    }
+}
+
+/* Does the column hold numbers? */
+static bool all_right(const struct tide_query_view *view, size_t column)
+{
+    bool any = false;
+    for (size_t row = 0; row < view->row_count; row++) {
+        const struct tide_value value =
+            tide_query_kept(view, row)[view->plan->columns[column].cell];
+        if (value.type && !tide_query_right(value, false))
+            return false;
+        any = any || value.type;
+    }
+    return any;
+}
+
+static void markdown_end(struct tide_query_view *view)
+{
+    const struct tide_plan *const plan = view->plan;
+    struct tide_text *const out = &view->out->text;
+    for (size_t i = 0; i < plan->column_count; i++) {
+        if (!view->shown[i])
+            continue;
+        tide_text_add(out, "| ");
+        add_marked(out, plan->columns[i].title);
+        tide_text_add(out, " ");
+    }
+    tide_text_add(out, "|\n");
+    for (size_t i = 0; i < plan->column_count; i++)
+        if (view->shown[i])
+            tide_text_add(out, all_right(view, i) ? "| ---: " : "| --- ");
+    tide_text_add(out, "|\n");
+    for (size_t row = 0; row < view->row_count; row++) {
+        for (size_t i = 0; i < plan->column_count; i++) {
+            if (!view->shown[i])
+                continue;
+            tide_text_add(out, "| ");
+            add_marked(out,
+                       tide_query_safe(
+                           view, tide_query_kept(view, row)[plan->columns[i].cell]));
+            tide_text_add(out, " ");
+        }
+        tide_text_add(out, "|\n");
+        if (!tide_out_rest(view->out))
+            view->status = TIDE_EIO;
+    }
+}
+
+const struct tide_query_format TIDE_QUERY_MARKDOWN = {
+    .name = "markdown",
+    .words = "a table for documents",
+    .keeps = true,
+    .end = markdown_end,
+};

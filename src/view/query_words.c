@@ -1,0 +1,116 @@
+/* view/query_words.c - mistakes in queries, and the attributes that there are. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/json.h"
+#include "view/names.h"
+#include "view/query_view.h"
+#include "view/utf8.h"
+
+/* Where the line with AT begins and ends. */
+static void find_line(const char *text, size_t length, size_t at, size_t *from,
+                      size_t *to)
+{
+    *from = at < length ? at : length;
+    while (*from > 0 && text[*from - 1] != '\n')
+        --*from;
+    *to = *from;
+    while (*to < length && text[*to] != '\n')
+        ++*to;
+}
+
+/* Bytes FROM to TO, made safe. */
+static void add_part(struct tide_text *out, const char *text, size_t from, size_t to)
+{
+    struct tide_text part = {0};
+    tide_text_add_bytes(&part, text + from, to - from);
+    if (part.length)
+        tide_out_name(out, part.bytes);
+    tide_text_release(&part);
+}
+
+static int width_of(const char *text, size_t from, size_t to)
+{
+    struct tide_text part = {0};
+    add_part(&part, text, from, to);
+    const int width = part.length ? tide_columns(part.bytes) : 0;
+    tide_text_release(&part);
+    return width;
+}
+
+void tide_query_error_text(struct tide_text *out, const char *text, size_t length,
+                           const struct tide_query_error *error)
+{
+    size_t from, to;
+    const size_t at = error->span.at < length ? error->span.at : length;
+    size_t end = at + error->span.length;
+    tide_out_name(out, error->text.length ? error->text.bytes : "?");
+    tide_text_add(out, "\n");
+    find_line(text, length, at, &from, &to);
+    end = end > to ? to : end;
+    tide_text_add(out, "  ");
+    add_part(out, text, from, to);
+    tide_text_add(out, "\n  ");
+    for (int i = width_of(text, from, at); i > 0; i--)
+        tide_text_add(out, " ");
+    tide_text_add(out, "^");
+    for (int i = end > at ? width_of(text, at, end) : 0; i > 1; i--)
+        tide_text_add(out, "~");
+    tide_text_add(out, "\n");
+}
+
+static const char *const TYPES[TIDE_VALUE_TYPES] = {
+    [TIDE_VALUE_NONE] = "",       [TIDE_VALUE_BOOL] = "bool",
+    [TIDE_VALUE_INT] = "int",     [TIDE_VALUE_UINT] = "uint",
+    [TIDE_VALUE_REAL] = "real",   [TIDE_VALUE_ADDRESS] = "addr",
+    [TIDE_VALUE_STRING] = "text", [TIDE_VALUE_PATH] = "path",
+};
+static const char *const UNITS[] = {
+    [TIDE_UNIT_NONE] = "",          [TIDE_UNIT_BYTES] = "B",
+    [TIDE_UNIT_SECONDS] = "s",      [TIDE_UNIT_MICROSECONDS] = "us",
+    [TIDE_UNIT_NANOSECONDS] = "ns",
+};
+
+void tide_query_attributes_text(struct tide_text *out,
+                                const struct tide_attribute_counts *counts,
+                                enum tide_query_source source)
+{
+    tide_text_addf(out, "%" PRIu64 " rows of %s\n\n", counts->rows,
+                   TIDE_SOURCE_NAMES[source]);
+    tide_text_addf(out, "%-26s %-4s %-2s %10s  %s\n", "attribute", "type", "", "rows",
+                   "what it is");
+    for (int i = 0; i < TIDE_ATTRIBUTES; i++) {
+        const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[i];
+        if (about->sources & 1u << source)
+            tide_text_addf(out, "%-26s %-4s %-2s %10" PRIu64 "  %s\n", about->name,
+                           TYPES[about->type], UNITS[about->unit], counts->counts[i],
+                           about->words);
+    }
+}
+
+void tide_query_attributes_json(struct tide_text *out,
+                                const struct tide_attribute_counts *counts,
+                                enum tide_query_source source)
+{
+    struct tide_json json = {.out = out};
+    tide_json_open(&json, NULL, '{');
+    tide_json_string(&json, "schema", "tidemark.query.attributes/1");
+    tide_json_string(&json, "source", TIDE_SOURCE_NAMES[source]);
+    tide_json_uint(&json, "rows", counts->rows);
+    tide_json_open(&json, "attributes", '[');
+    for (int i = 0; i < TIDE_ATTRIBUTES; i++) {
+        const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[i];
+        if (!(about->sources & 1u << source))
+            continue;
+        tide_json_open_row(&json, NULL);
+        tide_json_string(&json, "name", about->name);
+        tide_json_string(&json, "type", TYPES[about->type]);
+        tide_json_string(&json, "unit",
+                         *UNITS[about->unit] ? UNITS[about->unit] : NULL);
+        tide_json_uint(&json, "rows", counts->counts[i]);
+        tide_json_string(&json, "words", about->words);
+        tide_json_close(&json);
+    }
+    tide_json_close(&json);
+    tide_json_close(&json);
+}
