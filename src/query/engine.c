@@ -81,11 +81,14 @@ static enum tide_status on_row(void *user, const struct tide_record *record)
 {
     struct part *const part = user;
     const struct tide_plan *const plan = part->job->plan;
+    const uint64_t overflows = part->overflows;
     part->read++;
     fetch(part, record, true);
     compute(part);
-    if (!tide_judge_holds(&part->where, part->slots))
+    if (!tide_judge_holds(&part->where, part->slots)) {
+        part->overflows = overflows; /* nobody will miss what is not shown */
         return TIDE_OK;
+    }
     part->passed++;
     fetch(part, record, false);
     if (plan->grouped)

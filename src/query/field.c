@@ -71,8 +71,8 @@ static double seconds(const struct tide_walk *walk, uint64_t ticks)
 static struct tide_value span_value(const struct tide_walk *walk, uint64_t from,
                                     uint64_t to)
 {
-    const double span = seconds(walk, to) - seconds(walk, from);
-    return tide_value_real(span > 0 ? span : 0);
+    const double ticks = to > from ? (double)(to - from) : 0;
+    return tide_value_real(ticks / walk->model.trace->ticks_per_second);
 }
 
 static struct tide_value age_value(const struct tide_walk *walk,

@@ -12,8 +12,8 @@
 
 #include <tidemark/status.h>
 
-#include "query/plan.h"
 #include "query/group_tally.h"
+#include "query/plan.h"
 #include "query/value.h"
 
 struct tide_group_table {

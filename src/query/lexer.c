@@ -35,7 +35,7 @@ static bool ends_word(const struct lexer *lexer)
         return true;
     if (c == '!')
         return peek(lexer, 1) == '=' || peek(lexer, 1) == '~';
-    return strchr(",;=<>()~\"'", c) != NULL;
+    return c && strchr(",;=<>()~\"'", c); /* a zero byte is part of a word */
 }
 
 static enum tide_status add(struct lexer *lexer, struct tide_token token)

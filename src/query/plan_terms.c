@@ -136,6 +136,26 @@ static void read_constant(struct tide_planner *planner,
             word->text);
 }
 
+/* Repetitions of repetitions take as much memory as their product says: the C library
+ * would try. */
+static bool is_monstrous(const char *pattern)
+{
+    size_t braces = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern != '{')
+            continue;
+        const char *number = pattern + 1;
+        while ((*number >= '0' && *number <= '9') || *number == ',')
+            number++;
+        if (number - pattern > 8 || strtol(pattern + 1, NULL, 10) > 255 || ++braces > 2)
+            return true;
+        const char *const comma = memchr(pattern, ',', (size_t)(number - pattern));
+        if (comma && strtol(comma + 1, NULL, 10) > 255)
+            return true;
+    }
+    return false;
+}
+
 static void compile_regex(struct tide_planner *planner,
                           const struct tide_query_word *word,
                           struct tide_plan_term *out)
@@ -144,6 +164,10 @@ static void compile_regex(struct tide_planner *planner,
     regex_t *const regex = tide_planner_take(planner, 1, sizeof(*regex));
     if (!regex)
         return;
+    if (is_monstrous(word->text)) {
+        tide_planner_blame(planner, word->span, "this repeats too much");
+        return;
+    }
     const int failed = regcomp(regex, word->text, REG_EXTENDED | REG_NOSUB);
     if (!failed) {
         out->regex = regex;
@@ -166,7 +190,7 @@ static void compile_term(struct tide_planner *planner, const struct tide_term *t
     if (planner->status)
         return;
     const struct tide_query_word *const words =
-        &planner->query->values[term->first_value];
+        term->values ? &planner->query->values[term->first_value] : NULL;
     const bool pattern = term->kind == TIDE_TERM_LIKE || term->kind == TIDE_TERM_MATCH;
     for (size_t i = 0; i < term->values; i++) {
         const struct tide_planner_cell text = {.type = TIDE_VALUE_STRING};

@@ -171,8 +171,13 @@ const char *tide_query_exact(struct tide_query_view *view, struct tide_value val
 {
     if (value.type != TIDE_VALUE_REAL)
         return tide_query_safe(view, value);
-    tide_text_clear(&view->text);
-    tide_text_addf(&view->text, "%.17g", value.real);
+    /* As few digits as say it. */
+    for (int digits = 15; digits <= 17; digits++) {
+        tide_text_clear(&view->text);
+        tide_text_addf(&view->text, "%.*g", digits, value.real);
+        if (view->text.failed || strtod(view->text.bytes, NULL) == value.real)
+            break;
+    }
     return view->text.length ? view->text.bytes : "";
 }
 
