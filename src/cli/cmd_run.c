@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/before_run.h"
 #include "cli/command.h"
+#include "cli/end_query.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
 #include "cli/pack_trace.h"
@@ -33,8 +34,9 @@ struct choices {
     struct tide_run_options run;
     int engine, follow;
     uint64_t depth;
-    const char *spaces, *monitor;
+    const char *spaces, *monitor, *query;
     bool no_stacks, free_stacks, quiet, force, embed;
+    struct tide_end_query end_query;
 };
 
 /* --- Options ------------------------------------------------------------------------- */
@@ -107,6 +109,7 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
         {.name = "force", .flag = &choices->force},
         {.name = "embed-symbols", .flag = &choices->embed},
+        {.name = "query", .text = &choices->query},
         {.name = NULL},
     };
     const int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
@@ -208,6 +211,8 @@ static int finish(const struct tide_run_outcome *outcome, const char *program,
         if (outcome->trace)
             say_where(outcome);
     }
+    if (outcome->trace && !outcome->removed)
+        tide_end_query_answer(&choices->end_query, outcome->trace);
     return end_like(outcome->status);
 }
 
@@ -223,6 +228,9 @@ static int run(int argc, char **argv)
     const int done = parse(argc, argv, &choices, &rest);
     if (done >= 0)
         return done;
+    const int bad = tide_end_query_read(&choices.end_query, choices.query);
+    if (bad >= 0)
+        return bad;
     struct tide_before_run before;
     const int refused =
         tide_before_run(rest.list[0], choices.force, choices.quiet, &before);
@@ -277,6 +285,8 @@ const struct tide_command tide_cmd_run = {
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
         "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
         "  --force            start PROGRAM even if nothing of it can be recorded\n"
+        "  --query QUERY      answer QUERY when PROGRAM has ended (see tidemark query);\n"
+        "                     CALI_REPORT_CONFIG says one as well, as with Caliper\n"
         "\n"
         "example: tidemark run -o before ./prog input.dat\n",
     .run = run,

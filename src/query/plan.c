@@ -370,9 +370,11 @@ size_t tide_planner_sum(struct tide_planner *planner, size_t call_index)
     sum.name = title_of(planner, about, call);
     struct tide_plan_sum *const list =
         room(planner, plan->sums, &plan->sum_capacity, plan->sum_count, sizeof(*list));
-    if (!list || planner->status)
+    if (!list)
         return SIZE_MAX;
     plan->sums = list;
+    if (planner->status)
+        return SIZE_MAX;
     list[plan->sum_count] = sum;
     return plan->sum_count++;
 }

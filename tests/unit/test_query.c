@@ -217,62 +217,64 @@ static void computes_with_let(void **state)
            "a,b\n400,100\n");
 }
 
+/* WHERE, and the blocks that pass. */
+static const struct choice {
+    const char *where, *uids;
+} CHOICES[] = {
+    {"size > 100", "2 3 4"},
+    {"size >= 100", "1 2 3 4"},
+    {"size < 100", "5 6"},
+    {"size <= 100", "1 5 6"},
+    {"size = 100", "1"},
+    {"size != 100", "2 3 4 5 6"},
+    {"size <> 100", "2 3 4 5 6"},
+    {"NOT size > 100", "1 5 6"},
+    {"NOT size = 100", "2 3 4 5 6"},
+    {"size BETWEEN 100 AND 200", "1 2 4"},
+    {"size NOT BETWEEN 100 AND 200", "3 5 6"},
+    {"size IN (8, 300, 7)", "3 5"},
+    {"size > 0.1KiB", "2 3 4"},
+    {"label", "1 4"},
+    {"NOT label", "2 3 5 6"},
+    {"label = x", "1 4"},
+    {"label != x", ""},
+    {"NOT label = x", "2 3 5 6"},
+    {"mem.alloc LIKE 'm%c'", "2 6"},
+    {"mem.alloc NOT LIKE '%lloc'", "1 4 5"},
+    {"mem.alloc ~ '^(new|x)$'", "1 4 5"},
+    {"mem.alloc !~ alloc", "1 4 5"},
+    {"region = main", "1 2 3 4 5"},
+    {"region = solve", "2 3 4"},
+    {"region = main/solve", "2 3 4"},
+    {"region != solve", "1 5"},
+    {"NOT region", "6"},
+    {"label, size > 100", "4"},
+    {"label AND size > 100 OR size = 8", "4 5"},
+    {"label AND (size > 100 OR size = 8)", "4"},
+    {"NOT (label OR size > 150)", "5 6"},
+    {"NOT NOT label", "1 4"},
+    {"live", "4 5"},
+    {"live = true", "4 5"},
+    {"time < 50us", "1 2 3"},
+    {"time BETWEEN 0.04ms AND 70us", "2 3 4"},
+    {"lifetime > 10us", "1 3"},
+    {"alloc.address = 0x30000", "3"},
+    {"alloc.address >= 50000", "5 6"},
+    {"kind IN (new, calloc)", "3 5"},
+    {"kind > malloc", "4 5"},
+    {"thread.name = prog AND event = 1", "4 5 6"},
+};
+
 static void chooses_rows(void **state)
 {
     (void)state;
-    static const struct {
-        const char *where, *uids;
-    } cases[] = {
-        {"size > 100", "2 3 4"},
-        {"size >= 100", "1 2 3 4"},
-        {"size < 100", "5 6"},
-        {"size <= 100", "1 5 6"},
-        {"size = 100", "1"},
-        {"size != 100", "2 3 4 5 6"},
-        {"size <> 100", "2 3 4 5 6"},
-        {"NOT size > 100", "1 5 6"},
-        {"NOT size = 100", "2 3 4 5 6"},
-        {"size BETWEEN 100 AND 200", "1 2 4"},
-        {"size NOT BETWEEN 100 AND 200", "3 5 6"},
-        {"size IN (8, 300, 7)", "3 5"},
-        {"size > 0.1KiB", "2 3 4"},
-        {"label", "1 4"},
-        {"NOT label", "2 3 5 6"},
-        {"label = x", "1 4"},
-        {"label != x", ""},
-        {"NOT label = x", "2 3 5 6"},
-        {"mem.alloc LIKE 'm%c'", "2 6"},
-        {"mem.alloc NOT LIKE '%lloc'", "1 4 5"},
-        {"mem.alloc ~ '^(new|x)$'", "1 4 5"},
-        {"mem.alloc !~ alloc", "1 4 5"},
-        {"region = main", "1 2 3 4 5"},
-        {"region = solve", "2 3 4"},
-        {"region = main/solve", "2 3 4"},
-        {"region != solve", "1 5"},
-        {"NOT region", "6"},
-        {"label, size > 100", "4"},
-        {"label AND size > 100 OR size = 8", "4 5"},
-        {"label AND (size > 100 OR size = 8)", "4"},
-        {"NOT (label OR size > 150)", "5 6"},
-        {"NOT NOT label", "1 4"},
-        {"live", "4 5"},
-        {"live = true", "4 5"},
-        {"time < 50us", "1 2 3"},
-        {"time BETWEEN 0.04ms AND 70us", "2 3 4"},
-        {"lifetime > 10us", "1 3"},
-        {"alloc.address = 0x30000", "3"},
-        {"alloc.address >= 50000", "5 6"},
-        {"kind IN (new, calloc)", "3 5"},
-        {"kind > malloc", "4 5"},
-        {"thread.name = prog AND event = 1", "4 5 6"},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(CHOICES) / sizeof(CHOICES[0]); i++) {
         char query[256], answer[64] = "";
         (void)snprintf(query, sizeof(query),
                        "SELECT alloc.uid FROM blocks WHERE %s ORDER BY alloc.uid "
                        "FORMAT format(%%alloc.uid%%)",
-                       cases[i].where);
-        for (const char *at = cases[i].uids; *at; at++)
+                       CHOICES[i].where);
+        for (const char *at = CHOICES[i].uids; *at; at++)
             if (*at != ' ') {
                 const size_t length = strlen(answer);
                 answer[length] = *at;

@@ -106,91 +106,94 @@ static void expect_mistake(const char *text, const char *words)
     release();
 }
 
+static const struct mistake {
+    const char *text, *words;
+} MISTAKES[] = {
+    {"SELECT mem.aloc", "there is no attribute 'mem.aloc'; did you mean "
+                        "'mem.alloc'?\n"
+                        "  SELECT mem.aloc\n"
+                        "         ^~~~~~~~\n"},
+    {"SELCT size", "here should stand a clause; did you mean SELECT?\n"
+                   "  SELCT size\n"
+                   "  ^~~~~\n"},
+    {"SELECT size WHERE", "the query ends where a condition should stand\n"
+                          "  SELECT size WHERE\n"
+                          "                   ^\n"},
+    {"SELECT size\nWHERE size > big FORMAT csv",
+     "'big' is not a size: 1000, 64KiB, 1.5MiB\n"
+     "  WHERE size > big FORMAT csv\n"
+     "               ^~~\n"},
+    {"SELECT size,FORMAT csv",
+     "here should stand an attribute or an aggregation, not 'FORMAT'\n"
+     "  SELECT size,FORMAT csv\n"
+     "              ^~~~~~\n"},
+    {"SELECT cuont()", "there is no aggregation 'cuont'; did you mean "
+                       "'count'?\n"
+                       "  SELECT cuont()\n"
+                       "         ^~~~~\n"},
+    {"SELECT sum(size,size)", "sum() takes 1 argument, not 2\n"
+                              "  SELECT sum(size,size)\n"
+                              "         ^~~~~~~~~~~~~~\n"},
+    {"SELECT size FORMAT cvs", "there is no format 'cvs'; did you mean "
+                               "'csv'?\n"
+                               "  SELECT size FORMAT cvs\n"
+                               "                     ^~~\n"},
+    {"SELECT size FORMAT tree", "tree needs a path: GROUP BY region, or stack\n"
+                                "  SELECT size FORMAT tree\n"
+                                "                     ^~~~\n"},
+    {"SELECT size FORMAT table(colum-width=3)",
+     "table has no argument 'colum-width'; did you mean 'column-width'?\n"
+     "  SELECT size FORMAT table(colum-width=3)\n"
+     "                           ^~~~~~~~~~~\n"},
+    {"SELECT kind,size,count() GROUP BY kind",
+     "'size' is neither grouped nor summed up: add it to GROUP BY, or take "
+     "any(size)\n"
+     "  SELECT kind,size,count() GROUP BY kind\n"
+     "              ^~~~\n"},
+    {"SELECT size FROM block", "there is no source 'block'; did you mean "
+                               "'blocks'?\n"
+                               "  SELECT size FROM block\n"
+                               "                   ^~~~~\n"},
+    {"SELECT rss", "rows of events have no 'rss'\n"
+                   "  SELECT rss\n"
+                   "         ^~~\n"},
+    {"SELECT kind WHERE (size > 1", "the query ends where ')' should stand\n"
+                                    "  SELECT kind WHERE (size > 1\n"
+                                    "                             ^\n"},
+    {"SELECT kind WHERE kind ~ '('", "Unmatched ( or \\(\n"
+                                     "  SELECT kind WHERE kind ~ '('\n"
+                                     "                           ^~~\n"},
+    {"SELECT sum(kind)", "this is text: only count, min, max, any, "
+                         "percentile and count_distinct take it\n"
+                         "  SELECT sum(kind)\n"
+                         "             ^~~~\n"},
+    {"SELECT size SELECT size", "this clause is there twice\n"
+                                "  SELECT size SELECT size\n"
+                                "              ^~~~~~\n"},
+    {"SELECT \"size", "this quote is never closed\n"
+                      "  SELECT \"size\n"
+                      "         ^~~~~\n"},
+    {"LET a = size, a = usable SELECT a", "this name is defined twice\n"
+                                          "  LET a = size, a = usable "
+                                          "SELECT a\n"
+                                          "                ^\n"},
+    {"SELECT count() WHERE count() > 1",
+     "WHERE looks at rows before they are summed up: put this into "
+     "HAVING\n"
+     "  SELECT count() WHERE count() > 1\n"
+     "                       ^~~~~~~\n"},
+    {"SELECT inclusive_sum(size) GROUP BY kind",
+     "this needs a path to climb: GROUP BY region\n"
+     "  SELECT inclusive_sum(size) GROUP BY kind\n"
+     "         ^~~~~~~~~~~~~~~~~~~\n"},
+    {"", "the query is empty\n  \n  ^\n"},
+};
+
 static void points_at_mistakes(void **state)
 {
     (void)state;
-    expect_mistake("SELECT mem.aloc", "there is no attribute 'mem.aloc'; did you mean "
-                                      "'mem.alloc'?\n"
-                                      "  SELECT mem.aloc\n"
-                                      "         ^~~~~~~~\n");
-    expect_mistake("SELCT size", "here should stand a clause; did you mean SELECT?\n"
-                                 "  SELCT size\n"
-                                 "  ^~~~~\n");
-    expect_mistake("SELECT size WHERE",
-                   "the query ends where a condition should stand\n"
-                   "  SELECT size WHERE\n"
-                   "                   ^\n");
-    expect_mistake("SELECT size\nWHERE size > big FORMAT csv",
-                   "'big' is not a size: 1000, 64KiB, 1.5MiB\n"
-                   "  WHERE size > big FORMAT csv\n"
-                   "               ^~~\n");
-    expect_mistake("SELECT size,FORMAT csv",
-                   "here should stand an attribute or an aggregation, not 'FORMAT'\n"
-                   "  SELECT size,FORMAT csv\n"
-                   "              ^~~~~~\n");
-    expect_mistake("SELECT cuont()", "there is no aggregation 'cuont'; did you mean "
-                                     "'count'?\n"
-                                     "  SELECT cuont()\n"
-                                     "         ^~~~~\n");
-    expect_mistake("SELECT sum(size,size)", "sum() takes 1 argument, not 2\n"
-                                            "  SELECT sum(size,size)\n"
-                                            "         ^~~~~~~~~~~~~~\n");
-    expect_mistake("SELECT size FORMAT cvs", "there is no format 'cvs'; did you mean "
-                                             "'csv'?\n"
-                                             "  SELECT size FORMAT cvs\n"
-                                             "                     ^~~\n");
-    expect_mistake("SELECT size FORMAT tree",
-                   "tree needs a path: GROUP BY region, or stack\n"
-                   "  SELECT size FORMAT tree\n"
-                   "                     ^~~~\n");
-    expect_mistake("SELECT size FORMAT table(colum-width=3)",
-                   "table has no argument 'colum-width'; did you mean 'column-width'?\n"
-                   "  SELECT size FORMAT table(colum-width=3)\n"
-                   "                           ^~~~~~~~~~~\n");
-    expect_mistake(
-        "SELECT kind,size,count() GROUP BY kind",
-        "'size' is neither grouped nor summed up: add it to GROUP BY, or take "
-        "any(size)\n"
-        "  SELECT kind,size,count() GROUP BY kind\n"
-        "              ^~~~\n");
-    expect_mistake("SELECT size FROM block", "there is no source 'block'; did you mean "
-                                             "'blocks'?\n"
-                                             "  SELECT size FROM block\n"
-                                             "                   ^~~~~\n");
-    expect_mistake("SELECT rss", "rows of events have no 'rss'\n"
-                                 "  SELECT rss\n"
-                                 "         ^~~\n");
-    expect_mistake("SELECT kind WHERE (size > 1",
-                   "the query ends where ')' should stand\n"
-                   "  SELECT kind WHERE (size > 1\n"
-                   "                             ^\n");
-    expect_mistake("SELECT kind WHERE kind ~ '('", "Unmatched ( or \\(\n"
-                                                   "  SELECT kind WHERE kind ~ '('\n"
-                                                   "                           ^~~\n");
-    expect_mistake("SELECT sum(kind)", "this is text: only count, min, max, any, "
-                                       "percentile and count_distinct take it\n"
-                                       "  SELECT sum(kind)\n"
-                                       "             ^~~~\n");
-    expect_mistake("SELECT size SELECT size", "this clause is there twice\n"
-                                              "  SELECT size SELECT size\n"
-                                              "              ^~~~~~\n");
-    expect_mistake("SELECT \"size", "this quote is never closed\n"
-                                    "  SELECT \"size\n"
-                                    "         ^~~~~\n");
-    expect_mistake("LET a = size, a = usable SELECT a", "this name is defined twice\n"
-                                                        "  LET a = size, a = usable "
-                                                        "SELECT a\n"
-                                                        "                ^\n");
-    expect_mistake("SELECT count() WHERE count() > 1",
-                   "WHERE looks at rows before they are summed up: put this into "
-                   "HAVING\n"
-                   "  SELECT count() WHERE count() > 1\n"
-                   "                       ^~~~~~~\n");
-    expect_mistake("SELECT inclusive_sum(size) GROUP BY kind",
-                   "this needs a path to climb: GROUP BY region\n"
-                   "  SELECT inclusive_sum(size) GROUP BY kind\n"
-                   "         ^~~~~~~~~~~~~~~~~~~\n");
-    expect_mistake("", "the query is empty\n  \n  ^\n");
+    for (size_t i = 0; i < sizeof(MISTAKES) / sizeof(MISTAKES[0]); i++)
+        expect_mistake(MISTAKES[i].text, MISTAKES[i].words);
 }
 
 static void survives_deep_nesting(void **state)
@@ -216,65 +219,66 @@ static void survives_deep_nesting(void **state)
     tide_text_release(&text);
 }
 
+static const char *const WORDS[] = {
+    "SELECT",
+    "size",
+    ",",
+    "count()",
+    "FROM",
+    "blocks",
+    "WHERE",
+    "NOT",
+    "(",
+    ")",
+    "=",
+    ">",
+    "1MiB",
+    "LIKE",
+    "'a%'",
+    "~",
+    "IN",
+    "GROUP",
+    "BY",
+    "region",
+    "LET",
+    "x",
+    "ratio",
+    "IF",
+    "ORDER",
+    "DESC",
+    "AS",
+    "UNIT",
+    "LIMIT",
+    "5",
+    "FORMAT",
+    "tree",
+    "json",
+    "HAVING",
+    "sum(",
+    "*",
+    "+",
+    "-",
+    "\"",
+    "\\",
+    "BETWEEN",
+    "AND",
+    "OR",
+    "kind",
+    ";",
+    "leaf",
+    "inclusive_sum(size)",
+};
+
 /* Words of queries in any order, and queries with a byte changed: nothing may break. */
 static void survives_random_queries(void **state)
 {
     (void)state;
-    static const char *const words[] = {
-        "SELECT",
-        "size",
-        ",",
-        "count()",
-        "FROM",
-        "blocks",
-        "WHERE",
-        "NOT",
-        "(",
-        ")",
-        "=",
-        ">",
-        "1MiB",
-        "LIKE",
-        "'a%'",
-        "~",
-        "IN",
-        "GROUP",
-        "BY",
-        "region",
-        "LET",
-        "x",
-        "ratio",
-        "IF",
-        "ORDER",
-        "DESC",
-        "AS",
-        "UNIT",
-        "LIMIT",
-        "5",
-        "FORMAT",
-        "tree",
-        "json",
-        "HAVING",
-        "sum(",
-        "*",
-        "+",
-        "-",
-        "\"",
-        "\\",
-        "BETWEEN",
-        "AND",
-        "OR",
-        "kind",
-        ";",
-        "leaf",
-        "inclusive_sum(size)",
-    };
     struct dice dice = {.state = 7};
-    const int count = sizeof(words) / sizeof(*words);
+    const int count = sizeof(WORDS) / sizeof(*WORDS);
     for (int i = 0; i < 20000; i++) {
         struct tide_text text = {0};
         for (int n = dice_roll(&dice, 20); n > 0; n--) {
-            tide_text_add(&text, words[dice_roll(&dice, count)]);
+            tide_text_add(&text, WORDS[dice_roll(&dice, count)]);
             tide_text_add(&text, dice_roll(&dice, 8) ? " " : "");
         }
         if (text.length && dice_roll(&dice, 3) == 0)
