@@ -9,6 +9,7 @@
 #include "cli/export_file.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
+#include "cli/run_query.h"
 #include "view/export.h"
 #include "view/progress.h"
 
@@ -19,6 +20,7 @@ enum {
     TIDE_EXPORT_METRIC = 8,  /* holds one metric */
     TIDE_EXPORT_BLOCKS = 16, /* holds blocks */
     TIDE_EXPORT_FILE = 32,   /* written by name, not in one stream */
+    TIDE_EXPORT_QUERY = 64,  /* the answer of a query */
 };
 
 /* FORMATS and FORMAT_WORDS go together. */
@@ -36,10 +38,12 @@ static const struct format {
     {TIDE_EXPORT_BLOCKS, tide_export_csv},
     {TIDE_EXPORT_BLOCKS, tide_export_tsv},
     {TIDE_EXPORT_BLOCKS, tide_export_ndjson},
+    {TIDE_EXPORT_QUERY, NULL},
+    {TIDE_EXPORT_QUERY, NULL},
 };
 static const char *const FORMAT_WORDS[] = {
-    "pprof",  "folded", "speedscope", "chrome", "perfetto", "callgrind",
-    "sqlite", "csv",    "tsv",        "ndjson", NULL};
+    "pprof", "folded", "speedscope", "chrome", "perfetto",   "callgrind", "sqlite",
+    "csv",   "tsv",    "ndjson",     "cali",   "json-split", NULL};
 _Static_assert(sizeof(FORMATS) / sizeof(FORMATS[0]) + 1 ==
                    sizeof(FORMAT_WORDS) / sizeof(FORMAT_WORDS[0]),
                "each word has a format");
@@ -120,6 +124,22 @@ static enum tide_metric chosen_metric(const struct export_options *options)
     return TIDE_METRIC_PEAK;
 }
 
+/* What Caliper's own tools would have recorded: its trace, and hatchet's profile. */
+static const char CALI_QUERY[] =
+    "SELECT region,mem.alloc,mem.free,event.begin#region,event.end#region,"
+    "event.set#event,alloc.uid,alloc.address,alloc.total_size,mem.active,"
+    "alloc.region.highwatermark,thread AS pthread.id,process,time.offset.ns "
+    "FORMAT cali";
+static const char SPLIT_QUERY[] =
+    "SELECT count() AS Allocs,sum(size) AS Bytes UNIT B,max(size) AS \"Max size\" UNIT "
+    "B,inclusive_count() AS \"Allocs (inc)\",inclusive_sum(size) AS \"Bytes (inc)\" UNIT "
+    "B,region GROUP BY region WHERE mem.alloc FORMAT json-split";
+
+static bool is_query(const struct export_options *options)
+{
+    return FORMATS[options->format].traits & TIDE_EXPORT_QUERY;
+}
+
 /* --- Write --------------------------------------------------------------------------- */
 
 static int fail_file(const struct tide_export_file *file, int error)
@@ -193,12 +213,42 @@ static bool is_trace(const char *name, const struct tide_trace *trace)
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+/* -1 or the exit status. */
+static int answer_to(const struct tide_export_file *file,
+                     const struct export_options *options,
+                     const struct tide_arguments *rest)
+{
+    const bool cali = strcmp(FORMAT_WORDS[options->format], "cali") == 0;
+    const char *const text = cali ? CALI_QUERY : SPLIT_QUERY;
+    const struct tide_query_request request = {
+        .text = text,
+        .length = strlen(text),
+        .traces = rest->list,
+        .trace_count = rest->count,
+        .fd = file->fd,
+    };
+    struct tide_opened opened;
+    if (rest->count > 1)
+        return tide_fail_usage(&tide_cmd_export, "one trace at a time");
+    int result = tide_open_trace_only(rest->count ? rest->list[0] : NULL, &opened);
+    if (result >= 0)
+        return result;
+    if (is_trace(options->output, opened.trace))
+        result = tide_fail("%s: this is the trace itself", file->name);
+    tide_opened_close(&opened);
+    if (result < 0)
+        result = tide_run_query(&request);
+    return result ? result : -1;
+}
+
 /* Load what REST names and export it to FILE.  -1 or the exit status. */
 static int export_to(const struct tide_export_file *file,
                      const struct export_options *options,
                      const struct tide_arguments *rest)
 {
     struct tide_opened opened;
+    if (is_query(options))
+        return answer_to(file, options, rest);
     const int done = tide_open_trace(&tide_cmd_export, rest, &opened);
     if (done >= 0)
         return done;
@@ -251,6 +301,8 @@ const struct tide_command tide_cmd_export = {
         "  callgrind        a graph of calls: KCachegrind, callgrind_annotate\n"
         "  sqlite           a database: sites, stacks, frames, blocks\n"
         "  csv, tsv, ndjson a line per block\n"
+        "  cali             Caliper's trace: cali-query, caliperreader\n"
+        "  json-split       Caliper's profile by region: hatchet\n"
         "\n"
         "options\n"
         "  --to FORMAT      one of these\n"

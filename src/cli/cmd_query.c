@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/query_text.h"
 #include "cli/run_query.h"
+#include "cli/sql_query.h"
 
 /* In the order of enum tide_query_source. */
 static const char *const SOURCE_WORDS[] = {"events",  "blocks",   "snapshots",
@@ -33,6 +34,7 @@ static int parse(int argc, char **argv, struct query_options *options,
         {.name = "from", .choice = &options->source, .words = SOURCE_WORDS},
         {.name = "json", .flag = &options->json},
         {.name = "labelled", .flag = &options->labelled},
+        {.name = "sql", .flag = &options->sql},
         {.name = "max-memory", .bytes = &options->budget},
         {.name = "threads", .letter = 'j', .count = &options->threads},
         {.name = NULL},
@@ -89,6 +91,8 @@ static int run(int argc, char **argv)
                                         ? TIDE_FROM_EVENTS
                                         : (enum tide_query_source)options.source,
                                     options.json);
+    else if (done < 0 && options.sql)
+        done = tide_sql_query(&rest, request.text, options.json);
     else if (done < 0)
         done = tide_run_query(&request);
     tide_text_release(&text);
@@ -129,6 +133,7 @@ const struct tide_command tide_cmd_query = {
         "  --explain            say what the query would do, and do not do it\n"
         "  --json               the answer with schema, columns and rows\n"
         "  --labelled           only blocks with a label make rows\n"
+        "  --sql                the query is SQL, on the tables of export --to sqlite\n"
         "  --max-memory SIZE    for groups and rows (default: 1G); 0: no limit\n"
         "  -j, --threads N      at most N traces at the same time\n"
         "\n"

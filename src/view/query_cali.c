@@ -21,6 +21,7 @@ enum {
     TIDE_CALI_PATH = 276,    /* scope thread, nested */
     TIDE_CALI_VALUE = 85,    /* as value */
     TIDE_CALI_METRIC = 2133, /* as value, may be summed up */
+    TIDE_CALI_WATER = 2125,  /* the same of the process */
     TIDE_CALI_GLOBAL = 588,  /* scope process, of the run */
 };
 
@@ -85,23 +86,32 @@ static uint32_t add_attribute(struct tide_query_view *view, const char *name,
     return add_node(view, TIDE_CALI_NAME, name, chain);
 }
 
-static unsigned properties_of(uint64_t type, bool metric)
+/* The attribute of COLUMN, if it is one of the rows. */
+static enum tide_attribute_id source_of(const struct tide_plan *plan, size_t column)
 {
-    if (type == TIDE_VALUE_PATH)
-        return TIDE_CALI_PATH;
-    if (type == TIDE_VALUE_STRING)
-        return TIDE_CALI_STRING;
-    const bool number =
-        type == TIDE_VALUE_INT || type == TIDE_VALUE_UINT || type == TIDE_VALUE_REAL;
-    return metric && number ? TIDE_CALI_METRIC : TIDE_CALI_VALUE;
+    const size_t slot = plan->cells[plan->columns[column].cell].slot;
+    return slot == SIZE_MAX ? TIDE_NO_ATTRIBUTE : plan->slots[slot].attribute;
 }
 
 /* Can the values of COLUMN be summed up?  Sizes can, and what was summed up before. */
 static bool is_metric(const struct tide_plan *plan, size_t column)
 {
-    const size_t slot = plan->cells[plan->columns[column].cell].slot;
-    return slot == SIZE_MAX ||
-           plan->slots[slot].attribute == TIDE_ATTRIBUTE_ALLOC_TOTAL_SIZE;
+    return plan->cells[plan->columns[column].cell].slot == SIZE_MAX ||
+           source_of(plan, column) == TIDE_ATTRIBUTE_ALLOC_TOTAL_SIZE;
+}
+
+static unsigned properties_of(const struct tide_plan *plan, size_t column,
+                              uint64_t type)
+{
+    if (type == TIDE_VALUE_PATH)
+        return TIDE_CALI_PATH;
+    if (type == TIDE_VALUE_STRING)
+        return TIDE_CALI_STRING;
+    if (source_of(plan, column) == TIDE_ATTRIBUTE_HIGH_WATER)
+        return TIDE_CALI_WATER;
+    const bool number =
+        type == TIDE_VALUE_INT || type == TIDE_VALUE_UINT || type == TIDE_VALUE_REAL;
+    return number && is_metric(plan, column) ? TIDE_CALI_METRIC : TIDE_CALI_VALUE;
 }
 
 static uint32_t attribute_of(struct tide_query_view *view, size_t column, uint64_t type)
@@ -118,8 +128,8 @@ static uint32_t attribute_of(struct tide_query_view *view, size_t column, uint64
                                        type_node(TIDE_VALUE_STRING));
         above = add_node(view, cali->unit, about->unit, above);
     }
-    *known = add_attribute(view, about->title,
-                           properties_of(type, is_metric(view->plan, column)), above);
+    *known = add_attribute(view, about->title, properties_of(view->plan, column, type),
+                           above);
     return *known;
 }
 
