@@ -11,6 +11,7 @@
 
 #include "model/grow.h"
 #include "view/query_view.h"
+#include "view/utf8.h"
 
 enum {
     TIDE_CALI_NAME = 8,        /* cali.attribute.name */
@@ -49,16 +50,24 @@ static unsigned type_node(uint64_t type)
     return NODES[type];
 }
 
-/* Inside strings \ , = are escaped, a newline is \n, other controls are dropped. */
+/* Inside strings \ , = are escaped, a newline is \n, other controls are dropped; what is no
+ * character at all stands as \xNN. */
 static void add_escaped(struct tide_text *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '\n')
+    size_t left = strlen(text);
+    while (left) {
+        uint32_t character;
+        const size_t size = tide_utf8_decode(text, left, &character);
+        if (size == 0)
+            tide_text_addf(out, "\\\\x%02x", (unsigned char)*text);
+        else if (character == '\n')
             tide_text_add(out, "\\n");
-        else if (strchr("\\,=", *text))
+        else if (size == 1 && strchr("\\,=", *text))
             tide_text_addf(out, "\\%c", *text);
-        else if ((unsigned char)*text >= 0x20 && *text != 0x7f)
-            tide_text_add_bytes(out, text, 1);
+        else if (character >= 0x20 && (character < 0x7f || character > 0x9f))
+            tide_text_add_bytes(out, text, size);
+        text += size ? size : 1;
+        left -= size ? size : 1;
     }
 }
 

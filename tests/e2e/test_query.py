@@ -1,0 +1,270 @@
+"""tests/e2e/test_query.py - queries, against what programs counted themselves, what the
+report says, and readers of their own."""
+import json
+import os
+import subprocess
+import tempfile
+
+import cali_reader
+import exports
+import tide
+
+NASTY = 'bad\x1b[2J,"name"'
+TREE = "SELECT function,count() GROUP BY function WHERE mem.alloc FORMAT tree"
+LABELS = "SELECT mem.alloc,count() GROUP BY mem.alloc WHERE mem.alloc FORMAT table"
+SIZES = ("SELECT mem.alloc,alloc.total_size,count() "
+         "GROUP BY mem.alloc,alloc.total_size WHERE mem.alloc FORMAT table")
+
+
+def query(*words, status=0, text=None):
+    done = subprocess.run([tide.TIDEMARK, "query", *words], capture_output=True, text=True,
+                          input=text, timeout=300, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"{words}: {done.returncode}: {done.stderr}")
+    return done.stderr if status else done.stdout
+
+
+def rows(trace, text):
+    return [tuple(row) for row in json.loads(query("--json", trace, text))["rows"]]
+
+
+class Tutorial(tide.Case):
+    """The tutorial's three questions about tests/programs/phases.c."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.recorded = exports.record("phases")
+        cls.own = cls.recorded.own_count()
+
+    def test_allocations_per_function(self):
+        counts = dict(rows(self.recorded.trace, TREE))
+        self.assertEqual(counts["main"], 1)
+        self.assertEqual(counts["main/solve"], 101 + self.own["churn"])
+        self.assertEqual(counts["main/" + NASTY], 1)
+        self.assertEqual(counts["produce"], self.own["handed"])
+
+    def test_tree_is_laid_out_as_in_the_tutorial(self):
+        lines = query(self.recorded.trace, TREE).splitlines()
+        width = len("  bad\\x1b[2J,\"name\"")
+        self.assertEqual(lines[0], "Path".ljust(width) + " count ")
+        self.assertEqual(lines[1], "main".ljust(width) + "     1 ")
+        self.assertEqual(lines[2], "  solve".ljust(width) + "   201 ")
+
+    def test_labels_name_their_allocation(self):
+        counts = dict(rows(self.recorded.trace, LABELS))
+        self.assertEqual(counts["row"], 100)
+        self.assertEqual(counts["matrix"], 1)
+        self.assertEqual(counts[NASTY], 1)
+        summary = self.recorded.report()["summary"]
+        self.assertEqual(sum(counts.values()), summary["alloc_calls"])
+
+    def test_labels_by_size(self):
+        counts = {row[:2]: row[2] for row in rows(self.recorded.trace, SIZES)}
+        self.assertEqual(counts["row", 200], 100)
+        self.assertEqual(counts["matrix", 7000], 1)
+        self.assertEqual(counts["malloc", 64], self.own["churn"])
+        self.assertEqual(counts["malloc", 1000], self.own["handed"])
+
+    def test_through_calipers_variables(self):
+        for services, options in (("alloc,sysalloc,trace,report", ()),
+                                  ("alloc,trace,report", ("--labelled",))):
+            env = dict(os.environ, CALI_SERVICES_ENABLE=services, CALI_REPORT_CONFIG=LABELS)
+            with tempfile.TemporaryDirectory() as folder:
+                run = tide.Recorded([tide.program("phases")], env=env, folder=folder)
+                answer = query(*options, run.trace, LABELS)
+            self.assertEqual(run.stdout.split("\n", 1)[1], answer)
+            self.assertEqual("malloc" in answer, "sysalloc" in services)
+
+    def test_run_refuses_a_mistake_before_it_starts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = tide.Recorded([tide.program("phases")], ("--query", "SELECT nix"),
+                                folder=folder)
+            self.assertFalse(os.path.exists(run.trace))
+        self.assertEqual(run.status, 2)
+        self.assertEqual(run.stdout, "")
+        self.assertIn("nix", run.done.stderr)
+
+
+class SameAsTheReport(tide.Case):
+    RUNS = (("phases",), ("ground_threads", "4", "2000"), ("all_calls",), ("new_delete",),
+            ("family",), ("marks",), ("maps",))
+
+    def test_sums(self):
+        for run in self.RUNS:
+            trace = exports.record(*run).trace
+            summary = tide.report(trace)["summary"]
+            with self.subTest(run=run):
+                self.assertEqual(rows(trace, "SELECT count(),sum(size) WHERE mem.alloc"),
+                                 [(summary["alloc_calls"], summary["allocated_bytes"] or
+                                   (0 if summary["alloc_calls"] else None))])
+                found = rows(trace, "SELECT count(),sum(size) FROM blocks WHERE temporary")
+                self.assertEqual((found[0][0], found[0][1] or 0),
+                                 (summary["temporary_calls"], summary["temporary_bytes"]))
+                found = rows(trace, "SELECT count(),sum(size) FROM blocks WHERE live")
+                self.assertEqual((found[0][0], found[0][1] or 0),
+                                 (summary["live_blocks"], summary["live_bytes"]))
+
+    def test_peak(self):
+        for run in self.RUNS:
+            trace = exports.record(*run).trace
+            peak = tide.report(trace)["summary"]["peak_bytes"]
+            with self.subTest(run=run):
+                found = rows(trace, "SELECT sum(size) FROM blocks WHERE peak")
+                self.assertEqual(found[0][0] or 0, peak)
+                found = rows(trace, "SELECT sum(size) FROM snapshots WHERE snapshot=peak")
+                self.assertEqual(found[0][0] or 0, peak)
+
+    def test_spaces(self):
+        trace = exports.record("maps").trace
+        spaces = {row["space"]: row for row in tide.report(trace)["spaces"]}
+        found = dict(rows(trace, "SELECT space,count() WHERE mem.alloc GROUP BY space"))
+        self.assertEqual(found.get("mmap", 0), spaces["mmap"]["alloc_calls"])
+
+    def test_foreign_frees(self):
+        trace = exports.record("phases").trace
+        self.assertEqual(
+            rows(trace, "SELECT region,thread.name,count() FROM blocks WHERE foreign "
+                        "GROUP BY region,thread.name"), [("produce", "maker", 25)])
+
+    def test_functions(self):
+        trace = exports.record("phases").trace
+        flat = {row["function"]: row for row in tide.report(trace, "--total", "--flat")["rows"]}
+        for leaf, count in rows(trace, "SELECT leaf,count() FROM blocks GROUP BY leaf"):
+            self.assertEqual(count, flat[leaf]["calls"], leaf)
+
+
+class Exports(tide.Case):
+    def test_cali(self):
+        trace = exports.record("phases").trace
+        reader = cali_reader.Reader(exports.export(trace, "cali").decode())
+        summary = tide.report(trace)["summary"]
+        births = [row for row in reader.records if "mem.alloc" in row]
+        deaths = [row for row in reader.records if "mem.free" in row]
+        self.assertEqual(len(births), summary["alloc_calls"])
+        self.assertEqual(len(deaths), summary["free_calls"])
+        self.assertEqual(sum(row["alloc.total_size"] for row in births),
+                         summary["allocated_bytes"])
+        self.assertEqual(sum(row["alloc.total_size"] for row in births + deaths),
+                         summary["live_bytes"])
+        self.assertEqual(len({row["alloc.uid"] for row in births}), len(births))
+        rows_of = [row for row in births if row["mem.alloc"] == "row"]
+        self.assertEqual(len(rows_of), 100)
+        self.assertTrue(all(row["region"] == ["main", "solve"] for row in rows_of))
+        # Controls are dropped, commas and the like come back.
+        nasty = [row for row in births if row["mem.alloc"].startswith("bad")]
+        self.assertEqual([row["mem.alloc"] for row in nasty], [NASTY.replace("\x1b", "")])
+        csv = exports.export(trace, "csv", "--all").decode()
+        for row in births:
+            self.assertIn(f",0x{row['alloc.address']:x},", csv)
+        self.assertIn("tidemark.version", reader.globals)
+
+    def test_json_split(self):
+        trace = exports.record("phases").trace
+        found = {tuple(row["path"]): row for row in cali_reader.read_split(
+            exports.export(trace, "json-split").decode())}
+        self.assertEqual(found["main", "solve"]["Allocs"], 201)
+        self.assertEqual(found["main", "solve"]["Bytes"], 100 * 200 + 7000 + 100 * 64)
+        self.assertEqual(found["main",]["Allocs (inc)"], 203)
+        self.assertEqual(found["main",]["Bytes"], 5000)
+        self.assertEqual(found["main", NASTY]["Max size"], 300)
+
+    def test_readers_notice_broken_files(self):
+        good = exports.export(exports.record("marks").trace, "cali").decode()
+        for broken in (good.replace("id=13", "id=12", 1), good.replace("attr=8", "attr=99", 1),
+                       good + "\n", good + "__rec=ctx\n"):
+            self.assertRaises((ValueError, KeyError), cali_reader.Reader, broken)
+
+
+class AnyNames(tide.Case):
+    def test_json_is_valid_and_keeps_names_and_addresses(self):
+        for name in ("odd_names", "phases"):
+            trace = exports.record(name).trace
+            blocks = [json.loads(line) for line in
+                      exports.export(trace, "ndjson", "--all").splitlines()]
+            addresses = {block["id"]: int(block["address"], 16) for block in blocks}
+            found = json.loads(query(trace, "SELECT *,stack FROM blocks FORMAT json"))
+            self.assertGreater(len(found), 0)
+            for row in found:
+                self.assertEqual(int(row["alloc.address"], 16), addresses[row["alloc.uid"]])
+            for form in ("json(object)", "json(pretty)", "json(quote-all)"):
+                self.assertTrue(json.loads(query(trace, f"SELECT * FORMAT {form}")))
+            cali_reader.read_split(query(
+                trace, "SELECT region,leaf,count() GROUP BY region,leaf FORMAT json-split"))
+            cali_reader.Reader(query(trace, "SELECT * FORMAT cali"))
+
+    def test_terminals_are_safe(self):
+        trace = exports.record("phases").trace
+        for form in ("table", "tree", "csv", "tsv", "markdown", "expand",
+                     'format("%region% %label%")'):
+            text = query(trace, f"SELECT region,label,count() GROUP BY region,label "
+                                f"FORMAT {form}")
+            self.assertIn("bad", text)
+            self.assertNotIn("\x1b", text)
+
+
+class Commands(tide.Case):
+    def test_query_from_elsewhere(self):
+        trace = exports.record("marks").trace
+        wanted = query(trace, LABELS)
+        self.assertEqual(query(trace, "-", text=LABELS), wanted)
+        with tempfile.NamedTemporaryFile("w", suffix=".calql") as file:
+            file.write(LABELS.replace(" ", "\n"))
+            file.flush()
+            self.assertEqual(query("-q", file.name, trace), wanted)
+
+    def test_several_traces(self):
+        traces = [exports.record("marks").trace, exports.record("phases").trace]
+        one, two = (rows(trace, "SELECT count(),sum(size)")[0] for trace in traces)
+        done = json.loads(query("--json", *traces, "SELECT count(),sum(size)"))
+        self.assertEqual(done["rows"], [[one[0] + two[0], one[1] + two[1]]])
+        done = json.loads(query("--json", *traces, "SELECT rank,count() GROUP BY rank"))
+        self.assertEqual(done["rows"], [[0, one[0]], [1, two[0]]])
+        done = query(*traces, "SELECT trace,mem.alloc WHERE mem.alloc FORMAT ndjson")
+        self.assertEqual(len(done.splitlines()),
+                         sum(rows(trace, "SELECT count() WHERE mem.alloc")[0][0]
+                             for trace in traces))
+
+    def test_iterations_and_snapshots(self):
+        trace = exports.record("marks").trace
+        self.assertEqual(
+            rows(trace, "SELECT event,count() WHERE event.begin#region=solve GROUP BY event"),
+            [(i, 1) for i in range(5)])
+        self.assertEqual(
+            rows(trace, "SELECT label,size FROM snapshots WHERE snapshot='before the end'"),
+            [("x", 800)])
+
+    def test_mistakes(self):
+        trace = exports.record("marks").trace
+        self.assertIn("^~~", query(trace, "SELECT nix", status=2))
+        self.assertIn("which query", query(trace, status=2))
+        self.assertIn("no such file", query("/nowhere.tide", "SELECT size", status=1))
+        self.assertIn("--max-memory", query("--max-memory", "1K",
+                                            exports.record("phases").trace,
+                                            "SELECT alloc.uid,size ORDER BY size", status=1))
+        self.assertIn("no such column", query("--sql", trace, "select nix from blocks",
+                                              status=2))
+
+    def test_sql(self):
+        trace = exports.record("phases").trace
+        found = json.loads(query("--sql", "--json", trace,
+                                 "select label, count(*) n from blocks where label = 'row' "
+                                 "group by label"))
+        self.assertEqual(found["rows"], [{"label": "row", "n": 100}])
+
+    def test_attributes(self):
+        trace = exports.record("phases").trace
+        found = json.loads(query("--attributes", "--json", trace))
+        counts = {row["name"]: row["rows"] for row in found["attributes"]}
+        summary = tide.report(trace)["summary"]
+        self.assertGreaterEqual(counts["mem.alloc"], summary["alloc_calls"])
+        self.assertEqual(counts["label"], 102)
+        text = query("--attributes", "--from", "blocks", trace)
+        self.assertIn("lifetime", text)
+        self.assertLess(max(map(len, text.splitlines())), 130)
+
+    def test_explain_does_nothing(self):
+        self.assertIn("by mem.alloc", query("--explain", "/nowhere.tide", LABELS))
+
+
+if __name__ == "__main__":
+    tide.main()
