@@ -322,7 +322,7 @@ enum tide_status tide_branches_build(const struct tide_rows *rows,
     *out = (struct tide_branches){0};
     if (rows->tree_count == 0)
         return TIDE_OK;
-    const uint64_t total = rows->total_bytes;
+    const uint64_t total = rows->tree[0].bytes; /* with a focus: what that has */
     struct builder builder = {.rows = rows, .options = options, .out = out};
     builder.least = total / 100 * options.percent + total % 100 * options.percent / 100;
     const bool built =

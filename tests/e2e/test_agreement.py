@@ -150,7 +150,7 @@ class Words(tide.Case):
 
     def test_totals_of_histograms_are_those_of_the_rows(self):
         made = record("labels")
-        for options, calls in ((), 3), (("--size", "1000..1000"), 1):
+        for options, calls in ((), 4), (("--size", "1000..1000"), 1):
             found = made.report("--sizes", *options)
             for total, key in (("total_calls", "requested_calls"),
                                ("total_bytes", "requested_bytes")):
@@ -164,6 +164,14 @@ class Words(tide.Case):
         self.assertTrue(empty)
         for row in empty:
             self.assertEqual(row["site"]["most_time_s"], row["site"]["first_s"])
+
+    def test_callers_of_little(self):
+        """Less than what trees fold is not nothing, when it is what was asked for."""
+        trace = record("labels").trace
+        for shape in ("--callers", "--sandwich"):
+            text = run("report", trace, "--leaks", shape, "keep_little")
+            self.assertNotIn("No stack has", text)
+            self.assertEqual(text.count(" 16 B "), 1 if shape == "--callers" else 2)
 
     def test_no_gap_below_a_sandwich_of_nothing(self):
         text = run("report", self.made.trace, "--sandwich", "no_such_function")

@@ -1,5 +1,5 @@
 /* tests/programs/labels.c - named blocks: one that moves, a mapping, one named inside; and
- * a mapping with a hole.
+ * a mapping with a hole.  A little is kept as well.
  *
  * Says where they are.
  */
@@ -18,8 +18,16 @@ static char *map(void)
                 0);
 }
 
+static void *volatile little;
+
+__attribute__((noinline)) static void keep_little(void)
+{
+    little = malloc(16);
+}
+
 int main(void)
 {
+    keep_little();
     char *const first = malloc(FIRST);
     tide_label(first, "moved", FIRST);
     char *const moved = realloc(first, MOVED);
