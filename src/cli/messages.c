@@ -7,16 +7,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Names come from outside: a control byte in one must not reach the terminal. */
+#include "base/text.h"
+#include "view/names.h"
+
+/* Names come from outside: a control character in one must not reach the terminal. */
 static void write_clean(const char *line)
 {
-    for (; *line; line++) {
-        const unsigned char byte = (unsigned char)*line;
-        if (byte < 0x20 || byte == 0x7f)
-            (void)fprintf(stderr, "\\x%02x", byte);
-        else
-            (void)fputc(byte, stderr);
-    }
+    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
+    struct tide_text safe = {0};
+    tide_name_safe(&safe, line, &PLAIN);
+    (void)fputs(safe.failed || !safe.bytes ? "out of memory" : safe.bytes, stderr);
+    tide_text_release(&safe);
 }
 
 __attribute__((format(printf, 1, 0))) static void say(const char *format,

@@ -222,6 +222,14 @@ static void shows_control_bytes_instead_of_obeying_them(void **state)
     assert_int_equal(parse("probe --rows \033]0;x", true, &o), 2);
     assert_null(strchr(o.said, '\033'));
     assert_non_null(strstr(o.said, "\\x1b]0;x"));
+    /* C1: a terminal takes it for ESC [, and bytes that are no UTF-8 for anything. */
+    assert_int_equal(parse("probe --rows \xc2\x9b"
+                           "31m\x9bz",
+                           true, &o),
+                     2);
+    assert_non_null(strstr(o.said, "\\xc2\\x9b31m\\x9bz"));
+    assert_int_equal(parse("probe --rows \xc3\xa9", true, &o), 2);
+    assert_non_null(strstr(o.said, "\xc3\xa9"));
 }
 
 static void reads_pairs_and_ranges(void **state)
