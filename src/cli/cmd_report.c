@@ -1,5 +1,6 @@
 /* cli/cmd_report.c - tidemark report: where did the memory go? */
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -188,6 +189,16 @@ static enum tide_metric chosen_metric(const struct tide_report_options *options)
     return TIDE_METRIC_PEAK;
 }
 
+/* Print what there is when it is much. */
+static void spill(struct tide_text *text)
+{
+    enum { TIDE_SPILL_BYTES = 1 << 20 };
+    if (text->length < TIDE_SPILL_BYTES)
+        return;
+    (void)fwrite(text->bytes, 1, text->length, stdout); /* main looks at ferror */
+    tide_text_clear(text);
+}
+
 static enum tide_status report_data(const struct tide_model *model,
                                     const struct tide_report_options *options,
                                     struct tide_text *out)
@@ -212,6 +223,7 @@ static enum tide_status report_data(const struct tide_model *model,
         .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
         .sources = options->sources,
         .timeline = options->timeline,
+        .spill = spill,
     };
     if (!status && options->json)
         tide_view_report_json(out, &report);
@@ -248,7 +260,7 @@ static int open_wanted(struct tide_report_options *options,
 static bool has_ranks(const struct tide_trace *trace)
 {
     for (size_t i = 0; i < trace->process_count; i++)
-        if (trace->processes[i].rank >= 0)
+        if (trace->processes[i].ranked)
             return true;
     return false;
 }

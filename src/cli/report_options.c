@@ -281,6 +281,11 @@ struct tide_rows_request tide_report_request(const struct tide_report_options *o
         .hide = options->hide,
         .focus = options->focus,
     };
+    if (shape == TIDE_SHAPE_FLAT || shape == TIDE_SHAPE_GPROF)
+        request.shapes = TIDE_BUILD_FLAT;
+    else
+        request.shapes =
+            shape == TIDE_SHAPE_STACKS ? TIDE_BUILD_STACKS : TIDE_BUILD_TREE;
     if (shape == TIDE_SHAPE_BOTTOM_UP)
         request.part = TIDE_TREE_UP;
     if (shape == TIDE_SHAPE_CALLERS || shape == TIDE_SHAPE_SANDWICH)

@@ -96,12 +96,12 @@ static bool means_either(const char *pattern, const char *name, uint32_t number)
 }
 
 /* Is RANK one of the numbers of LIST? */
-static bool means_rank(const char *list, int64_t rank)
+static bool means_rank(const char *list, uint64_t rank)
 {
-    while (list && rank >= 0) {
+    while (list) {
         char *end;
         const unsigned long long number = strtoull(list, &end, 10);
-        if (end != list && (*end == '\0' || *end == '|') && number == (uint64_t)rank)
+        if (end != list && (*end == '\0' || *end == '|') && number == rank)
             return true;
         const char *const next = strchr(list, '|');
         list = next ? next + 1 : NULL;
@@ -117,7 +117,8 @@ static bool takes_thread(const struct tide_model *model,
         thread->process < model->trace->process_count
             ? &model->trace->processes[thread->process]
             : NULL;
-    if (filter->rank && !(process && means_rank(filter->rank, process->rank)))
+    if (filter->rank &&
+        !(process && process->ranked && means_rank(filter->rank, process->rank)))
         return false;
     return means_either(filter->thread, thread->name, thread->tid) &&
            means_either(filter->process,

@@ -1,4 +1,4 @@
-/* model/grow.h - arrays that double.
+/* model/grow.h - arrays that grow.
  *
  * For: model/.
  */

@@ -329,8 +329,16 @@ enum tide_tree_part {
     TIDE_TREE_CALLEES, /* from the focus on, what it calls below */
 };
 
+/* Which shapes are built, beside the stacks: with a million stacks each takes its time. */
+enum tide_rows_shape {
+    TIDE_BUILD_FLAT = 1,
+    TIDE_BUILD_TREE = 2,
+    TIDE_BUILD_STACKS = 4, /* the stacks alone */
+};
+
 /* What rows are asked for. */
 struct tide_rows_request {
+    unsigned shapes; /* of enum tide_rows_shape; 0: all */
     enum tide_metric metric;
     enum tide_space space;
     struct tide_filter filter;

@@ -1,7 +1,7 @@
 /* model/rows.c - from sites to what the views print.
  *
- * One pass over the sites that have anything of the metric: each stack is turned into
- * calls once, and every shape takes what it needs of them.
+ * A pass over the sites that have anything of the metric, for each shape that is asked
+ * for.
  */
 #include <stdlib.h>
 
@@ -21,8 +21,8 @@ static int by_weight(const void *one, const void *other)
     return (a->site > b->site) - (a->site < b->site);
 }
 
-/* The sites that have anything, largest first: so the heaviest give functions and tree
- * rows their lines. */
+/* The sites that have anything, largest first: so the heaviest give functions their
+ * lines. */
 static enum tide_status list_stacks(const struct tide_model *model,
                                     const struct tide_chosen *chosen,
                                     struct tide_rows *rows)
@@ -78,33 +78,94 @@ static struct tide_branch_path part_of(const struct tide_paths *paths,
     return path;
 }
 
+/* Walk the stack that is number INDEX of the rows. */
+static enum tide_status walk(const struct tide_model *model,
+                             const struct tide_rows *rows, struct tide_paths *paths,
+                             size_t index)
+{
+    return tide_paths_walk(paths, model->sites[rows->stacks[index].site].stack);
+}
+
+static struct tide_amount amount_of(const struct tide_rows *rows, size_t index)
+{
+    return (struct tide_amount){rows->stacks[index].bytes, rows->stacks[index].calls};
+}
+
+static enum tide_status add_flat(const struct tide_model *model, struct tide_rows *rows,
+                                 struct tide_paths *paths)
+{
+    struct tide_flat_builder flat = {0};
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < rows->stack_count && !status; i++) {
+        status = walk(model, rows, paths, i);
+        if (!status)
+            status = tide_flat_add(&flat, rows, paths, (uint32_t)i, amount_of(rows, i));
+    }
+    if (!status)
+        tide_flat_finish(rows);
+    tide_flat_release(&flat);
+    return status;
+}
+
+/* A stack of the rows, to be sorted by where it is among all stacks. */
+struct placed {
+    uint32_t node, index;
+};
+
+static int by_node(const void *one, const void *other)
+{
+    const struct placed *const a = one;
+    const struct placed *const b = other;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* The stacks in an order in which neighbours have callers in common; owned by the caller,
+ * NULL without memory. */
+static struct placed *order_stacks(const struct tide_model *model,
+                                   const struct tide_rows *rows)
+{
+    struct placed *const order = calloc(rows->stack_count + 1, sizeof(*order));
+    for (size_t i = 0; order && i < rows->stack_count; i++)
+        order[i] =
+            (struct placed){model->sites[rows->stacks[i].site].stack, (uint32_t)i};
+    if (order && rows->stack_count)
+        qsort(order, rows->stack_count, sizeof(*order), by_node);
+    return order;
+}
+
+static enum tide_status add_tree(const struct tide_model *model,
+                                 const struct tide_rows_request *request,
+                                 struct tide_rows *rows, struct tide_paths *paths)
+{
+    struct tide_tree_builder tree = {0};
+    struct placed *const order = order_stacks(model, rows);
+    enum tide_status status = order ? TIDE_OK : TIDE_ENOMEM;
+    for (size_t i = 0; i < rows->stack_count && !status; i++) {
+        const uint32_t index = order[i].index;
+        status = walk(model, rows, paths, index);
+        const struct tide_branch_path path = part_of(paths, request);
+        if (!status && path.count)
+            status = tide_tree_add(&tree, rows, path, amount_of(rows, index), index);
+    }
+    if (!status)
+        status = tide_tree_finish(&tree, rows);
+    free(order);
+    tide_tree_release(&tree);
+    return status;
+}
+
+/* Functions get their lines from the heaviest stack, so the flat rows come first. */
 static enum tide_status add_shapes(const struct tide_model *model,
                                    const struct tide_rows_request *request,
                                    struct tide_rows *rows, struct tide_paths *paths)
 {
-    struct tide_flat_builder flat = {0};
-    struct tide_tree_builder tree = {0};
     enum tide_status status = TIDE_OK;
-    for (size_t i = 0; i < rows->stack_count && !status; i++) {
-        const struct tide_stack_row *const row = &rows->stacks[i];
-        const struct tide_amount amount = {row->bytes, row->calls};
-        status = tide_paths_walk(paths, model->sites[row->site].stack);
-        if (!status)
-            status = tide_flat_add(&flat, rows, paths, (uint32_t)i, amount);
-        if (status)
-            break;
-        const struct tide_branch_path path = part_of(paths, request);
-        if (path.count)
-            status = tide_tree_add(&tree, rows, path, amount);
-    }
+    if (!request->shapes || request->shapes & TIDE_BUILD_FLAT)
+        status = add_flat(model, rows, paths);
+    if (!status && (!request->shapes || request->shapes & TIDE_BUILD_TREE))
+        status = add_tree(model, request, rows, paths);
     rows->functions = paths->functions;
     rows->function_count = paths->function_count;
-    if (!status)
-        status = tide_tree_finish(&tree, rows);
-    if (!status)
-        tide_flat_finish(rows);
-    tide_flat_release(&flat);
-    tide_tree_release(&tree);
     return status;
 }
 

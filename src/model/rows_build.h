@@ -26,7 +26,13 @@ struct tide_flat_builder {
 struct tide_tree_builder {
     size_t row_capacity;
     uint32_t *callers; /* owned, per row: the row it is called from */
-    size_t caller_capacity;
+    uint32_t
+        *ranks; /* owned, per row: of its heaviest stack, which gives it its line */
+    size_t caller_capacity, rank_capacity;
+    struct tide_trail {
+        uint32_t function, row;
+    } * trail; /* owned: the branch that was added last, from the root on */
+    size_t trail_count, trail_capacity;
     uint32_t *slots; /* owned: row of (caller's row, function); 0: none */
     size_t mask;
 };
@@ -39,9 +45,11 @@ enum tide_status tide_flat_add(struct tide_flat_builder *builder,
 void tide_flat_finish(struct tide_rows *rows);
 void tide_flat_release(struct tide_flat_builder *builder);
 
+/* Add the stack that is number RANK of the rows; they may come in any order, and those
+ * that begin alike best one after the other. */
 enum tide_status tide_tree_add(struct tide_tree_builder *builder,
                                struct tide_rows *rows, struct tide_branch_path path,
-                               struct tide_amount amount);
+                               struct tide_amount amount, uint32_t rank);
 enum tide_status tide_tree_finish(struct tide_tree_builder *builder,
                                   struct tide_rows *rows);
 void tide_tree_release(struct tide_tree_builder *builder);

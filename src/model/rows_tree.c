@@ -1,8 +1,9 @@
 /* model/rows_tree.c - the call tree, top down or bottom up.
  *
  * Children of one caller are merged by function.  They may be called from several lines
- * of it; the row shows the line of the heaviest stack, which comes first (see rows.c).
- * The tree is as deep as the stacks are, so nothing here recurses.
+ * of it; the row shows the line of the heaviest stack.  The tree is as deep as the stacks
+ * are, so nothing here recurses.  A stack mostly begins as the one before it: rows are
+ * looked up from where the two part.
  */
 #include <stdlib.h>
 
@@ -14,6 +15,8 @@ enum { TIDE_TREE_SLOTS_FIRST = 256 }; /* a power of two */
 void tide_tree_release(struct tide_tree_builder *builder)
 {
     free(builder->callers);
+    free(builder->ranks);
+    free(builder->trail);
     free(builder->slots);
     *builder = (struct tide_tree_builder){0};
 }
@@ -68,12 +71,14 @@ static enum tide_status add_row(struct tide_tree_builder *builder,
     if (!callers)
         return TIDE_ENOMEM;
     builder->callers = callers;
+    uint32_t *const ranks = tide_grown(builder->ranks, &builder->rank_capacity,
+                                       rows->tree_count + 1, sizeof(*ranks));
+    if (!ranks)
+        return TIDE_ENOMEM;
+    builder->ranks = ranks;
     callers[rows->tree_count] = caller;
-    tree[rows->tree_count++] = (struct tide_tree_row){
-        .function = call.function,
-        .file = call.file,
-        .line = call.line,
-    };
+    ranks[rows->tree_count] = UINT32_MAX;
+    tree[rows->tree_count++] = (struct tide_tree_row){.function = call.function};
     return TIDE_OK;
 }
 
@@ -105,19 +110,46 @@ static enum tide_status add_root(struct tide_tree_builder *builder,
     return add_row(builder, rows, 0, (struct tide_call){.function = UINT32_MAX});
 }
 
+/* Step from *ROW, DEPTH calls from the root, into CALL. */
+static enum tide_status step(struct tide_tree_builder *builder, struct tide_rows *rows,
+                             size_t depth, struct tide_call call, uint32_t *row)
+{
+    struct tide_trail *const trail = &builder->trail[depth];
+    if (depth < builder->trail_count && trail->function == call.function) {
+        *row = trail->row;
+        return TIDE_OK;
+    }
+    builder->trail_count = depth; /* from here on it is another branch */
+    const enum tide_status status = find_row(builder, rows, *row, call, row);
+    *trail = (struct tide_trail){call.function, *row};
+    builder->trail_count = depth + 1;
+    return status;
+}
+
 enum tide_status tide_tree_add(struct tide_tree_builder *builder,
                                struct tide_rows *rows, struct tide_branch_path path,
-                               struct tide_amount amount)
+                               struct tide_amount amount, uint32_t rank)
 {
     enum tide_status status = add_root(builder, rows);
     uint32_t row = 0;
+    struct tide_trail *const trail = tide_grown(
+        builder->trail, &builder->trail_capacity, path.count + 1, sizeof(*trail));
+    if (!trail)
+        return TIDE_ENOMEM;
+    builder->trail = trail;
     for (size_t done = 0; !status; done++) {
         rows->tree[row].bytes += amount.bytes;
         rows->tree[row].calls += amount.calls;
         if (done == path.count)
             break;
-        const size_t at = path.inward ? path.count - 1 - done : done;
-        status = find_row(builder, rows, row, path.calls[at], &row);
+        const struct tide_call *const call =
+            &path.calls[path.inward ? path.count - 1 - done : done];
+        status = step(builder, rows, done, *call, &row);
+        if (!status && rank < builder->ranks[row]) {
+            builder->ranks[row] = rank;
+            rows->tree[row].file = call->file;
+            rows->tree[row].line = call->line;
+        }
     }
     if (status)
         return status;
@@ -129,44 +161,67 @@ enum tide_status tide_tree_add(struct tide_tree_builder *builder,
 /* --- Order ---------------------------------------------------------------------------- */
 
 struct child {
-    uint32_t caller, row;
+    uint32_t row, rank;
     uint64_t bytes, calls;
 };
 
-static int by_caller_and_weight(const void *one, const void *other)
+static int by_weight(const void *one, const void *other)
 {
     const struct child *const a = one;
     const struct child *const b = other;
-    if (a->caller != b->caller)
-        return a->caller > b->caller ? 1 : -1;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes ? 1 : -1;
     if (a->calls != b->calls)
         return a->calls < b->calls ? 1 : -1;
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? 1 : -1;
     return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The children of one row, in a list of their own while they are sorted. */
+struct siblings {
+    struct child *list; /* owned */
+    size_t count, capacity;
+};
+
+/* Sort the children of CALLER, which are linked in any order. */
+static enum tide_status sort_children(const struct tide_tree_builder *builder,
+                                      struct tide_rows *rows, uint32_t caller,
+                                      struct siblings *siblings)
+{
+    siblings->count = 0;
+    for (uint32_t row = rows->tree[caller].first_child; row;
+         row = rows->tree[row].next) {
+        struct child *const list = tide_grown(siblings->list, &siblings->capacity,
+                                              siblings->count + 1, sizeof(*list));
+        if (!list)
+            return TIDE_ENOMEM;
+        siblings->list = list;
+        list[siblings->count++] = (struct child){
+            row, builder->ranks[row], rows->tree[row].bytes, rows->tree[row].calls};
+    }
+    if (siblings->count < 2)
+        return TIDE_OK;
+    qsort(siblings->list, siblings->count, sizeof(*siblings->list), by_weight);
+    rows->tree[caller].first_child = siblings->list[0].row;
+    for (size_t i = 0; i < siblings->count; i++)
+        rows->tree[siblings->list[i].row].next =
+            i + 1 < siblings->count ? siblings->list[i + 1].row : 0;
+    return TIDE_OK;
 }
 
 enum tide_status tide_tree_finish(struct tide_tree_builder *builder,
                                   struct tide_rows *rows)
 {
-    const enum tide_status status = add_root(builder, rows);
-    if (status)
-        return status;
-    const size_t count = rows->tree_count - 1;
-    struct child *const children = calloc(count + 1, sizeof(*children));
-    if (!children)
-        return TIDE_ENOMEM;
-    for (uint32_t row = 1; row <= count; row++)
-        children[row - 1] = (struct child){
-            builder->callers[row], row, rows->tree[row].bytes, rows->tree[row].calls};
-    qsort(children, count, sizeof(*children), by_caller_and_weight);
-    for (size_t i = 0; i < count; i++) {
-        const bool first = i == 0 || children[i - 1].caller != children[i].caller;
-        if (first)
-            rows->tree[children[i].caller].first_child = children[i].row;
-        else
-            rows->tree[children[i - 1].row].next = children[i].row;
+    struct siblings siblings = {0};
+    enum tide_status status = add_root(builder, rows);
+    for (uint32_t row = 1; !status && row < rows->tree_count; row++) {
+        struct tide_tree_row *const caller = &rows->tree[builder->callers[row]];
+        rows->tree[row].next = caller->first_child;
+        caller->first_child = row;
     }
-    free(children);
-    return TIDE_OK;
+    for (uint32_t row = 0; !status && row < rows->tree_count; row++)
+        status = sort_children(builder, rows, row, &siblings);
+    free(siblings.list);
+    return status;
 }

@@ -20,7 +20,7 @@ enum {
     TIDE_TROUBLES_MAX = 256, /* lines; more help nobody */
 };
 
-static const struct tide_process NEW_PROCESS = {.exe = "", .rank = -1};
+static const struct tide_process NEW_PROCESS = {.exe = ""};
 
 void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
                      struct tide_arena *arena, uint32_t process_limit)
@@ -276,7 +276,8 @@ static void note_process_begin(struct tide_notes *notes, uint32_t index,
     process->begin_ticks = birth ? birth : seen;
     process->exe = exe;
     process->argv = argv;
-    process->rank = rank <= INT64_MAX ? (int64_t)rank - 1 : -1;
+    process->ranked = rank > 0;
+    process->rank = rank ? rank - 1 : 0;
     saw_ticks(notes, seen);
 }
 

@@ -39,7 +39,8 @@ struct tide_mapping {
 
 struct tide_process {
     uint32_t pid, ppid;
-    int64_t rank;          /* in its MPI job; negative: none */
+    bool ranked;           /* it has an MPI rank */
+    uint64_t rank;         /* which */
     bool forked;           /* began by fork: unknown frees are inherited */
     bool main;             /* the program that was started */
     bool ended;            /* an end was recorded */

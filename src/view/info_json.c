@@ -86,8 +86,8 @@ static void add_processes(struct tide_json *json, const struct tide_trace *trace
         tide_json_open_row(json, NULL);
         tide_json_uint(json, "pid", process->pid);
         tide_json_uint(json, "parent", process->ppid);
-        if (process->rank >= 0)
-            tide_json_int(json, "rank", process->rank);
+        if (process->ranked)
+            tide_json_uint(json, "rank", process->rank);
         else
             tide_json_null(json, "rank");
         tide_json_string(json, "exe", process->exe);

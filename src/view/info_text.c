@@ -203,8 +203,8 @@ static void add_process(struct tide_page *page, const struct tide_trace *trace,
     tide_page_add_right(page, process->dropped ? TIDE_INK_HOT : TIDE_INK_PLAIN,
                         tide_number_count(process->dropped).text, 10);
     tide_page_add(page, TIDE_INK_PLAIN, "  ");
-    if (process->rank >= 0)
-        tide_text_addf(&words, "rank %lld, ", (long long)process->rank);
+    if (process->ranked)
+        tide_text_addf(&words, "rank %llu, ", (unsigned long long)process->rank);
     tide_words_end(&words, trace, process);
     const int ending = words.bytes ? (int)strlen(words.bytes) : 0;
     const int room = tide_page_left(page) - 2 - ending;

@@ -48,12 +48,29 @@ static void add_escaped(struct tide_json *json, uint32_t character)
     add_unit(json, 0xdc00 + ((character - 0x10000) & 0x3ff));
 }
 
+/* How many of the LENGTH bytes at TEXT stand for themselves: names are mostly ASCII. */
+static size_t plain_length(const char *text, size_t length)
+{
+    size_t plain = 0;
+    while (plain < length && text[plain] >= ' ' && text[plain] <= '~' &&
+           text[plain] != '"' && text[plain] != '\\')
+        plain++;
+    return plain;
+}
+
 static void add_string(struct tide_json *json, const char *value)
 {
     size_t left = strlen(value);
     tide_text_add(json->out, "\"");
     while (left > 0) {
         uint32_t character;
+        const size_t plain = plain_length(value, left);
+        if (plain > 0) {
+            tide_text_add_bytes(json->out, value, plain);
+            value += plain;
+            left -= plain;
+            continue;
+        }
         const size_t size = tide_utf8_decode(value, left, &character);
         if (size == 0)
             tide_text_addf(json->out, "\\\\x%02x", (unsigned char)*value);

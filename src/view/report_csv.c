@@ -181,6 +181,7 @@ static void add_stacks(struct csv *csv, const struct tide_report_json *report)
         if (report->limit > 0 && i == report->limit)
             break;
         add_stack_row(csv, report, &paths, i);
+        tide_report_row_done(report, csv->out);
     }
     tide_paths_release(&paths);
 }

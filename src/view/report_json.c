@@ -107,6 +107,7 @@ static void add_flat_rows(struct tide_json *json, const struct tide_report_json 
         add_file(json, function->file, function->line);
         tide_json_source(json, report->sources, function->file, function->line);
         tide_json_close(json);
+        tide_report_row_done(report, json->out);
     }
 }
 
@@ -152,6 +153,7 @@ static void add_stack_rows(struct writer *writer)
         add_stack(writer);
         add_site(&writer->json, report->model, &report->model->sites[row->site]);
         tide_json_close(&writer->json);
+        tide_report_row_done(report, writer->json.out);
     }
 }
 
@@ -178,10 +180,10 @@ static void close_tree_rows(struct tide_json *json, uint32_t count)
     }
 }
 
-static void add_tree_rows(struct tide_json *json, const struct tide_rows *rows,
-                          size_t limit)
+static void add_tree_rows(struct tide_json *json, const struct tide_report_json *report,
+                          const struct tide_rows *rows)
 {
-    const struct tide_branch_options options = {.lines = limit};
+    const struct tide_branch_options options = {.lines = report->limit};
     struct tide_branches branches;
     uint32_t open = 0; /* rows whose children may come */
     if (tide_branches_build(rows, options, &branches)) {
@@ -195,6 +197,7 @@ static void add_tree_rows(struct tide_json *json, const struct tide_rows *rows,
         close_tree_rows(json, open - branch->depth);
         open_tree_row(json, rows, branch->first);
         open = branch->depth + 1;
+        tide_report_row_done(report, json->out);
     }
     close_tree_rows(json, open);
     tide_branches_release(&branches);
@@ -205,7 +208,7 @@ static void add_callees(struct writer *writer)
     if (!writer->report->callees)
         return;
     tide_json_open(&writer->json, "callees", '[');
-    add_tree_rows(&writer->json, writer->report->callees, writer->report->limit);
+    add_tree_rows(&writer->json, writer->report, writer->report->callees);
     tide_json_close(&writer->json);
 }
 
@@ -227,7 +230,7 @@ static void add_rows(struct writer *writer)
     else if (report->profile)
         tide_json_profile(json, report->profile, report->limit);
     else
-        add_tree_rows(json, report->rows, report->limit);
+        add_tree_rows(json, report, report->rows);
     tide_json_close(json);
     add_callees(writer);
 }

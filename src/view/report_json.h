@@ -56,8 +56,11 @@ struct tide_report_json {
     const struct tide_profile *profile; /* of rows */
     const struct tide_findings *findings;
     enum tide_shape shape;
-    size_t limit;                 /* rows at most, the largest; 0: all */
-    bool timeline;                /* show it */
+    size_t limit;  /* rows at most, the largest; 0: all */
+    bool timeline; /* show it */
+    /* Called between rows with what there is so far, which it may take away: all rows of
+     * a million stacks are gigabytes.  May be NULL. */
+    void (*spill)(struct tide_text *out);
     struct tide_sources *sources; /* NULL: lines of source are not shown */
 };
 
@@ -69,6 +72,14 @@ void tide_view_report_json(struct tide_text *out,
 void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *report);
 
 /* --- Pieces --- */
+
+/* A row of REPORT is complete in OUT. */
+static inline void tide_report_row_done(const struct tide_report_json *report,
+                                        struct tide_text *out)
+{
+    if (report->spill && !out->failed)
+        report->spill(out);
+}
 
 /* Rows of groups and histograms, as members of the array that is open. */
 void tide_json_groups(struct tide_json *json, const struct tide_report_json *report);
