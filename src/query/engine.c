@@ -40,9 +40,12 @@ static void fetch(struct part *part, const struct tide_record *record, bool earl
         const struct tide_plan_slot *const slot = &plan->slots[i];
         if (slot->early != early || slot->let)
             continue;
-        part->slots[i] = slot->attribute == TIDE_NO_ATTRIBUTE
-                             ? tide_value_none()
-                             : tide_field(&part->walk, record, slot->attribute);
+        if (slot->attribute != TIDE_NO_ATTRIBUTE)
+            part->slots[i] = tide_field(&part->walk, record, slot->attribute);
+        else if (slot->loop)
+            part->slots[i] = tide_field_iteration(&part->walk, record, slot->loop);
+        else
+            part->slots[i] = tide_value_none();
     }
 }
 

@@ -198,7 +198,9 @@ static struct tide_value place_value(struct tide_walk *walk,
     case TIDE_ATTRIBUTE_THREAD_NAME:
         return tide_value_string(tide_walk_thread_name(walk, place.thread));
     case TIDE_ATTRIBUTE_EVENT:
-        return place.event ? tide_value_uint(place.event - 1) : tide_value_none();
+        return tide_walk_round(walk, place.rounds, TIDE_OUTER_LOOP);
+    case TIDE_ATTRIBUTE_ITERATION:
+        return tide_walk_round(walk, place.rounds, 0);
     default: {
         const uint32_t tid = walk->contexts.threads[place.thread].tid;
         return tid ? tide_value_uint(tid) : tide_value_none();
@@ -220,6 +222,9 @@ static struct tide_value mark_value(const struct tide_record *record,
         return tide_value_string(record->name);
     if (attribute == TIDE_ATTRIBUTE_SET_EVENT && kind == TIDE_RECORD_ITERATION)
         return tide_value_uint(record->number);
+    if ((attribute == TIDE_ATTRIBUTE_BEGIN_ITERATION && kind == TIDE_RECORD_ROUND) ||
+        (attribute == TIDE_ATTRIBUTE_END_ITERATION && kind == TIDE_RECORD_ROUND_END))
+        return tide_value_int((int64_t)record->number);
     return tide_value_none();
 }
 
@@ -273,6 +278,30 @@ static struct tide_value time_value(const struct tide_walk *walk,
     return tide_value_real(at);
 }
 
+static bool has_water(const struct tide_record *record)
+{
+    return record->kind == TIDE_RECORD_BEGIN || record->kind == TIDE_RECORD_END ||
+           record->kind == TIDE_RECORD_VISIT;
+}
+
+/* MPI's rank, or the number of the trace. */
+static uint64_t rank_of(const struct tide_walk *walk, const struct tide_record *record)
+{
+    const int64_t rank = walk->model.trace->processes[record->process].rank;
+    return rank >= 0 && !record->stretch ? (uint64_t)rank : walk->rank;
+}
+
+struct tide_value tide_field_iteration(struct tide_walk *walk,
+                                       const struct tide_record *record,
+                                       const char *loop)
+{
+    const uint32_t number = place_meant(record, TIDE_ATTRIBUTE_ITERATION);
+    if (number == TIDE_NO_PLACE)
+        return tide_value_none();
+    const uint32_t name = tide_names_text(&walk->names, loop);
+    return tide_walk_round(walk, tide_walk_place(walk, number).rounds, name);
+}
+
 /* --- All ------------------------------------------------------------------------------- */
 
 struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *record,
@@ -287,6 +316,7 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_ALLOC_THREAD:
     case TIDE_ATTRIBUTE_FREE_THREAD:
     case TIDE_ATTRIBUTE_EVENT:
+    case TIDE_ATTRIBUTE_ITERATION:
         return place_value(walk, record, attribute);
     case TIDE_ATTRIBUTE_PROCESS:
         return record->stretch
@@ -297,7 +327,7 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
                    ? tide_value_none()
                    : tide_value_string(tide_walk_process_name(walk, record->process));
     case TIDE_ATTRIBUTE_RANK:
-        return tide_value_uint(walk->rank);
+        return tide_value_uint(rank_of(walk, record));
     case TIDE_ATTRIBUTE_TRACE:
         return tide_value_string(walk->trace_name);
     case TIDE_ATTRIBUTE_TIME:
@@ -309,11 +339,12 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
                    ? tide_value_none()
                    : tide_value_uint(record->active);
     case TIDE_ATTRIBUTE_HIGH_WATER:
-        return record->life || record->stretch || record->kind == TIDE_RECORD_ITERATION
-                   ? tide_value_none()
-                   : tide_value_uint(record->high_water);
+        return has_water(record) ? tide_value_uint(record->high_water)
+                                 : tide_value_none();
     case TIDE_ATTRIBUTE_BEGIN_REGION:
     case TIDE_ATTRIBUTE_END_REGION:
+    case TIDE_ATTRIBUTE_BEGIN_ITERATION:
+    case TIDE_ATTRIBUTE_END_ITERATION:
     case TIDE_ATTRIBUTE_SET_EVENT:
     case TIDE_ATTRIBUTE_SNAPSHOT:
         return mark_value(record, attribute);

@@ -14,4 +14,9 @@
 struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *record,
                              enum tide_attribute_id attribute);
 
+/* iteration#LOOP: the iteration of that loop. */
+struct tide_value tide_field_iteration(struct tide_walk *walk,
+                                       const struct tide_record *record,
+                                       const char *loop);
+
 #endif

@@ -18,7 +18,9 @@ enum tide_status tide_frames_init(struct tide_frames *frames,
     *frames = (struct tide_frames){.trace = trace, .stacks = stacks, .names = names};
     frames->modules = calloc(trace->module_count + 1, sizeof(*frames->modules));
     frames->opened = calloc(trace->module_count + 1, sizeof(*frames->opened));
-    return frames->modules && frames->opened ? TIDE_OK : TIDE_ENOMEM;
+    if (!frames->modules || !frames->opened)
+        return TIDE_ENOMEM;
+    return tide_embedded_open(trace, &frames->embedded);
 }
 
 void tide_frames_release(struct tide_frames *frames)
@@ -28,6 +30,8 @@ void tide_frames_release(struct tide_frames *frames)
             tide_symbolizer_close(frames->modules[i]);
     free(frames->modules);
     free(frames->opened);
+    free(frames->found);
+    tide_embedded_close(frames->embedded);
     free(frames->places);
     free(frames->paths);
     *frames = (struct tide_frames){0};
@@ -56,7 +60,26 @@ static bool is_own(const struct tide_frames *frames, const struct tide_frame *fr
     return strncmp(module_base(frames, frame), OWN, sizeof(OWN) - 1) == 0;
 }
 
-/* What is known of FRAME; COUNT may be 0. */
+/* Names that the trace brings go first. */
+static const struct tide_location *locate_embedded(struct tide_frames *frames,
+                                                   const struct tide_frame *frame,
+                                                   size_t *count)
+{
+    const struct tide_embedded_place *const places = tide_embedded_find(
+        frames->embedded, frame->module, tide_call_address(frame->value), count);
+    struct tide_location *const found =
+        tide_grown(frames->found, &frames->found_capacity, *count + 1, sizeof(*found));
+    if (!found)
+        *count = 0;
+    else
+        frames->found = found;
+    for (size_t i = 0; i < *count; i++)
+        found[i] =
+            (struct tide_location){places[i].function, places[i].file, places[i].line};
+    return found;
+}
+
+/* What is known of FRAME, until the next question; COUNT may be 0. */
 static const struct tide_location *locate(struct tide_frames *frames,
                                           const struct tide_frame *frame, size_t *count)
 {
@@ -65,6 +88,11 @@ static const struct tide_location *locate(struct tide_frames *frames,
     if (frame->kind != TIDE_FRAME_NATIVE ||
         frame->module >= frames->trace->module_count)
         return NULL;
+    if (frames->embedded) {
+        locations = locate_embedded(frames, frame, count);
+        if (*count)
+            return locations;
+    }
     struct tide_symbolizer **const module = &frames->modules[frame->module];
     if (!frames->opened[frame->module]) {
         const struct tide_module *const file = &frames->trace->modules[frame->module];
@@ -72,8 +100,7 @@ static const struct tide_location *locate(struct tide_frames *frames,
         if (tide_symbolizer_open(file->path, file->build_id, NULL, module))
             *module = NULL;
     }
-    /* A return address is one after the call it belongs to. */
-    const uint64_t address = frame->value ? frame->value - 1 : 0;
+    const uint64_t address = tide_call_address(frame->value);
     if (!*module || tide_symbolizer_find(*module, address, &locations, count))
         *count = 0;
     return locations;

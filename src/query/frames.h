@@ -13,6 +13,7 @@
 
 #include "query/value.h"
 #include "symbol/symbolizer.h"
+#include "trace/embedded.h"
 #include "trace/stacks.h"
 #include "trace/trace.h"
 
@@ -27,6 +28,9 @@ struct tide_frames {
     const struct tide_trace *trace;   /* borrowed */
     const struct tide_stacks *stacks; /* borrowed */
     struct tide_names *names;         /* borrowed */
+    struct tide_embedded *embedded;   /* owned: names that the trace brings, or NULL */
+    struct tide_location *found;      /* owned: of the frame asked for last */
+    size_t found_capacity;
     struct tide_symbolizer **modules; /* owned, per module: NULL: not open */
     bool *opened;                     /* owned, per module */
     struct tide_stack_place *places;  /* owned, per node */

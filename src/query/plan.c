@@ -82,8 +82,13 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
     slot->name = name->text;
     slot->attribute = tide_attribute_find(name->text);
     if (slot->attribute == TIDE_NO_ATTRIBUTE) {
-        if (may_be_set(planner, name->text))
+        if (may_be_set(planner, name->text)) {
+            if (starts_with(name->text, "iteration#")) {
+                slot->loop = strchr(name->text, '#') + 1;
+                plan->wish.iterations = true;
+            }
             return true;
+        }
         blame_name(planner, name);
         return false;
     }
@@ -118,6 +123,7 @@ static void wish_for(struct tide_plan *plan, enum tide_attribute_id attribute)
         wish->water = true;
         break;
     case TIDE_ATTRIBUTE_EVENT:
+    case TIDE_ATTRIBUTE_ITERATION:
         wish->iterations = true;
         break;
     default:

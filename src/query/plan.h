@@ -39,7 +39,8 @@ struct tide_plan_slot {
     size_t let;                       /* index + 1; 0: it is an attribute */
     enum tide_value_type type;        /* NONE: not known beforehand */
     enum tide_attribute_unit unit;
-    bool early; /* LET or WHERE need it */
+    const char *loop; /* iteration#LOOP: its name; else NULL; borrowed */
+    bool early;       /* LET or WHERE need it */
 };
 
 /* What a term compares with: both forms, where both make sense. */

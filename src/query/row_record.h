@@ -19,6 +19,8 @@ enum tide_record_kind {
     TIDE_RECORD_BEGIN,     /* events: of a region */
     TIDE_RECORD_END,       /* events */
     TIDE_RECORD_ITERATION, /* events: of the outer loop */
+    TIDE_RECORD_ROUND,     /* events: an iteration of another loop begins */
+    TIDE_RECORD_ROUND_END, /* events: and ends */
     TIDE_RECORD_BLOCK,     /* blocks: all of it */
     TIDE_RECORD_STANDING,  /* snapshots: a block that lived then */
     TIDE_RECORD_VISIT,     /* regions */

@@ -177,23 +177,6 @@ static enum tide_status on_level(void *user, const struct tide_level *level)
 
 /* --- Marks --------------------------------------------------------------------------- */
 
-static enum tide_status on_thread(struct tide_walk *walk,
-                                  const struct tide_event *event)
-{
-    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    const struct tide_key_thread thread = {
-        .process = event->process,
-        .lane = event->lane,
-        .tid = event->value <= UINT32_MAX ? (uint32_t)event->value : 0,
-        .first_ticks = event->ticks,
-    };
-    lane->newest = 0;
-    lane->place = TIDE_NO_PLACE;
-    lane->visit_count = 0;
-    lane->allocs = lane->allocated = lane->frees = lane->freed = 0;
-    return tide_where_thread(&walk->contexts, &lane->where, &thread);
-}
-
 static enum tide_status on_iteration(struct tide_walk *walk,
                                      const struct tide_event *event)
 {
@@ -226,14 +209,23 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
     (void)tid;
     switch (event->extra) {
     case TIDE_EXTRA_THREAD_BEGIN:
-        return on_thread(walk, event);
+        return tide_walk_thread(walk, event->lane, event->value);
     case TIDE_EXTRA_THREAD_END:
         walk->lanes[event->lane].newest = 0;
         return TIDE_OK;
     case TIDE_EXTRA_REGION_BEGIN:
+    case TIDE_EXTRA_LOOP_BEGIN:
         return tide_walk_enter(walk, event);
     case TIDE_EXTRA_REGION_END:
         return tide_walk_leave(walk, event);
+    case TIDE_EXTRA_REGION_BASE:
+        return tide_walk_inherit(walk, event);
+    case TIDE_EXTRA_PHASE_BEGIN:
+    case TIDE_EXTRA_PHASE_END:
+        return tide_walk_phase(walk, event);
+    case TIDE_EXTRA_ITERATION:
+    case TIDE_EXTRA_ITERATION_END:
+        return tide_walk_iterate(walk, event);
     case TIDE_EXTRA_LABEL:
         walk->disappointed = walk->hopes;
         return walk->hopes ? TIDE_ELIMIT : TIDE_OK;
@@ -294,6 +286,7 @@ void tide_walk_release(struct tide_walk *walk)
     tide_stacks_release(&walk->model.stacks);
     tide_contexts_release(&walk->contexts);
     tide_pairs_release(&walk->places);
+    tide_pairs_release(&walk->rounds);
     tide_pairs_release(&walk->called);
     tide_foresight_release(&walk->foresight);
     tide_names_release(&walk->names);

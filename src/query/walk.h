@@ -40,8 +40,19 @@ struct tide_walk_wish {
     bool iterations;    /* places tell iterations apart */
 };
 
+/* A loop that a thread is in. */
+struct tide_walk_loop {
+    uint32_t depth; /* of its region */
+    uint32_t name;  /* text */
+    bool iterates;
+    int64_t iteration;
+};
+enum { TIDE_WALK_LOOPS = 16 }; /* that are followed, of a thread */
+
 struct tide_walk_lane {
     struct tide_where where;
+    struct tide_walk_loop loops[TIDE_WALK_LOOPS];
+    uint32_t loop_count;
     uint32_t place;  /* TIDE_NO_PLACE: to be found */
     uint64_t newest; /* block that its thread made last; 0: none */
     uint64_t allocs, allocated, frees, freed;
@@ -52,6 +63,7 @@ struct tide_walk_lane {
 
 struct tide_walk_process {
     uint64_t active[TIDE_SPACES];
+    struct tide_phases phases;
     uint64_t event; /* the last iteration that began */
     bool in_event;
 };
@@ -59,7 +71,7 @@ struct tide_walk_process {
 /* A place: what its number stands for. */
 struct tide_walk_place {
     uint32_t thread, region;
-    uint64_t event; /* + 1; 0: none */
+    uint32_t rounds; /* iterations of all loops around: see tide_walk_round() */
 };
 
 struct tide_walk {
@@ -67,9 +79,10 @@ struct tide_walk {
     struct tide_walk_wish wish;
     struct tide_names names;
     struct tide_frames frames;
-    struct tide_contexts contexts;     /* threads and regions */
-    struct tide_pairs places;          /* (thread << 32 | region, event + 1) */
-    struct tide_walk_lane *lanes;      /* owned, as many as the trace has */
+    struct tide_contexts contexts; /* threads and regions */
+    struct tide_pairs places;      /* (thread << 32 | region, rounds) */
+    struct tide_pairs rounds;     /* (rounds around << 32 | loop, number): number + 1 */
+    struct tide_walk_lane *lanes; /* owned, as many as the trace has */
     struct tide_walk_process *process; /* owned, the same */
     struct tide_pairs called;          /* (process, id) of names */
     uint32_t *called_texts;            /* owned: the text of each */
@@ -111,6 +124,11 @@ enum tide_status tide_walk_run(struct tide_walk *walk);
 /* --- For field.c ------------------------------------------------------------------- */
 
 struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t place);
+/* The iteration of LOOP (a text; 0: the innermost, TIDE_OUTER_LOOP: the program's) in
+ * ROUNDS. */
+#define TIDE_OUTER_LOOP UINT32_MAX
+struct tide_value tide_walk_round(const struct tide_walk *walk, uint32_t rounds,
+                                  uint32_t loop);
 /* The text of the name that PROCESS calls ID; 0: it has none. */
 uint32_t tide_walk_called(struct tide_walk *walk, uint32_t process, uint64_t id);
 /* The path of REGION; 0 for none. */
@@ -118,15 +136,25 @@ uint32_t tide_walk_region(struct tide_walk *walk, uint32_t region);
 uint32_t tide_walk_thread_name(struct tide_walk *walk, uint32_t thread);
 uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process);
 
-/* --- For walk.c: see walk_more.c ----------------------------------------------------- */
+/* --- For walk.c: see walk_more.c and walk_regions.c ----------------------------------------------------- */
 
 /* Where LANE is; TIDE_NO_PLACE without memory. */
 uint32_t tide_walk_here(struct tide_walk *walk, uint32_t lane);
-/* EVENT enters or leaves a region. */
+/* A thread takes LANE. */
+enum tide_status tide_walk_thread(struct tide_walk *walk, uint32_t lane, uint64_t tid);
+/* EVENT enters or leaves a region, a loop or a phase, or begins in regions that it has not
+ * entered. */
 enum tide_status tide_walk_enter(struct tide_walk *walk,
                                  const struct tide_event *event);
 enum tide_status tide_walk_leave(struct tide_walk *walk,
                                  const struct tide_event *event);
+enum tide_status tide_walk_inherit(struct tide_walk *walk,
+                                   const struct tide_event *event);
+enum tide_status tide_walk_phase(struct tide_walk *walk,
+                                 const struct tide_event *event);
+/* EVENT begins or ends an iteration of the innermost loop. */
+enum tide_status tide_walk_iterate(struct tide_walk *walk,
+                                   const struct tide_event *event);
 /* LIFE becomes a row of the snapshot NAME (a text). */
 enum tide_status tide_walk_standing(struct tide_walk *walk,
                                     const struct tide_life *life, uint32_t name,

@@ -1,4 +1,4 @@
-/* query/walk_more.c - the walk: places, regions, snapshots and stretches of time. */
+/* query/walk_more.c - the walk: places, snapshots and stretches of time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,26 +13,54 @@ struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t pl
     return (struct tide_walk_place){
         .thread = (uint32_t)(pair.one >> 32),
         .region = (uint32_t)pair.one,
-        .event = pair.other,
+        .rounds = (uint32_t)pair.other,
     };
+}
+
+/* ROUNDS, and inside them iteration NUMBER of LOOP. */
+static bool add_round(struct tide_walk *walk, uint32_t *rounds, uint32_t loop,
+                      uint64_t number)
+{
+    const struct tide_pair pair = {(uint64_t)*rounds << 32 | loop, number};
+    uint32_t found;
+    if (tide_pairs_find(&walk->rounds, pair, &found))
+        return false;
+    *rounds = found + 1;
+    return true;
+}
+
+struct tide_value tide_walk_round(const struct tide_walk *walk, uint32_t rounds,
+                                  uint32_t loop)
+{
+    while (rounds) {
+        const struct tide_pair pair = walk->rounds.list[rounds - 1];
+        const uint32_t name = (uint32_t)pair.one;
+        if (name == loop || (!loop && name != TIDE_OUTER_LOOP))
+            return name == TIDE_OUTER_LOOP ? tide_value_uint(pair.other)
+                                           : tide_value_int((int64_t)pair.other);
+        rounds = (uint32_t)(pair.one >> 32);
+    }
+    return tide_value_none();
 }
 
 static uint32_t find_place(struct tide_walk *walk, uint32_t lane)
 {
     struct tide_walk_lane *const book = &walk->lanes[lane];
-    const uint32_t process = walk->model.trace->lanes[lane].process;
-    const struct tide_walk_process *const facts = &walk->process[process];
-    if (book->where.thread == TIDE_NO_THREAD) {
-        const struct tide_key_thread nobody = {.process = process, .lane = lane};
-        if (tide_where_thread(&walk->contexts, &book->where, &nobody))
-            return TIDE_NO_PLACE;
-    }
-    const bool iterates = walk->wish.iterations && facts->in_event;
+    const struct tide_walk_process *const process =
+        &walk->process[walk->model.trace->lanes[lane].process];
+    uint32_t rounds = 0;
+    bool found = true;
+    if (book->where.thread == TIDE_NO_THREAD && tide_walk_thread(walk, lane, 0))
+        return TIDE_NO_PLACE;
+    if (walk->wish.iterations && process->in_event)
+        found = add_round(walk, &rounds, TIDE_OUTER_LOOP, process->event);
+    for (uint32_t i = 0; walk->wish.iterations && found && i < book->loop_count; i++)
+        if (book->loops[i].iterates)
+            found = add_round(walk, &rounds, book->loops[i].name,
+                              (uint64_t)book->loops[i].iteration);
     const struct tide_pair pair = {
-        (uint64_t)book->where.thread << 32 | book->where.region,
-        iterates ? facts->event + 1 : 0,
-    };
-    if (tide_pairs_find(&walk->places, pair, &book->place))
+        (uint64_t)book->where.thread << 32 | book->where.region, rounds};
+    if (!found || tide_pairs_find(&walk->places, pair, &book->place))
         book->place = TIDE_NO_PLACE;
     return book->place;
 }
@@ -132,110 +160,7 @@ uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process)
     return walk->process_names[process] - 1;
 }
 
-/* --- Regions ---------------------------------------------------------------------------- */
-
-static enum tide_status tell_mark(struct tide_walk *walk,
-                                  const struct tide_event *event,
-                                  enum tide_record_kind kind)
-{
-    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    const uint64_t active = walk->process[event->process].active[TIDE_IN_HEAP];
-    const struct tide_record record = {
-        .kind = kind,
-        .process = event->process,
-        .place = tide_walk_here(walk, event->lane),
-        .other_place = TIDE_NO_PLACE,
-        .ticks = event->ticks,
-        .active = active,
-        .high_water = lane->high_water > active ? lane->high_water : active,
-        .name = tide_walk_called(walk, event->process, event->value),
-    };
-    lane->high_water = active;
-    if (record.place == TIDE_NO_PLACE)
-        return TIDE_ENOMEM;
-    return walk->wish.source == TIDE_FROM_EVENTS ? walk->row(walk->user, &record)
-                                                 : TIDE_OK;
-}
-
-enum tide_status tide_walk_enter(struct tide_walk *walk, const struct tide_event *event)
-{
-    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    const uint64_t active = walk->process[event->process].active[TIDE_IN_HEAP];
-    enum tide_status status = tell_mark(walk, event, TIDE_RECORD_BEGIN);
-    if (!status)
-        status = tide_where_enter(&walk->contexts, &lane->where, event->process,
-                                  event->value);
-    lane->place = TIDE_NO_PLACE;
-    if (status || walk->wish.source != TIDE_FROM_REGIONS)
-        return status;
-    struct tide_visit *const visits = tide_grown(lane->visits, &lane->visit_capacity,
-                                                 lane->where.depth, sizeof(*visits));
-    if (!visits)
-        return TIDE_ENOMEM;
-    lane->visits = visits;
-    lane->visit_count = lane->where.depth;
-    visits[lane->visit_count - 1] = (struct tide_visit){
-        .begin_ticks = event->ticks,
-        .allocs = lane->allocs,
-        .allocated = lane->allocated,
-        .frees = lane->frees,
-        .freed = lane->freed,
-        .active = active,
-        .high_water = active,
-    };
-    return TIDE_OK;
-}
-
-/* The innermost region of LANE ends: it becomes a row, with the place that it has now. */
-static enum tide_status tell_visit(struct tide_walk *walk,
-                                   const struct tide_event *event, uint32_t place)
-{
-    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    struct tide_visit visit = lane->visits[--lane->visit_count];
-    if (lane->visit_count &&
-        lane->visits[lane->visit_count - 1].high_water < visit.high_water)
-        lane->visits[lane->visit_count - 1].high_water = visit.high_water;
-    visit.allocs = lane->allocs - visit.allocs;
-    visit.allocated = lane->allocated - visit.allocated;
-    visit.frees = lane->frees - visit.frees;
-    visit.freed = lane->freed - visit.freed;
-    const struct tide_record record = {
-        .kind = TIDE_RECORD_VISIT,
-        .process = event->process,
-        .place = place,
-        .other_place = TIDE_NO_PLACE,
-        .ticks = event->ticks,
-        .active = visit.active,
-        .high_water = visit.high_water,
-        .visit = &visit,
-    };
-    return walk->row(walk->user, &record);
-}
-
-/* An end may end several, the innermost first: each is told where it was. */
-enum tide_status tide_walk_leave(struct tide_walk *walk, const struct tide_event *event)
-{
-    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    const struct tide_where before = lane->where;
-    enum tide_status status = tell_mark(walk, event, TIDE_RECORD_END);
-    if (!status)
-        status = tide_where_leave(&walk->contexts, &lane->where, event->process,
-                                  event->value);
-    const struct tide_where after = lane->where;
-    lane->where = before;
-    while (!status && walk->wish.source == TIDE_FROM_REGIONS &&
-           lane->visit_count > after.depth) {
-        lane->place = TIDE_NO_PLACE;
-        const uint32_t place = tide_walk_here(walk, event->lane);
-        status = place == TIDE_NO_PLACE ? TIDE_ENOMEM : tell_visit(walk, event, place);
-        if (lane->where.region && lane->visit_count < TIDE_REGIONS_DEEP)
-            lane->where.region =
-                (uint32_t)walk->contexts.regions.list[lane->where.region - 1].one;
-    }
-    lane->where = after;
-    lane->place = TIDE_NO_PLACE;
-    return status;
-}
+/* --- High water ------------------------------------------------------------------------ */
 
 void tide_walk_rise(struct tide_walk *walk, uint32_t process)
 {
