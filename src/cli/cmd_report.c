@@ -13,6 +13,7 @@
 #include "view/gprof.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
+#include "view/told_text.h"
 
 enum {
     TIDE_ROWS_TREE = 30, /* without -n */
@@ -66,7 +67,7 @@ static enum tide_status build(const struct tide_model *model,
     if (tide_shape_groups(shape)) {
         const enum tide_group_by by = (enum tide_group_by)(shape - TIDE_SHAPE_THREADS);
         status = tide_groups_ask(model, &request, by, &out->groups);
-    } else if (!tide_shape_counts(shape)) {
+    } else if (!tide_shape_counts(shape) && !tide_shape_told(shape)) {
         status = tide_rows_ask(model, &request, &out->rows);
     }
     if (!status && shape == TIDE_SHAPE_SANDWICH) {
@@ -90,6 +91,8 @@ static void add_shape(struct tide_page *page, const struct tide_model *model,
         tide_view_sizes(page, model);
     else if (shape == TIDE_SHAPE_LIFETIMES)
         tide_view_lifetimes(page, model);
+    else if (shape == TIDE_SHAPE_WINDOWS)
+        tide_view_windows(page, model, limit);
     else if (parts->groups)
         tide_view_groups(page, model, parts->groups, limit);
     else if (shape == TIDE_SHAPE_GPROF)
@@ -98,13 +101,28 @@ static void add_shape(struct tide_page *page, const struct tide_model *model,
         tide_view_flat(page, model, parts->rows, limit);
     else if (shape == TIDE_SHAPE_STACKS)
         tide_view_stacks(page, model, parts->rows, limit);
-    else
+    else if (!tide_shape_told(shape))
         tide_view_tree(page, model, parts->rows, limit);
     if (parts->callees && parts->callees->tree_count > 1) {
         tide_page_skip(page);
         tide_view_tree(page, model, parts->callees, limit);
     }
     tide_page_skip(page);
+}
+
+/* What the program told, below the rows. */
+static void add_told(struct tide_page *page, const struct tide_told *told,
+                     enum tide_shape shape, size_t limit)
+{
+    const size_t before = page->out->length;
+    if (shape == TIDE_SHAPE_REGIONS)
+        tide_view_visits(page, told);
+    else if (shape == TIDE_SHAPE_LABELS)
+        tide_view_label_sizes(page, told, limit);
+    else if (shape == TIDE_SHAPE_TIMEMORY)
+        tide_view_timemory(page, told);
+    if (page->out->length > before)
+        tide_page_skip(page);
 }
 
 static enum tide_status add_view(struct tide_page *page, const struct tide_model *model,
@@ -116,7 +134,11 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
     const enum tide_status status = build(model, options, metric, shape, &parts);
     if (status)
         return status;
-    add_shape(page, model, &parts, shape, limit_of(options, shape, first));
+    const size_t limit = limit_of(options, shape, first);
+    if (shape != TIDE_SHAPE_TIMEMORY)
+        add_shape(page, model, &parts, shape, limit);
+    if (options->told)
+        add_told(page, options->told, shape, limit);
     release(&parts);
     return TIDE_OK;
 }
@@ -224,6 +246,7 @@ static enum tide_status report_data(const struct tide_model *model,
         .sources = options->sources,
         .timeline = options->timeline,
         .spill = spill,
+        .told = options->told,
     };
     if (!status && options->json)
         tide_view_report_json(out, &report);
@@ -265,6 +288,15 @@ static bool has_ranks(const struct tide_trace *trace)
     return false;
 }
 
+/* A report of the whole run that shows what the program told of itself. */
+static bool wants_told(const struct tide_report_options *options)
+{
+    const bool *const shapes = options->shapes;
+    return shapes[TIDE_SHAPE_TIMEMORY] ||
+           ((shapes[TIDE_SHAPE_REGIONS] || shapes[TIDE_SHAPE_LABELS]) &&
+            !options->csv && options->load.until_s < 0 && !options->load.select.from_s);
+}
+
 /* Find all that the report needs beside the model. */
 static enum tide_status prepare(struct tide_report_options *options,
                                 struct tide_opened *opened)
@@ -274,6 +306,8 @@ static enum tide_status prepare(struct tide_report_options *options,
     if (!status && options->largest)
         status = tide_largest_blocks(opened->model, (enum tide_space)options->space,
                                      NULL, &options->largest_of);
+    if (!status && wants_told(options))
+        status = tide_told_build(opened->model, &options->told);
     if (!status && options->source) {
         options->sources = tide_sources_new(opened->trace->start_unix_ns);
         status = options->sources ? TIDE_OK : TIDE_ENOMEM;
@@ -291,6 +325,7 @@ static int report(struct tide_report_options *options, struct tide_opened *opene
                      ? report_data(opened->model, options, &text)
                      : report_text(opened->model, options, &text);
     tide_opened_close(opened);
+    tide_told_free(options->told);
     tide_sources_free(options->sources);
     free(options->largest_of);
     if (!status)
@@ -356,6 +391,8 @@ const struct tide_command tide_cmd_report = {
         "  --modules        by program and library\n"
         "  --lines          by source line\n"
         "  --sizes          all blocks of the heap by size\n"
+        "  --windows        counting windows: tide_start() to tide_stop()\n"
+        "  --timemory       calls by region and function, in timemory's columns\n"
         "  --lifetimes      all blocks of the heap by how long they lived\n"
         "\n"
         "filters (P: part of a name, or a pattern with * and ?; P|Q: either)\n"

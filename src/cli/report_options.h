@@ -22,6 +22,7 @@ struct tide_report_options {
     struct tide_model_options load;
     struct tide_filter filter;
     const char *focus, *hide;
+    struct tide_told *told; /* owned by whoever builds it; NULL: not needed */
     bool no_fold;
     bool implied; /* no view was asked for, but something that is the peak's */
     bool json, csv, bytes, si, source;

@@ -73,6 +73,7 @@ struct tide_process_book {
     uint32_t first_lane; /* index + 1 */
     bool known;
     bool forked;
+    bool paused; /* it has been: not all its blocks are known */
 };
 
 /* A process that will end. */
@@ -118,7 +119,7 @@ struct tide_account {
     bool stopped;            /* stop_ticks was passed */
 
     uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;
-    uint64_t replaced_blocks, unmatched_labels;
+    uint64_t replaced_blocks, unmatched_labels, paused_frees;
     struct tide_pairs flow_pairs; /* (maker, taker) of each flow */
     struct tide_flow *flows;      /* owned */
     size_t flow_capacity;

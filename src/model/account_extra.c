@@ -11,6 +11,8 @@ void tide_entry_unknown_free(const struct tide_entry *entry)
 {
     if (entry->process->forked)
         entry->account->inherited_frees++;
+    else if (entry->process->paused)
+        entry->account->paused_frees++;
     else
         entry->account->unmatched_frees++;
 }
@@ -264,6 +266,9 @@ static enum tide_status on_extra(const struct tide_entry *entry)
         return on_phase(entry);
     case TIDE_EXTRA_LABEL:
         return on_label(entry);
+    case TIDE_EXTRA_PAUSE:
+        entry->process->paused = true;
+        return TIDE_OK;
     default:
         return TIDE_OK;
     }

@@ -387,6 +387,7 @@ static enum tide_status get_process(struct reading *reading, uint32_t number)
         return status;
     book->known = saved.known != 0;
     book->forked = saved.forked != 0;
+    book->paused = saved.paused != 0;
     if (saved.phases.region > account->contexts.regions.count ||
         saved.phases.depth != depth_of(&account->contexts, saved.phases.region))
         return TIDE_ECORRUPT;
@@ -454,6 +455,7 @@ static enum tide_status get_summary(struct reading *reading)
     account->inherited_frees = saved->inherited_frees;
     account->replaced_blocks = saved->replaced_blocks;
     account->unmatched_labels = saved->unmatched_labels;
+    account->paused_frees = saved->paused_frees;
     account->contexts.region_mismatches = saved->region_mismatches;
     memcpy(account->extra_records, saved->extra_records, sizeof(saved->extra_records));
     memcpy(account->alloc_kinds, saved->alloc_kinds, sizeof(saved->alloc_kinds));

@@ -45,6 +45,7 @@ static struct tide_saved_account summary_of(const struct tide_account *account)
     saved.inherited_frees = account->inherited_frees;
     saved.replaced_blocks = account->replaced_blocks;
     saved.unmatched_labels = account->unmatched_labels;
+    saved.paused_frees = account->paused_frees;
     saved.region_mismatches = account->contexts.region_mismatches;
     memcpy(saved.extra_records, account->extra_records, sizeof(saved.extra_records));
     memcpy(saved.alloc_kinds, account->alloc_kinds, sizeof(saved.alloc_kinds));
@@ -97,6 +98,7 @@ static void save_process(const struct tide_live_store *store,
     const struct tide_saved_process saved = {
         .known = book->known,
         .forked = book->forked,
+        .paused = book->paused,
         .phases = book->phases,
         .dropped = book->dropped,
         .blocks = book->live.count,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/raw/varint.h"
 #include "trace/cursor.h"
 #include "trace/format.h"
 #include "trace/mappings.h"
@@ -33,6 +34,7 @@ void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
         .processes.item_bytes = sizeof(struct tide_process),
         .threads.item_bytes = sizeof(struct tide_thread),
         .rss.item_bytes = sizeof(struct tide_rss_sample),
+        .windows.item_bytes = sizeof(struct tide_window),
         .names.item_bytes = sizeof(struct tide_name),
         .troubles.item_bytes = sizeof(const char *),
         .mappings.item_bytes = sizeof(struct tide_noted_mapping),
@@ -47,6 +49,7 @@ void tide_notes_release(struct tide_notes *notes)
     free(notes->processes.items);
     free(notes->threads.items);
     free(notes->rss.items);
+    free(notes->windows.items);
     free(notes->names.items);
     free(notes->troubles.items);
     free(notes->mappings.items);
@@ -227,6 +230,32 @@ static void note_recorder(struct tide_notes *notes, uint32_t index,
         process->order_table_bytes = order;
 }
 
+static void note_window(struct tide_notes *notes, uint32_t index,
+                        struct tide_cursor *cursor)
+{
+    struct tide_window window = {.process = index};
+    window.name = tide_cursor_varint(cursor);
+    window.of_thread = tide_cursor_varint(cursor) == 1;
+    window.tid = tide_cursor_varint32(cursor);
+    uint64_t *const fields[] = {
+        &window.begin_ticks, &window.end_ticks,    &window.requested_bytes,
+        &window.used_bytes,  &window.freed_bytes,  &window.alloc_calls,
+        &window.free_calls,  &window.failed_calls,
+    };
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        *fields[i] = tide_cursor_varint(cursor);
+    window.peak_bytes = tide_unzigzag(tide_cursor_varint(cursor));
+    window.smallest_bytes = tide_cursor_varint(cursor);
+    window.largest_bytes = tide_cursor_varint(cursor);
+    const uint64_t bits = tide_cursor_varint(cursor);
+    memcpy(&window.stddev_bytes, &bits, sizeof(bits));
+    struct tide_window *const added = cursor->failed || !process_at(notes, index)
+                                          ? NULL
+                                          : add(notes, &notes->windows);
+    if (added)
+        *added = window;
+}
+
 static void note_rings(struct tide_notes *notes, uint32_t index,
                        struct tide_cursor *cursor)
 {
@@ -397,6 +426,7 @@ static const struct {
     {TIDE_NOTE_NAME, TIDE_CHUNK_NOTES, note_name},
     {TIDE_NOTE_THREAD, TIDE_CHUNK_NOTES, note_thread},
     {TIDE_NOTE_RECORDER, TIDE_CHUNK_NOTES, note_recorder},
+    {TIDE_NOTE_WINDOW, TIDE_CHUNK_NOTES, note_window},
     {TIDE_NOTE_RUN, TIDE_CHUNK_RUN, note_run},
     {TIDE_NOTE_PROCESS_BEGIN, TIDE_CHUNK_RUN, note_process_begin},
     {TIDE_NOTE_PROCESS_END, TIDE_CHUNK_RUN, note_process_end},
@@ -515,6 +545,7 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
     trace->processes = given(&notes->processes, &trace->process_count);
     trace->threads = given(&notes->threads, &trace->thread_count);
     trace->rss = given(&notes->rss, &trace->rss_count);
+    trace->windows = given(&notes->windows, &trace->window_count);
     trace->symbol_notes = given(&notes->symbols, &trace->symbol_note_count);
     trace->modules = given(&notes->modules.modules, &trace->module_count);
     trace->troubles = given(&notes->troubles, &lines);

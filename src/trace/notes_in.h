@@ -34,7 +34,7 @@ struct tide_notes {
     uint32_t process_limit;   /* numbers from here on are damage */
     uint64_t budget;          /* bytes of notes that may still be read */
     uint64_t last_ticks;      /* the latest that any note mentions */
-    struct tide_list processes, threads, rss, names, troubles;
+    struct tide_list processes, threads, rss, names, troubles, windows;
     struct tide_list mappings, ends, symbols;
     struct tide_module_table modules;
     struct tide_clock_point first_clock, last_clock; /* ticks 0: none */

@@ -384,6 +384,7 @@ void tide_trace_close(struct tide_trace *trace)
     free(trace->lane_chunks);
     free(trace->threads);
     free(trace->rss);
+    free(trace->windows);
     free(trace->symbol_notes);
     free(trace->troubles);
     close(trace->fd);

@@ -77,6 +77,19 @@ struct tide_rss_sample {
     uint64_t ticks, bytes;
 };
 
+/* A counting window of the program: tide_start() to tide_stop(). */
+struct tide_window {
+    uint32_t process, tid;
+    uint64_t name; /* of the process; 0: none */
+    bool of_thread;
+    uint64_t begin_ticks, end_ticks;
+    uint64_t requested_bytes, used_bytes, freed_bytes;
+    uint64_t alloc_calls, free_calls, failed_calls;
+    int64_t peak_bytes;
+    uint64_t smallest_bytes, largest_bytes;
+    double stddev_bytes;
+};
+
 /* A note of symbols, as it stands in the file: see trace/embedded.h. */
 struct tide_symbol_note {
     uint64_t kind;        /* enum tide_note */
@@ -124,6 +137,8 @@ struct tide_trace {
     size_t thread_count;
     struct tide_rss_sample *rss; /* in file order */
     size_t rss_count;
+    struct tide_window *windows; /* in file order: as they were closed */
+    size_t window_count;
     struct tide_symbol_note *symbol_notes; /* in file order */
     size_t symbol_note_count;
 

@@ -122,6 +122,8 @@ static void add_limits(struct tide_page *page, const struct tide_honesty *h)
          "ends of regions that were not the innermost"},
         {h->unmatched_labels, "name given to what is no block",
          "names given to what is no block"},
+        {h->paused_frees, "free of what was made in a pause, it seems",
+         "frees of what was made in a pause, it seems"},
     };
     struct tide_text words = {0};
     if (!add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0])))

@@ -8,6 +8,7 @@
 #include "view/report_text.h"
 #include "view/run_words.h"
 #include "view/source.h"
+#include "view/told_text.h"
 
 const char *tide_shape_name(enum tide_shape shape)
 {
@@ -19,6 +20,7 @@ const char *tide_shape_name(enum tide_shape shape)
         [TIDE_SHAPE_REGIONS] = "regions", [TIDE_SHAPE_LABELS] = "labels",
         [TIDE_SHAPE_MODULES] = "modules", [TIDE_SHAPE_LINES] = "lines",
         [TIDE_SHAPE_SIZES] = "sizes",     [TIDE_SHAPE_LIFETIMES] = "lifetimes",
+        [TIDE_SHAPE_WINDOWS] = "windows", [TIDE_SHAPE_TIMEMORY] = "timemory",
         [TIDE_SHAPE_GPROF] = "gprof",
     };
     return NAMES[shape];
@@ -212,6 +214,21 @@ static void add_callees(struct writer *writer)
     tide_json_close(&writer->json);
 }
 
+/* What the program told, beside the rows. */
+static void add_told(struct tide_json *json, const struct tide_report_json *report)
+{
+    if (report->shape == TIDE_SHAPE_WINDOWS)
+        tide_json_windows(json, report->model);
+    if (!report->told)
+        return;
+    if (report->shape == TIDE_SHAPE_REGIONS)
+        tide_json_visits(json, report->told);
+    if (report->shape == TIDE_SHAPE_LABELS)
+        tide_json_label_sizes(json, report->told);
+    if (report->shape == TIDE_SHAPE_TIMEMORY)
+        tide_json_timemory(json, report->told);
+}
+
 static void add_rows(struct writer *writer)
 {
     const struct tide_report_json *const report = writer->report;
@@ -229,10 +246,11 @@ static void add_rows(struct writer *writer)
         tide_json_groups(json, report);
     else if (report->profile)
         tide_json_profile(json, report->profile, report->limit);
-    else
+    else if (!tide_shape_told(report->shape))
         add_tree_rows(json, report, report->rows);
     tide_json_close(json);
     add_callees(writer);
+    add_told(json, report);
 }
 
 /* --- The rest ---------------------------------------------------------------------- */
@@ -325,6 +343,7 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
         tide_json_null(json, "rss_explained");
     tide_json_uint(json, "region_mismatches", honesty->region_mismatches);
     tide_json_uint(json, "unmatched_labels", honesty->unmatched_labels);
+    tide_json_uint(json, "paused_frees", honesty->paused_frees);
     tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
     tide_json_uint(json, "ring_bytes", honesty->ring_bytes);
     tide_json_uint(json, "order_table_bytes", honesty->order_table_bytes);
@@ -350,6 +369,14 @@ static struct tide_view_totals totals_of(const struct tide_report_json *report)
     if (report->rows)
         return tide_totals_of_rows(report->rows);
     const struct tide_summary *const heap = &report->model->summary[TIDE_IN_HEAP];
+    if (!report->model->histograms)
+        return (struct tide_view_totals){
+            .metric = TIDE_METRIC_TOTAL,
+            .bytes = heap->allocated_bytes,
+            .calls = heap->alloc_calls,
+            .whole_bytes = heap->allocated_bytes,
+            .whole_calls = heap->alloc_calls,
+        };
     const struct tide_histogram *const counted = &report->model->histograms->requested;
     uint64_t bytes = 0, calls = 0;
     for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "model/model.h"
 #include "model/profile.h"
+#include "model/told.h"
 #include "view/json.h"
 
 #define TIDE_REPORT_SCHEMA "tidemark.report/1"
@@ -32,6 +33,8 @@ enum tide_shape {
     TIDE_SHAPE_LINES,
     TIDE_SHAPE_SIZES, /* from here on histograms */
     TIDE_SHAPE_LIFETIMES,
+    TIDE_SHAPE_WINDOWS, /* from here on what the program told, and no blocks */
+    TIDE_SHAPE_TIMEMORY,
     TIDE_SHAPES,
 };
 /* "tree", "bottom_up": as JSON names it. */
@@ -45,6 +48,11 @@ static inline bool tide_shape_groups(enum tide_shape shape)
 static inline bool tide_shape_counts(enum tide_shape shape)
 {
     return shape == TIDE_SHAPE_SIZES || shape == TIDE_SHAPE_LIFETIMES;
+}
+
+static inline bool tide_shape_told(enum tide_shape shape)
+{
+    return shape >= TIDE_SHAPE_WINDOWS;
 }
 
 /* A view in one shape.  What the shape has no use for may be NULL. */
@@ -62,6 +70,7 @@ struct tide_report_json {
      * a million stacks are gigabytes.  May be NULL. */
     void (*spill)(struct tide_text *out);
     struct tide_sources *sources; /* NULL: lines of source are not shown */
+    const struct tide_told *told; /* of regions, labels, timemory */
 };
 
 void tide_view_report_json(struct tide_text *out,

@@ -1,0 +1,288 @@
+/* model/told.c - what a program told of itself: regions, labels, call by call.
+ */
+#include "model/told.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/block_stream.h"
+#include "model/grow.h"
+#include "model/told_walk.h"
+#include "trace/format.h"
+
+/* What the rows refer to. */
+struct state {
+    struct tide_contexts contexts;
+    struct tide_intern interned;
+    struct tide_arena arena;
+};
+
+/* --- Numbers -------------------------------------------------------------------------- */
+
+void tide_spread_add(struct tide_spread *spread, uint64_t value)
+{
+    if (spread->count++ == 0)
+        spread->least = spread->most = spread->about = value;
+    spread->sum += value;
+    spread->least = value < spread->least ? value : spread->least;
+    spread->most = value > spread->most ? value : spread->most;
+    const double away = (double)value - (double)spread->about;
+    spread->distance += away;
+    spread->squares += away * away;
+}
+
+double tide_spread_mean(const struct tide_spread *spread)
+{
+    return spread->count ? (double)spread->sum / (double)spread->count : 0;
+}
+
+double tide_spread_deviation(const struct tide_spread *spread)
+{
+    const double n = (double)spread->count;
+    if (spread->count < 2)
+        return 0;
+    const double squares = spread->squares - spread->distance * spread->distance / n;
+    return squares > 0 ? sqrt(squares / (n - 1)) : 0;
+}
+
+const char *tide_told_kind(uint32_t kind)
+{
+    static const char *const NAMES[TIDE_KINDS] = {
+        [TIDE_KIND_MALLOC] = "malloc",
+        [TIDE_KIND_CALLOC] = "calloc",
+        [TIDE_KIND_REALLOC] = "realloc",
+        [TIDE_KIND_REALLOCARRAY] = "reallocarray",
+        [TIDE_KIND_POSIX_MEMALIGN] = "posix_memalign",
+        [TIDE_KIND_ALIGNED_ALLOC] = "aligned_alloc",
+        [TIDE_KIND_MEMALIGN] = "memalign",
+        [TIDE_KIND_VALLOC] = "valloc",
+        [TIDE_KIND_PVALLOC] = "pvalloc",
+        [TIDE_KIND_NEW] = "operator new",
+        [TIDE_KIND_NEW_ARRAY] = "operator new[]",
+    };
+    return kind < TIDE_KINDS ? NAMES[kind] : "free";
+}
+
+/* --- The walk ------------------------------------------------------------------------- */
+
+static enum tide_status count_call(struct tide_told_walk *walk, uint32_t region,
+                                   uint32_t kind, uint64_t size)
+{
+    struct tide_told *const told = walk->told;
+    uint32_t number;
+    const enum tide_status status =
+        tide_pairs_find(&walk->calls, (struct tide_pair){region, kind}, &number);
+    if (status)
+        return status;
+    struct tide_told_call *const calls = tide_grown(told->calls, &walk->call_capacity,
+                                                    (size_t)number + 1, sizeof(*calls));
+    if (!calls)
+        return TIDE_ENOMEM;
+    told->calls = calls;
+    told->call_count = walk->calls.count;
+    calls[number].region = region;
+    calls[number].kind = kind;
+    tide_spread_add(&calls[number].sizes, size);
+    return TIDE_OK;
+}
+
+static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
+{
+    struct tide_told_walk *const walk = user;
+    if (life->space != TIDE_IN_HEAP)
+        return TIDE_OK;
+    const uint32_t region = tide_told_lane(walk, lane, life->process)->where.region;
+    struct tide_told_region *const row = tide_told_row(walk, region);
+    if (!row)
+        return TIDE_ENOMEM;
+    row->calls++;
+    row->bytes += life->size;
+    walk->processes[life->process].calls++;
+    walk->processes[life->process].bytes += life->size;
+    return count_call(walk, region, life->kind, life->size);
+}
+
+static enum tide_status count_label(struct tide_told_walk *walk,
+                                    const struct tide_life *life)
+{
+    struct tide_told *const told = walk->told;
+    struct state *const state = told->private_state;
+    const char *text =
+        tide_trace_name(walk->model->trace, life->process, life->label - 1);
+    text = tide_intern(&state->interned, &state->arena, text ? text : "[unnamed]");
+    uint32_t number;
+    if (!text ||
+        tide_pairs_find(&walk->labels,
+                        (struct tide_pair){(uint64_t)(uintptr_t)text, life->size},
+                        &number))
+        return TIDE_ENOMEM;
+    struct tide_told_label *const labels = tide_grown(
+        told->labels, &walk->label_capacity, (size_t)number + 1, sizeof(*labels));
+    if (!labels)
+        return TIDE_ENOMEM;
+    told->labels = labels;
+    told->label_count = walk->labels.count;
+    labels[number].label = text;
+    labels[number].size = life->size;
+    labels[number].blocks++;
+    labels[number].moved += life->moved_from != 0;
+    return TIDE_OK;
+}
+
+static enum tide_status on_block(void *user, const struct tide_life *life,
+                                 const struct tide_death *death)
+{
+    struct tide_told_walk *const walk = user;
+    enum tide_status status = TIDE_OK;
+    if (life->space != TIDE_IN_HEAP)
+        return TIDE_OK;
+    if (life->label)
+        status = count_label(walk, life);
+    if (status || !death)
+        return status;
+    const uint32_t region =
+        tide_told_lane(walk, death->lane, life->process)->where.region;
+    return count_call(walk, region, TIDE_TOLD_FREE, life->size);
+}
+
+static enum tide_status on_level(void *user, const struct tide_level *level)
+{
+    struct tide_told_walk *const walk = user;
+    if (level->space != TIDE_IN_HEAP)
+        return TIDE_OK;
+    struct tide_told_process *const process = &walk->processes[level->process];
+    process->live = level->bytes;
+    if (process->high < level->bytes)
+        process->high = level->bytes;
+    return TIDE_OK;
+}
+
+static enum tide_status on_mark(void *user, const struct tide_event *event,
+                                uint32_t tid)
+{
+    (void)tid;
+    return tide_told_mark(user, event);
+}
+
+/* --- Rows ----------------------------------------------------------------------------- */
+
+static int by_blocks(const void *one, const void *other)
+{
+    const struct tide_told_label *const a = one;
+    const struct tide_told_label *const b = other;
+    if (a->blocks != b->blocks)
+        return a->blocks < b->blocks ? 1 : -1;
+    if (a->size != b->size)
+        return a->size < b->size ? 1 : -1;
+    return strcmp(a->label, b->label);
+}
+
+static int by_region(const void *one, const void *other)
+{
+    const struct tide_told_call *const a = one;
+    const struct tide_told_call *const b = other;
+    if (a->region != b->region)
+        return a->region < b->region ? -1 : 1;
+    return a->kind < b->kind ? -1 : a->kind > b->kind;
+}
+
+/* A region has a higher number than the one around it. */
+static enum tide_status finish(struct tide_told_walk *walk)
+{
+    struct tide_told *const told = walk->told;
+    const struct tide_contexts *const contexts = &walk->contexts;
+    if (!tide_told_row(walk, (uint32_t)contexts->regions.count))
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < told->region_count; i++) {
+        struct tide_told_region *const row = &told->regions[i];
+        row->inclusive_calls += row->calls;
+        row->inclusive_bytes += row->bytes;
+        row->name = "";
+        if (i == 0)
+            continue;
+        const struct tide_pair region = contexts->regions.list[i - 1];
+        const char *const name =
+            region.other ? contexts->strings[region.other - 1] : NULL;
+        row->around = (uint32_t)region.one;
+        row->depth = told->regions[row->around].depth + 1;
+        row->name = name ? name : "[unnamed]";
+    }
+    for (size_t i = told->region_count; i-- > 1;) {
+        const struct tide_told_region *const row = &told->regions[i];
+        if (!row->around)
+            continue;
+        told->regions[row->around].inclusive_calls += row->inclusive_calls;
+        told->regions[row->around].inclusive_bytes += row->inclusive_bytes;
+    }
+    if (told->label_count)
+        qsort(told->labels, told->label_count, sizeof(*told->labels), by_blocks);
+    if (told->call_count)
+        qsort(told->calls, told->call_count, sizeof(*told->calls), by_region);
+    return TIDE_OK;
+}
+
+static const char *name_in_trace(const void *trace, uint32_t process, uint64_t id)
+{
+    return tide_trace_name(trace, process, id);
+}
+
+static enum tide_status walk_through(struct tide_told_walk *walk)
+{
+    const struct tide_trace *const trace = walk->model->trace;
+    const struct tide_block_watch watch = {.user = walk,
+                                           .block = on_block,
+                                           .birth = on_birth,
+                                           .level = on_level,
+                                           .mark = on_mark};
+    walk->contexts.source = (struct tide_name_source){name_in_trace, trace};
+    walk->lanes = calloc(trace->lane_count + 1, sizeof(*walk->lanes));
+    walk->processes = calloc(trace->process_count + 1, sizeof(*walk->processes));
+    if (!walk->lanes || !walk->processes || !tide_told_row(walk, 0))
+        return TIDE_ENOMEM;
+    const enum tide_status status = tide_block_stream(walk->model, &watch, NULL);
+    if (status)
+        return status;
+    tide_told_leave_all(walk);
+    return finish(walk);
+}
+
+enum tide_status tide_told_build(struct tide_model *model, struct tide_told **out)
+{
+    struct tide_told *const told = calloc(1, sizeof(*told));
+    struct state *const state = calloc(1, sizeof(*state));
+    struct tide_told_walk walk = {.model = model, .told = told};
+    *out = NULL;
+    if (!told || !state) {
+        free(told);
+        free(state);
+        return TIDE_ENOMEM;
+    }
+    told->private_state = state;
+    const enum tide_status status = walk_through(&walk);
+    state->contexts = walk.contexts;
+    tide_pairs_release(&walk.labels);
+    tide_pairs_release(&walk.calls);
+    free(walk.lanes);
+    free(walk.processes);
+    if (status)
+        tide_told_free(told);
+    else
+        *out = told;
+    return status;
+}
+
+void tide_told_free(struct tide_told *told)
+{
+    if (!told)
+        return;
+    struct state *const state = told->private_state;
+    tide_contexts_release(&state->contexts);
+    tide_intern_release(&state->interned);
+    tide_arena_release(&state->arena);
+    free(state);
+    free(told->regions);
+    free(told->labels);
+    free(told->calls);
+    free(told);
+}

@@ -1,0 +1,82 @@
+/* model/told.h - what a program told of itself: regions, loops, labels, call by call.
+ *
+ * For: model/, view/, cli/, tests/.  A walk of its own through the trace (see
+ * block_stream.h), for reports that show it.  Live bytes are those of the process's heap,
+ * as asked for.
+ */
+#ifndef TIDE_MODEL_TOLD_H
+#define TIDE_MODEL_TOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "model/model.h"
+
+/* Numbers of one kind. */
+struct tide_spread {
+    uint64_t count, sum;
+    uint64_t least, most; /* 0 when there are none */
+    double squares;       /* of the distances from `about`, the first number */
+    double distance;      /* sum of these */
+    uint64_t about;
+};
+void tide_spread_add(struct tide_spread *spread, uint64_t value);
+double tide_spread_mean(const struct tide_spread *spread);
+/* Of the sample (n - 1); 0 below two numbers. */
+double tide_spread_deviation(const struct tide_spread *spread);
+
+/* A region, by its path.  Row 0 is what is in no region. */
+struct tide_told_region {
+    uint32_t around; /* row; 0: none */
+    uint32_t depth;  /* 1: outermost */
+    const char *name;
+    bool loop, phase;
+    uint64_t visits;
+    uint64_t calls, bytes; /* that allocated, not in a region inside it */
+    uint64_t inclusive_calls, inclusive_bytes;
+    uint64_t entry_bytes, exit_bytes; /* live at the first entry and the last exit */
+    int64_t delta_bytes;              /* by how much visits raised it, all together */
+    uint64_t peak_bytes; /* the highest live bytes while somebody was in it */
+    /* Of a loop: what the process allocated in an iteration, and how much of that (at
+     * most) it kept. */
+    struct tide_spread iteration_calls, iteration_bytes;
+    int64_t iteration_kept_bytes; /* all iterations together */
+};
+
+/* How often a label was given to a block of a size. */
+struct tide_told_label {
+    const char *label;
+    uint64_t size;
+    uint64_t blocks;
+    uint64_t moved; /* of these, made by realloc of such a block */
+};
+
+/* What a function did in a region. */
+enum { TIDE_TOLD_FREE = 31 };
+struct tide_told_call {
+    uint32_t region; /* row */
+    uint32_t kind;   /* enum tide_alloc_kind, or TIDE_TOLD_FREE */
+    struct tide_spread sizes;
+};
+
+struct tide_told {
+    struct tide_told_region *regions; /* owned */
+    size_t region_count;
+    struct tide_told_label *labels; /* owned; by blocks, most first */
+    size_t label_count;
+    struct tide_told_call *calls; /* owned; by region, then kind */
+    size_t call_count;
+    void *private_state;
+};
+
+/* MODEL must outlive what is given out; the caller gives it back. */
+enum tide_status tide_told_build(struct tide_model *model, struct tide_told **out);
+void tide_told_free(struct tide_told *told);
+
+/* "malloc", "free". */
+const char *tide_told_kind(uint32_t kind);
+
+#endif

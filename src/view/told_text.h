@@ -1,0 +1,36 @@
+/* view/told_text.h - what a program told of itself, as text and JSON.
+ *
+ * For: view/, cli/, tests/.
+ */
+#ifndef TIDE_VIEW_TOLD_TEXT_H
+#define TIDE_VIEW_TOLD_TEXT_H
+
+#include <stddef.h>
+
+#include "model/told.h"
+#include "view/json.h"
+#include "view/line.h"
+
+/* Visits of regions, and iterations of loops; nothing when there are none. */
+void tide_view_visits(struct tide_page *page, const struct tide_told *told);
+/* How often a label was given, by size: at most LIMIT rows (0: all). */
+void tide_view_label_sizes(struct tide_page *page, const struct tide_told *told,
+                           size_t limit);
+/* Counting windows. */
+void tide_view_windows(struct tide_page *page, const struct tide_model *model,
+                       size_t limit);
+/* Calls by region and function, in timemory's columns. */
+void tide_view_timemory(struct tide_page *page, const struct tide_told *told);
+
+/* The same as members of the object that is open: "visits", "label_sizes", "windows",
+ * "timemory". */
+void tide_json_visits(struct tide_json *json, const struct tide_told *told);
+void tide_json_label_sizes(struct tide_json *json, const struct tide_told *told);
+void tide_json_windows(struct tide_json *json, const struct tide_model *model);
+void tide_json_timemory(struct tide_json *json, const struct tide_told *told);
+
+/* --- Pieces --- */
+
+/* The path of a region: "main/solve"; "" for row 0. */
+void tide_told_path(struct tide_text *out, const struct tide_told *told, uint32_t row);
+#endif

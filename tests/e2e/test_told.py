@@ -1,0 +1,120 @@
+"""tests/e2e/test_told.py - reports on what a program told of itself, to the byte.
+
+The loop of tests/programs/told_loop.c is walked here once more.
+"""
+import re
+import statistics
+import subprocess
+import unittest
+
+import tide
+
+
+def iteration_sizes(number):
+    return [100 * (number + 1), 500] + ([50] if number % 2 else [])
+
+
+class Told(tide.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_of = tide.Recorded([tide.program("told_loop")])
+        assert cls.run_of.status == 0, cls.run_of.done.stderr
+
+    def text(self, *options, columns="80"):
+        env = dict(tide.os.environ, COLUMNS=columns)
+        return subprocess.run([tide.TIDEMARK, "report", self.run_of.trace, *options],
+                              capture_output=True, text=True, timeout=300, check=True,
+                              env=env).stdout
+
+    def test_visits(self):
+        rows = {row["region"]: row for row in self.run_of.report("--regions")["visits"]}
+        self.assertEqual(list(rows), ["setup", "cycle", "cycle/work", "end"])
+        before = rows["setup"]["entry_bytes"]  # what the start of a program takes
+        setup, cycle, work, end = rows.values()
+        self.assertEqual([row["visits"] for row in rows.values()], [1, 1, 10, 1])
+        self.assertEqual((setup["exit_bytes"], setup["delta_bytes"], setup["peak_bytes"]),
+                         (before + 1000, 1000, before + 1000))
+        self.assertEqual((setup["calls"], setup["bytes"]), (1, 1000))
+        self.assertEqual((cycle["entry_bytes"], cycle["exit_bytes"], cycle["delta_bytes"]),
+                         (before + 1000, before + 1250, 250))
+        live = peak = before + 1000
+        for number in range(10):
+            temporary, same, *rest = iteration_sizes(number)
+            peak = max(peak, live + temporary, live + same)
+            live += sum(rest)
+        self.assertEqual(cycle["peak_bytes"], peak)
+        self.assertEqual(work["peak_bytes"], peak)
+        self.assertEqual(work["delta_bytes"], sum(100 * (i + 1) for i in range(10)))
+        self.assertEqual((work["calls"], cycle["calls"], cycle["inclusive_calls"]),
+                         (10, 15, 25))
+        self.assertEqual(cycle["inclusive_bytes"], 5500 + 5000 + 250)
+        self.assertEqual(end["delta_bytes"], -1000)
+
+    def test_iterations(self):
+        [loop] = [row for row in self.run_of.report("--regions")["visits"]
+                  if row["kind"] == "loop"]
+        sums = [sum(iteration_sizes(i)) for i in range(10)]
+        calls = [len(iteration_sizes(i)) for i in range(10)]
+        self.assertEqual(loop["iterations"], 10)
+        self.assertEqual(loop["iterations_kept_bytes"], 250)
+        for key, values in (("iteration_bytes", sums), ("iteration_calls", calls)):
+            spread = loop[key]
+            self.assertEqual((spread["sum"], spread["least"], spread["most"]),
+                             (sum(values), min(values), max(values)))
+            self.assertAlmostEqual(spread["mean"], statistics.mean(values))
+            self.assertAlmostEqual(spread["stddev"], statistics.stdev(values), places=5)
+        words = " ".join(self.text("--regions", "--bytes").split())
+        self.assertIn("10 iterations of 1,075 B +- 308 B (600 B to 1,550 B) in 2.5 calls "
+                      "+- 0.5; together they kept +250 B", words)
+
+    def test_labels_by_size(self):
+        rows = self.run_of.report("--labels", "--total")["label_sizes"]
+        expected = [("same", 500, 10, 0), ("kept", 50, 5, 0), ("first", 5000, 1, 1)]
+        expected += [("tmp", 100 * (i + 1), 1, 0) for i in range(9, -1, -1)]
+        self.assertEqual([(row["label"], row["size"], row["blocks"], row["realloc_blocks"])
+                          for row in rows], expected)
+        self.assertRegex(self.text("--labels"), r"\n +10 +0 +500 B  same\n")
+
+    def test_windows(self):
+        [window] = self.run_of.report("--windows")["windows"]
+        sizes = [size for i in range(10) for size in iteration_sizes(i)]
+        self.assertEqual(window["window"], "loop")
+        self.assertEqual((window["alloc_calls"], window["free_calls"]), (25, 20))
+        self.assertEqual(window["requested_bytes"], sum(sizes))
+        self.assertEqual((window["smallest_bytes"], window["largest_bytes"]), (50, 1000))
+        self.assertAlmostEqual(window["stddev_bytes"], statistics.stdev(sizes), places=5)
+        self.assertRegex(self.text("--windows"), r"25 +20 +10.5 KiB .*  loop\n")
+
+    def test_timemorys_table(self):
+        rows = {(row["region"], row["label"]): row
+                for row in self.run_of.report("--timemory")["timemory"]}
+        made = rows["cycle/work", "malloc"]
+        sizes = [100 * (i + 1) for i in range(10)]
+        self.assertEqual((made["count"], made["depth"], made["sum_bytes"],
+                          made["min_bytes"], made["max_bytes"]), (10, 2, 5500, 100, 1000))
+        self.assertAlmostEqual(made["stddev_bytes"], statistics.stdev(sizes), places=5)
+        freed = rows["cycle", "free"]
+        self.assertEqual((freed["count"], freed["sum_bytes"]), (20, 10500))
+        self.assertEqual(rows["cycle", "calloc"]["sum_bytes"], 5000)
+        self.assertEqual(rows["end", "free"]["sum_bytes"], 6000)
+        self.assertEqual(rows["end", "realloc"]["max_bytes"], 5000)
+        table = [line for line in self.text("--timemory").splitlines()
+                 if line.startswith("|")]
+        self.assertEqual(len({len(line) for line in table}), 1)
+        words = [word.strip() for word in table[3].strip("|").split("|")]
+        self.assertEqual(words, ["LABEL", "COUNT", "DEPTH", "METRIC", "UNITS", "SUM", "MEAN",
+                                 "MIN", "MAX", "STDDEV", "% SELF"])
+        [line] = [line for line in table if re.match(r"\| >>> \|_\|_malloc ", line)]
+        self.assertEqual([word.strip() for word in line.split("|")[-9:-1]],
+                         ["malloc_gotcha", "KB", "5.500", "0.550", "0.100", "1.000",
+                          "0.303", "100.0"])
+
+    def test_no_line_is_too_long(self):
+        for columns in ("80", "120"):
+            for view in ("--regions", "--labels", "--windows"):
+                for line in self.text(view, columns=columns).splitlines():
+                    self.assertLessEqual(len(line), int(columns))
+
+
+if __name__ == "__main__":
+    tide.main()
