@@ -17,7 +17,7 @@ target_compile_options(tidemark_preload PRIVATE
     -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
     -fno-tree-vectorize -fno-tree-slp-vectorize # states of frames stay in registers
     -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free)
-set_source_files_properties(src/capture/hooks_other.c PROPERTIES
+set_source_files_properties(src/capture/hooks_other.c src/capture/hooks_omp.c PROPERTIES
     COMPILE_OPTIONS "-O2;-foptimize-sibling-calls") # see there
 target_link_options(tidemark_preload PRIVATE
     -Wl,-z,defs

@@ -161,19 +161,47 @@ struct tide_trail *tide_trail_for_child(const struct tide_trail *from)
     return trail;
 }
 
-bool tide_trail_rebase(struct tide_trail *trail, const struct tide_trail *from)
+/* True: the regions are others than before. */
+static bool rebase(struct tide_trail *trail, struct tide_place place)
 {
-    const uint32_t depth = told_apart(from);
+    const uint32_t depth =
+        place.depth < TIDE_TRAIL_DEEP ? place.depth : TIDE_TRAIL_DEEP;
     bool same = trail->inherited == depth && trail->depth == depth;
     for (uint32_t i = 0; i < depth && same; i++)
-        same = trail->steps[i].name == from->steps[i].name;
+        same = trail->steps[i].name == place.trail->steps[i].name;
     if (same)
         return false;
-    if (depth)
-        memcpy(trail->steps, from->steps, depth * sizeof(*trail->steps));
+    for (uint32_t i = 0; i < depth; i++)
+        trail->steps[i] = (struct tide_step){.name = place.trail->steps[i].name,
+                                             .loop = place.trail->steps[i].loop};
     trail->depth = trail->inherited = depth;
     trail->changes++;
     return true;
+}
+
+static TIDE_COLD void move_to(struct tide_place place)
+{
+    struct tide_self *const self = &tide_self;
+    const int saved = errno;
+    struct tide_trail *const trail = tide_trail_of_thread();
+    struct tide_stream *stream = NULL;
+    if (trail && rebase(trail, place) && self->stream)
+        stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
+    if (stream) {
+        tide_flush_pending(stream);
+        tide_trail_tell(stream);
+        tide_leave(self, stream);
+    }
+    errno = saved;
+}
+
+/* Who asked for the work is there already. */
+void tide_trail_work_at(struct tide_place place)
+{
+    const struct tide_trail *const own = tide_self.trail;
+    const bool nowhere = place.depth == 0 && (!own || own->depth == 0);
+    if (own != place.trail && !nowhere)
+        move_to(place);
 }
 
 void tide_trail_tell(struct tide_stream *stream)

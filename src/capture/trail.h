@@ -72,9 +72,19 @@ struct tide_trail *tide_trail_for_child(const struct tide_trail *from) TIDE_COLD
 /* It will not be begun after all. */
 void tide_trail_give_back(struct tide_trail *trail) TIDE_COLD;
 
-/* TRAIL goes on in the regions of FROM (NULL: none) as its inherited ones.  True: they
- * are others than before. */
-bool tide_trail_rebase(struct tide_trail *trail, const struct tide_trail *from);
+/* Where a thread is, for others who work for it: the first DEPTH steps of TRAIL stay as
+ * they are while it waits for them. */
+struct tide_place {
+    const struct tide_trail *trail; /* NULL: in no region */
+    uint32_t depth;
+};
+static inline struct tide_place tide_trail_place(void)
+{
+    const struct tide_trail *const trail = tide_self.trail;
+    return (struct tide_place){trail, trail ? trail->depth : 0};
+}
+/* This thread works at PLACE from here on, in regions that are not its to end. */
+void tide_trail_work_at(struct tide_place place);
 
 /* Write where the trail of this thread begins to STREAM, whose busy is set. */
 void tide_trail_tell(struct tide_stream *stream) TIDE_COLD;

@@ -1,0 +1,93 @@
+/* capture/ompt.c - the threads of LLVM's OpenMP work in the region that called them.
+ *
+ * libomp asks for ompt_start_tool() when it starts, and then calls back: where a section is
+ * opened we keep the place of who opened it in the section's word, and each thread that
+ * begins with its part takes it from there.  No tool is started when the user has one of
+ * his own (OMP_TOOL_LIBRARIES), or when nobody wants to know of regions.
+ *
+ * What is declared here is the part of omp-tools.h (OpenMP 5) that is needed.
+ */
+#include <stdlib.h>
+
+#include "capture/hooks.h"
+#include "capture/monitor.h"
+#include "capture/process.h"
+#include "capture/trail.h"
+
+/* NOLINTBEGIN(readability-identifier-naming): their names */
+union ompt_data {
+    uint64_t value;
+    void *ptr;
+};
+
+typedef void (*ompt_function)(void);
+typedef ompt_function (*ompt_lookup)(const char *name);
+typedef int (*ompt_set_callback)(int event, ompt_function callback);
+
+struct ompt_start_tool_result {
+    int (*initialize)(ompt_lookup lookup, int device, union ompt_data *tool);
+    void (*finalize)(union ompt_data *tool);
+    union ompt_data tool_data;
+};
+
+enum { OMPT_PARALLEL_BEGIN = 3, OMPT_IMPLICIT_TASK = 7, OMPT_SCOPE_BEGIN = 1 };
+/* NOLINTEND(readability-identifier-naming) */
+
+#define TIDE_PLACE_SHIFT 48 /* the depth stands above the address of the trail */
+
+static void parallel_begins(union ompt_data *task, const void *frame,
+                            union ompt_data *section, unsigned threads, int flags,
+                            const void *code)
+{
+    const struct tide_place place = tide_trail_place();
+    (void)task, (void)frame, (void)threads, (void)flags, (void)code;
+    section->value = (uint64_t)(uintptr_t)place.trail | (uint64_t)(place.depth & 0xffff)
+                                                            << TIDE_PLACE_SHIFT;
+}
+
+static void part_begins(int endpoint, union ompt_data *section, union ompt_data *task,
+                        unsigned threads, unsigned index, int flags)
+{
+    (void)task, (void)threads, (void)index, (void)flags;
+    if (endpoint != OMPT_SCOPE_BEGIN || !section)
+        return;
+    const uint64_t word = section->value;
+    tide_trail_work_at((struct tide_place){
+        (const struct tide_trail *)(uintptr_t)(word & ((1ull << TIDE_PLACE_SHIFT) - 1)),
+        (uint32_t)(word >> TIDE_PLACE_SHIFT)});
+}
+
+static int initialize(ompt_lookup lookup, int device, union ompt_data *tool)
+{
+    ompt_set_callback set_callback;
+    const ompt_function found = lookup("ompt_set_callback");
+    (void)device, (void)tool;
+    if (!found)
+        return 0;
+    set_callback = (ompt_set_callback)found;
+    set_callback(OMPT_PARALLEL_BEGIN, (ompt_function)parallel_begins);
+    set_callback(OMPT_IMPLICIT_TASK, (ompt_function)part_begins);
+    return 1;
+}
+
+static void finalize(union ompt_data *tool)
+{
+    (void)tool;
+}
+
+struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime);
+
+TIDE_HOOK struct ompt_start_tool_result *ompt_start_tool(unsigned version,
+                                                         const char *runtime)
+{
+    static struct ompt_start_tool_result result = {
+        .initialize = initialize,
+        .finalize = finalize,
+    };
+    (void)version, (void)runtime;
+    const bool wanted =
+        atomic_load(&tide_phase) == TIDE_PHASE_ON || secure_getenv("TIDEMARK_MONITOR");
+    return tide_trail_inherits && wanted && !secure_getenv("OMP_TOOL_LIBRARIES")
+               ? &result
+               : NULL;
+}

@@ -1,0 +1,68 @@
+"""tests/e2e/test_openmp.py - OpenMP's threads work in the region that called them.
+
+libgomp (gcc) and libomp (clang) keep their threads from one section to the next.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import tide
+
+SOURCE = os.path.join(tide.SOURCE, "tests", "programs", "parallel.c")
+
+
+class OpenMP(tide.Case):
+    def build(self, compiler):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "parallel")
+        done = subprocess.run(
+            [compiler, "-fopenmp", "-O1", "-g", "-I", os.path.join(tide.SOURCE, "include"),
+             SOURCE, "-o", path], capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != 0:
+            self.skipTest(f"{compiler} -fopenmp: {done.stderr[:200]}")
+        return path
+
+    def sums(self, run):
+        rows = run.report("--regions", "--total", "--function", "make")["rows"]
+        return {row["region"] or "": row["bytes"] for row in rows if row["bytes"]}
+
+    def check(self, compiler):
+        run = tide.Recorded([self.build(compiler)])
+        self.assertEqual(run.status, 0, run.done.stderr)
+        self.assertEqual(self.sums(run), run.own_count())
+        report = run.report("--regions")
+        self.whole(report)
+        self.assertEqual(report["honesty"]["region_mismatches"], 0)
+        visits = {row["region"]: row["visits"] for row in report["visits"]}
+        self.assertEqual((visits["first"], visits["second"], visits["second/part"]),
+                         (3, 3, 300))
+
+    @unittest.skipUnless(shutil.which("gcc"), "no gcc")
+    def test_libgomp(self):
+        self.check("gcc")
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_libomp(self):
+        self.check("clang")
+
+    @unittest.skipUnless(shutil.which("gcc"), "no gcc")
+    def test_it_can_be_switched_off(self):
+        run = tide.Recorded([self.build("gcc")],
+                            env=dict(os.environ, TIDEMARK_INHERIT="off"))
+        sums, own = self.sums(run), run.own_count()
+        self.assertEqual(sum(sums.values()), sum(own.values()))
+        self.assertEqual(sums["first"], 3 * 1000)  # who opened the section
+
+    @unittest.skipUnless(shutil.which("gcc"), "no gcc")
+    def test_stacks_are_as_without_us(self):
+        run = tide.Recorded([self.build("gcc")])
+        for row in run.report("--total", "--stacks", "--function", "make")["rows"]:
+            for frame in row["stack"]:
+                self.assertNotIn("libtidemark", frame["module"] or "")
+
+
+if __name__ == "__main__":
+    tide.main()
