@@ -111,8 +111,8 @@ static void add_shape(struct tide_page *page, const struct tide_model *model,
 }
 
 /* What the program told, below the rows. */
-static void add_told(struct tide_page *page, const struct tide_told *told,
-                     enum tide_shape shape, size_t limit)
+static void add_told(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_told *told, enum tide_shape shape, size_t limit)
 {
     const size_t before = page->out->length;
     if (shape == TIDE_SHAPE_REGIONS)
@@ -121,6 +121,8 @@ static void add_told(struct tide_page *page, const struct tide_told *told,
         tide_view_label_sizes(page, told, limit);
     else if (shape == TIDE_SHAPE_TIMEMORY)
         tide_view_timemory(page, told);
+    else if (shape == TIDE_SHAPE_POOLS)
+        tide_view_pools(page, model, told);
     if (page->out->length > before)
         tide_page_skip(page);
 }
@@ -135,10 +137,10 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
     if (status)
         return status;
     const size_t limit = limit_of(options, shape, first);
-    if (shape != TIDE_SHAPE_TIMEMORY)
+    if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
         add_shape(page, model, &parts, shape, limit);
     if (options->told)
-        add_told(page, options->told, shape, limit);
+        add_told(page, model, options->told, shape, limit);
     release(&parts);
     return TIDE_OK;
 }
@@ -292,7 +294,7 @@ static bool has_ranks(const struct tide_trace *trace)
 static bool wants_told(const struct tide_report_options *options)
 {
     const bool *const shapes = options->shapes;
-    return shapes[TIDE_SHAPE_TIMEMORY] ||
+    return shapes[TIDE_SHAPE_TIMEMORY] || shapes[TIDE_SHAPE_POOLS] ||
            ((shapes[TIDE_SHAPE_REGIONS] || shapes[TIDE_SHAPE_LABELS]) &&
             !options->csv && options->load.until_s < 0 && !options->load.select.from_s);
 }
@@ -392,6 +394,7 @@ const struct tide_command tide_cmd_report = {
         "  --lines          by source line\n"
         "  --sizes          all blocks of the heap by size\n"
         "  --windows        counting windows: tide_start() to tide_stop()\n"
+        "  --pools          what the program's own pools gave out, and what it lies in\n"
         "  --timemory       calls by region and function, in timemory's columns\n"
         "  --lifetimes      all blocks of the heap by how long they lived\n"
         "\n"

@@ -55,6 +55,7 @@ static const struct tide_option TABLE[] = {
     {.name = "lifetimes", .flag = &asked.shapes[TIDE_SHAPE_LIFETIMES]},
     {.name = "windows", .flag = &asked.shapes[TIDE_SHAPE_WINDOWS]},
     {.name = "timemory", .flag = &asked.shapes[TIDE_SHAPE_TIMEMORY]},
+    {.name = "pools", .flag = &asked.shapes[TIDE_SHAPE_POOLS]},
     {.name = "region", .text = &asked.filter.region},
     {.name = "label", .text = &asked.filter.label},
     {.name = "thread", .text = &asked.filter.thread},
@@ -205,9 +206,10 @@ static const char *wrong_views(const struct tide_report_options *options)
         !options->shapes[TIDE_SHAPE_STACKS] && !options->shapes[TIDE_SHAPE_FLAT] &&
         !options->shapes[TIDE_SHAPE_LINES])
         return "--source goes with --stacks, --flat or --lines";
-    if ((options->shapes[TIDE_SHAPE_WINDOWS] || options->shapes[TIDE_SHAPE_TIMEMORY]) &&
+    if ((options->shapes[TIDE_SHAPE_WINDOWS] || options->shapes[TIDE_SHAPE_TIMEMORY] ||
+         options->shapes[TIDE_SHAPE_POOLS]) &&
         (views > 0 || options->csv || options->load.until_s >= 0 || filters(options)))
-        return "--windows and --timemory are of the whole run, as text or --json";
+        return "--windows, --timemory and --pools are of the whole run, as text or --json";
     if (counts(options) && (views > 0 || options->space != 0))
         return "--sizes and --lifetimes are of all blocks of the heap";
     if (counts(options) && (tide_filter_narrows(&options->filter) || options->hide))

@@ -100,17 +100,23 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     row->bytes += life->size;
     walk->processes[life->process].calls++;
     walk->processes[life->process].bytes += life->size;
-    return count_call(walk, region, life->kind, life->size);
+    const enum tide_status status =
+        walk->pools ? tide_told_holder_born(walk, life) : TIDE_OK;
+    return status ? status : count_call(walk, region, life->kind, life->size);
+}
+
+const char *tide_told_text(struct tide_told_walk *walk, uint32_t process, uint64_t id)
+{
+    struct state *const state = walk->told->private_state;
+    const char *const text = id ? tide_trace_name(walk->model->trace, process, id) : "";
+    return tide_intern(&state->interned, &state->arena, text ? text : "[unnamed]");
 }
 
 static enum tide_status count_label(struct tide_told_walk *walk,
                                     const struct tide_life *life)
 {
     struct tide_told *const told = walk->told;
-    struct state *const state = told->private_state;
-    const char *text =
-        tide_trace_name(walk->model->trace, life->process, life->label - 1);
-    text = tide_intern(&state->interned, &state->arena, text ? text : "[unnamed]");
+    const char *const text = tide_told_text(walk, life->process, life->label - 1);
     uint32_t number;
     if (!text ||
         tide_pairs_find(&walk->labels,
@@ -141,6 +147,8 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
         status = count_label(walk, life);
     if (status || !death)
         return status;
+    if (walk->pools)
+        tide_told_holder_dies(walk, life->process, life->address);
     const uint32_t region =
         tide_told_lane(walk, death->lane, life->process)->where.region;
     return count_call(walk, region, TIDE_TOLD_FREE, life->size);
@@ -161,8 +169,11 @@ static enum tide_status on_level(void *user, const struct tide_level *level)
 static enum tide_status on_mark(void *user, const struct tide_event *event,
                                 uint32_t tid)
 {
+    struct tide_told_walk *const walk = user;
     (void)tid;
-    return tide_told_mark(user, event);
+    const enum tide_status status =
+        walk->pools ? tide_told_pool_mark(walk, event) : TIDE_OK;
+    return status ? status : tide_told_mark(walk, event);
 }
 
 /* --- Rows ----------------------------------------------------------------------------- */
@@ -235,6 +246,7 @@ static enum tide_status walk_through(struct tide_told_walk *walk)
                                            .birth = on_birth,
                                            .level = on_level,
                                            .mark = on_mark};
+    walk->pools = walk->model->extra_records[TIDE_EXTRA_POOL_ALLOC] > 0;
     walk->contexts.source = (struct tide_name_source){name_in_trace, trace};
     walk->lanes = calloc(trace->lane_count + 1, sizeof(*walk->lanes));
     walk->processes = calloc(trace->process_count + 1, sizeof(*walk->processes));
@@ -261,6 +273,7 @@ enum tide_status tide_told_build(struct tide_model *model, struct tide_told **ou
     told->private_state = state;
     const enum tide_status status = walk_through(&walk);
     state->contexts = walk.contexts;
+    tide_told_pools_release(&walk);
     tide_pairs_release(&walk.labels);
     tide_pairs_release(&walk.calls);
     free(walk.lanes);
@@ -284,5 +297,7 @@ void tide_told_free(struct tide_told *told)
     free(told->regions);
     free(told->labels);
     free(told->calls);
+    free(told->pools);
+    free(told->pieces);
     free(told);
 }

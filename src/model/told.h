@@ -62,7 +62,33 @@ struct tide_told_call {
     struct tide_spread sizes;
 };
 
+/* Memory that the program's own allocator gave out.  It lies in other blocks: it is shown
+ * beside them, and never added to them. */
+struct tide_told_pool {
+    const char *name;
+    uint64_t calls, bytes; /* given out */
+    uint64_t free_calls;
+    uint64_t live_blocks, live_bytes; /* at the end */
+    uint64_t peak_bytes;
+    uint64_t unmatched_frees;
+};
+/* What one pool gave out under one label, out of blocks of one kind. */
+struct tide_told_piece {
+    uint32_t pool;     /* index */
+    const char *label; /* "": none */
+    uint64_t calls, bytes;
+    uint64_t live_blocks, live_bytes;
+    bool held;                /* by a block of the heap that is known: */
+    const char *holder_label; /* "": none */
+    uint32_t holder_stack;    /* where it was made */
+    uint64_t holder_bytes;    /* of the largest such block */
+};
+
 struct tide_told {
+    struct tide_told_pool *pools; /* owned, as they first came */
+    size_t pool_count;
+    struct tide_told_piece *pieces; /* owned, by pool */
+    size_t piece_count;
     struct tide_told_region *regions; /* owned */
     size_t region_count;
     struct tide_told_label *labels; /* owned; by blocks, most first */

@@ -6,6 +6,8 @@
 #define TIDE_MODEL_TOLD_WALK_H
 
 #include "model/context.h"
+#include "model/life_table.h"
+#include "model/ranges.h"
 #include "model/told.h"
 #include "trace/event.h"
 
@@ -31,7 +33,22 @@ struct tide_told_lane {
     bool known;
 };
 
+/* A block of the heap that may hold blocks of pools. */
+struct tide_holder {
+    uint64_t bytes;
+    const char *label; /* "": none */
+    uint32_t stack;
+    uint32_t spare; /* the next unused one, + 1 */
+};
+
+/* The blocks of one pool in one process. */
+struct tide_told_given {
+    uint32_t process, pool;
+    struct tide_ranges ranges; /* tag: piece */
+};
+
 struct tide_told_process {
+    struct tide_ranges heap; /* tag: holder; only when there are pools */
     struct tide_phases phases;
     struct tide_visits visits; /* of phases */
     uint64_t live, high;       /* now, and at most since the last mark */
@@ -45,9 +62,32 @@ struct tide_told_walk {
     struct tide_told_lane *lanes;        /* owned */
     struct tide_told_process *processes; /* owned */
     size_t region_capacity, label_capacity, call_capacity;
-    struct tide_pairs labels; /* (text, size) */
-    struct tide_pairs calls;  /* (region, kind) */
+    struct tide_pairs labels;    /* (text, size) */
+    struct tide_pairs calls;     /* (region, kind) */
+    bool pools;                  /* the trace has some */
+    struct tide_holder *holders; /* owned */
+    size_t holder_count, holder_capacity;
+    uint32_t spare_holder;          /* index + 1; 0: none */
+    struct tide_pairs pool_names;   /* (text, 0): the pool */
+    struct tide_pairs givens_of;    /* (process, pool) */
+    struct tide_told_given *givens; /* owned */
+    struct tide_pairs holder_kinds; /* (stack, label) */
+    struct tide_pairs piece_kinds;  /* (pool << 32 | holder kind + 1, label) */
+    size_t pool_capacity, piece_capacity, given_capacity;
 };
+
+/* The one copy of a name of PROCESS; "" for 0; NULL without memory. */
+const char *tide_told_text(struct tide_told_walk *walk, uint32_t process, uint64_t id);
+
+/* For pools: a block of the heap is there, or is gone; an EXTRA event comes. */
+enum tide_status tide_told_holder_born(struct tide_told_walk *walk,
+                                       const struct tide_life *life);
+void tide_told_holder_dies(struct tide_told_walk *walk, uint32_t process,
+                           uint64_t address);
+enum tide_status tide_told_pool_mark(struct tide_told_walk *walk,
+                                     const struct tide_event *event);
+/* Give back what the pools took. */
+void tide_told_pools_release(struct tide_told_walk *walk);
 
 /* The row of REGION; NULL without memory. */
 struct tide_told_region *tide_told_row(struct tide_told_walk *walk, uint32_t region);

@@ -21,7 +21,7 @@ const char *tide_shape_name(enum tide_shape shape)
         [TIDE_SHAPE_MODULES] = "modules", [TIDE_SHAPE_LINES] = "lines",
         [TIDE_SHAPE_SIZES] = "sizes",     [TIDE_SHAPE_LIFETIMES] = "lifetimes",
         [TIDE_SHAPE_WINDOWS] = "windows", [TIDE_SHAPE_TIMEMORY] = "timemory",
-        [TIDE_SHAPE_GPROF] = "gprof",
+        [TIDE_SHAPE_POOLS] = "pools",     [TIDE_SHAPE_GPROF] = "gprof",
     };
     return NAMES[shape];
 }
@@ -227,6 +227,8 @@ static void add_told(struct tide_json *json, const struct tide_report_json *repo
         tide_json_label_sizes(json, report->told);
     if (report->shape == TIDE_SHAPE_TIMEMORY)
         tide_json_timemory(json, report->told);
+    if (report->shape == TIDE_SHAPE_POOLS)
+        tide_json_pools(json, report->model, report->told);
 }
 
 static void add_rows(struct writer *writer)

@@ -35,6 +35,7 @@ enum tide_shape {
     TIDE_SHAPE_LIFETIMES,
     TIDE_SHAPE_WINDOWS, /* from here on what the program told, and no blocks */
     TIDE_SHAPE_TIMEMORY,
+    TIDE_SHAPE_POOLS,
     TIDE_SHAPES,
 };
 /* "tree", "bottom_up": as JSON names it. */

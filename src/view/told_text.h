@@ -22,8 +22,14 @@ void tide_view_windows(struct tide_page *page, const struct tide_model *model,
 /* Calls by region and function, in timemory's columns. */
 void tide_view_timemory(struct tide_page *page, const struct tide_told *told);
 
+/* What the program's own pools gave out. */
+void tide_view_pools(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_told *told);
+
 /* The same as members of the object that is open: "visits", "label_sizes", "windows",
- * "timemory". */
+ * "timemory", "pools". */
+void tide_json_pools(struct tide_json *json, const struct tide_model *model,
+                     const struct tide_told *told);
 void tide_json_visits(struct tide_json *json, const struct tide_told *told);
 void tide_json_label_sizes(struct tide_json *json, const struct tide_told *told);
 void tide_json_windows(struct tide_json *json, const struct tide_model *model);

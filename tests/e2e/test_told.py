@@ -116,5 +116,38 @@ class Told(tide.Case):
                     self.assertLessEqual(len(line), int(columns))
 
 
+class Pools(tide.Case):
+    def test_blocks_of_pools_lie_in_blocks_of_the_heap(self):
+        run = tide.Recorded([tide.program("pools")])
+        report = run.report("--pools")
+        self.whole(report)
+        nodes, handed = report["pools"]
+        parts = nodes.pop("parts")
+        self.assertEqual(nodes, {
+            "pool": "nodes", "calls": 102, "bytes": 5560, "free_calls": 40,
+            "live_blocks": 62, "live_bytes": 3560, "peak_bytes": 5000,
+            "unmatched_frees": 0})
+        self.assertEqual(
+            [(row["label"], row["calls"], row["live_bytes"], row["held"],
+              row["holder_label"], row["holder_bytes"]) for row in parts],
+            [("node", 100, 3000, True, "arena", 10000),
+             ("wide", 1, 60, True, "arena", 10000),
+             (None, 1, 500, False, None, 0)])
+        [part] = handed["parts"]
+        self.assertEqual((handed["calls"], handed["free_calls"], handed["live_bytes"],
+                          handed["peak_bytes"], handed["unmatched_frees"]),
+                         (2000, 2001, 0, 1000, 1))
+        self.assertEqual((part["holder_function"], part["holder_label"]),
+                         ("make_nameless", None))
+        # Layers are not added: the heap is what it is without them.
+        made = run.report("--total", "--function", "main|make_nameless")
+        self.assertEqual(run.sites("--total")["make_nameless"]["bytes"], 5000)
+        self.assertEqual(made["summary"]["alloc_calls"], report["summary"]["alloc_calls"])
+
+    def test_no_pools_are_said(self):
+        run = tide.Recorded([tide.program("told_loop")])
+        self.assertEqual(run.report("--pools")["pools"], [])
+
+
 if __name__ == "__main__":
     tide.main()

@@ -1,0 +1,142 @@
+/* view/pool_text.c - what the program's own pools gave out, as text and JSON. */
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+#include "view/told_text.h"
+
+enum { TIDE_POOL_COUNT = 10, TIDE_POOL_BYTES = 11 };
+
+/* The function that made the blocks of STACK; NULL: not known. */
+static const char *maker_of(const struct tide_model *model, uint32_t stack)
+{
+    const struct tide_stacks *const stacks = &model->stacks;
+    if (!stack || stack >= stacks->node_count || !model->symbols)
+        return NULL;
+    const uint32_t frame = stacks->nodes[stack].frame;
+    if (frame >= stacks->frame_count || !model->symbols[frame].count)
+        return NULL;
+    return model->symbols[frame].list[0].function;
+}
+
+static void add_numbers(struct tide_page *page, const uint64_t counts[2],
+                        const uint64_t bytes[3])
+{
+    for (size_t i = 0; i < 2; i++)
+        tide_page_add_right(page, TIDE_INK_PLAIN, tide_number_count(counts[i]).text,
+                            TIDE_POOL_COUNT);
+    for (size_t i = 0; i < 3; i++)
+        tide_page_add_right(page, TIDE_INK_PLAIN,
+                            bytes[i] == UINT64_MAX
+                                ? ""
+                                : tide_number_bytes(bytes[i], page->style->units).text,
+                            TIDE_POOL_BYTES);
+    tide_page_tab(page, page->column + 2);
+}
+
+/* On a line of its own: what it lies in. */
+static void add_holder(struct tide_page *page, const struct tide_model *model,
+                       const struct tide_told_piece *piece)
+{
+    const char *const maker = maker_of(model, piece->holder_stack);
+    struct tide_text words = {0};
+    if (!piece->held)
+        tide_text_add(&words, "in no block of the heap");
+    else if (*piece->holder_label)
+        tide_text_addf(&words, "in %s", piece->holder_label);
+    else
+        tide_text_addf(&words, "in a block by %s", maker ? maker : "[unknown]");
+    if (piece->held)
+        tide_text_addf(&words, ", %s",
+                       tide_number_bytes(piece->holder_bytes, page->style->units).text);
+    tide_page_tab(page, 2 * TIDE_POOL_COUNT + 2);
+    tide_page_name(page, TIDE_INK_DIM, words.bytes ? words.bytes : "",
+                   tide_page_left(page));
+    tide_page_end(page);
+    tide_text_release(&words);
+}
+
+static void add_piece(struct tide_page *page, const struct tide_model *model,
+                      const struct tide_told_piece *piece)
+{
+    const uint64_t counts[] = {piece->calls, piece->calls - piece->live_blocks};
+    const uint64_t bytes[] = {piece->bytes, piece->live_bytes, UINT64_MAX};
+    add_numbers(page, counts, bytes);
+    tide_page_tab(page, page->column + 2);
+    tide_page_name(page, *piece->label ? TIDE_INK_PLAIN : TIDE_INK_DIM,
+                   *piece->label ? piece->label : "[no label]", tide_page_left(page));
+    tide_page_end(page);
+    add_holder(page, model, piece);
+}
+
+void tide_view_pools(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_told *told)
+{
+    static const char *const COUNTS[] = {"calls", "frees"};
+    static const char *const BYTES[] = {"given out", "live", "peak"};
+    tide_page_heading(page, "Pools", "lies in blocks that are counted elsewhere");
+    if (told->pool_count == 0) {
+        tide_page_add(page, TIDE_INK_PLAIN,
+                      "  none: see tide_pool_alloc() in tidemark/tidemark.h");
+        tide_page_end(page);
+        return;
+    }
+    for (size_t i = 0; i < 2; i++)
+        tide_page_add_right(page, TIDE_INK_DIM, COUNTS[i], TIDE_POOL_COUNT);
+    for (size_t i = 0; i < 3; i++)
+        tide_page_add_right(page, TIDE_INK_DIM, BYTES[i], TIDE_POOL_BYTES);
+    tide_page_add(page, TIDE_INK_DIM, "  pool");
+    tide_page_end(page);
+    for (uint32_t i = 0; i < told->pool_count; i++) {
+        const struct tide_told_pool *const pool = &told->pools[i];
+        const uint64_t counts[] = {pool->calls, pool->free_calls};
+        const uint64_t bytes[] = {pool->bytes, pool->live_bytes, pool->peak_bytes};
+        add_numbers(page, counts, bytes);
+        tide_page_name(page, TIDE_INK_BOLD, pool->name, tide_page_left(page));
+        tide_page_end(page);
+        for (size_t k = 0; k < told->piece_count; k++)
+            if (told->pieces[k].pool == i)
+                add_piece(page, model, &told->pieces[k]);
+    }
+}
+
+static void add_piece_json(struct tide_json *json, const struct tide_model *model,
+                           const struct tide_told_piece *piece)
+{
+    tide_json_open_row(json, NULL);
+    tide_json_string(json, "label", *piece->label ? piece->label : NULL);
+    tide_json_uint(json, "calls", piece->calls);
+    tide_json_uint(json, "bytes", piece->bytes);
+    tide_json_uint(json, "live_blocks", piece->live_blocks);
+    tide_json_uint(json, "live_bytes", piece->live_bytes);
+    tide_json_bool(json, "held", piece->held);
+    tide_json_string(json, "holder_label",
+                     *piece->holder_label ? piece->holder_label : NULL);
+    tide_json_string(json, "holder_function", maker_of(model, piece->holder_stack));
+    tide_json_uint(json, "holder_bytes", piece->holder_bytes);
+    tide_json_close(json);
+}
+
+void tide_json_pools(struct tide_json *json, const struct tide_model *model,
+                     const struct tide_told *told)
+{
+    tide_json_open(json, "pools", '[');
+    for (uint32_t i = 0; i < told->pool_count; i++) {
+        const struct tide_told_pool *const pool = &told->pools[i];
+        tide_json_open(json, NULL, '{');
+        tide_json_string(json, "pool", pool->name);
+        tide_json_uint(json, "calls", pool->calls);
+        tide_json_uint(json, "bytes", pool->bytes);
+        tide_json_uint(json, "free_calls", pool->free_calls);
+        tide_json_uint(json, "live_blocks", pool->live_blocks);
+        tide_json_uint(json, "live_bytes", pool->live_bytes);
+        tide_json_uint(json, "peak_bytes", pool->peak_bytes);
+        tide_json_uint(json, "unmatched_frees", pool->unmatched_frees);
+        tide_json_open(json, "parts", '[');
+        for (size_t k = 0; k < told->piece_count; k++)
+            if (told->pieces[k].pool == i)
+                add_piece_json(json, model, &told->pieces[k]);
+        tide_json_close(json);
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+}
