@@ -431,9 +431,9 @@ static inline int tide_report(void)
 
 /* --- Questions ------------------------------------------------------------------------ */
 
-/* Which block holds ADDRESS?  The recorder keeps no table of live blocks, so only blocks
- * with a label, and those of pools, are known here: TIDE_UNAVAILABLE for others (then
- * `tidemark resolve` tells, from the trace). */
+/* Which block holds ADDRESS?  The recorder keeps no table of live blocks, so this cannot
+ * be told in the process: TIDE_UNAVAILABLE.  `tidemark resolve TRACE ADDRESS` tells it from
+ * the trace. */
 static inline int tide_find(const void *address, struct tide_found_block *block)
 {
     const struct tide_recorder_api *api = tide_api();

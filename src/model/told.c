@@ -133,6 +133,38 @@ static enum tide_status count_label(struct tide_told_walk *walk,
     labels[number].size = life->size;
     labels[number].blocks++;
     labels[number].moved += life->moved_from != 0;
+    const uint32_t shape = tide_pairs_known(
+        &walk->shape_of, (struct tide_pair){life->process, life->address});
+    if (shape && walk->shapes[shape - 1].element_bytes)
+        labels[number].shape = walk->shapes[shape - 1];
+    return TIDE_OK;
+}
+
+/* A part of a shape comes; or a new label, which begins without one. */
+static enum tide_status note_shape(struct tide_told_walk *walk,
+                                   const struct tide_event *event)
+{
+    const struct tide_pair block = {event->process, event->value};
+    uint32_t number = tide_pairs_known(&walk->shape_of, block);
+    if (event->extra == TIDE_EXTRA_LABEL) {
+        if (number)
+            walk->shapes[number - 1] = (struct tide_told_shape){0};
+        return TIDE_OK;
+    }
+    if (tide_pairs_find(&walk->shape_of, block, &number))
+        return TIDE_ENOMEM;
+    struct tide_told_shape *const shapes = tide_grown(
+        walk->shapes, &walk->shape_capacity, (size_t)number + 1, sizeof(*shapes));
+    if (!shapes)
+        return TIDE_ENOMEM;
+    walk->shapes = shapes;
+    const uint64_t place = event->value2;
+    if (place == 0) {
+        shapes[number] = (struct tide_told_shape){.element_bytes = event->value3};
+    } else if (place <= TIDE_TOLD_DIMENSIONS) {
+        shapes[number].extents[place - 1] = event->value3;
+        shapes[number].dimensions = (uint32_t)place;
+    }
     return TIDE_OK;
 }
 
@@ -171,8 +203,11 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
 {
     struct tide_told_walk *const walk = user;
     (void)tid;
-    const enum tide_status status =
-        walk->pools ? tide_told_pool_mark(walk, event) : TIDE_OK;
+    enum tide_status status = TIDE_OK;
+    if (event->extra == TIDE_EXTRA_SHAPE || event->extra == TIDE_EXTRA_LABEL)
+        status = note_shape(walk, event);
+    if (!status && walk->pools)
+        status = tide_told_pool_mark(walk, event);
     return status ? status : tide_told_mark(walk, event);
 }
 
@@ -275,6 +310,8 @@ enum tide_status tide_told_build(struct tide_model *model, struct tide_told **ou
     state->contexts = walk.contexts;
     tide_told_pools_release(&walk);
     tide_pairs_release(&walk.labels);
+    tide_pairs_release(&walk.shape_of);
+    free(walk.shapes);
     tide_pairs_release(&walk.calls);
     free(walk.lanes);
     free(walk.processes);

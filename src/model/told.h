@@ -47,8 +47,15 @@ struct tide_told_region {
 };
 
 /* How often a label was given to a block of a size. */
+enum { TIDE_TOLD_DIMENSIONS = 8 };
+struct tide_told_shape {
+    uint64_t element_bytes; /* 0: the program told no shape */
+    uint32_t dimensions;
+    uint64_t extents[TIDE_TOLD_DIMENSIONS]; /* slowest first */
+};
 struct tide_told_label {
     const char *label;
+    struct tide_told_shape shape; /* the last that the label was given with this size */
     uint64_t size;
     uint64_t blocks;
     uint64_t moved; /* of these, made by realloc of such a block */

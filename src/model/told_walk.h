@@ -62,8 +62,11 @@ struct tide_told_walk {
     struct tide_told_lane *lanes;        /* owned */
     struct tide_told_process *processes; /* owned */
     size_t region_capacity, label_capacity, call_capacity;
-    struct tide_pairs labels;    /* (text, size) */
-    struct tide_pairs calls;     /* (region, kind) */
+    struct tide_pairs labels;       /* (text, size) */
+    struct tide_pairs calls;        /* (region, kind) */
+    struct tide_told_shape *shapes; /* owned */
+    size_t shape_capacity;
+    struct tide_pairs shape_of;  /* (process, address): the shape of the block there */
     bool pools;                  /* the trace has some */
     struct tide_holder *holders; /* owned */
     size_t holder_count, holder_capacity;

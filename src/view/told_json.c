@@ -62,6 +62,13 @@ void tide_json_label_sizes(struct tide_json *json, const struct tide_told *told)
         tide_json_uint(json, "size", row->size);
         tide_json_uint(json, "blocks", row->blocks);
         tide_json_uint(json, "realloc_blocks", row->moved);
+        if (row->shape.element_bytes) {
+            tide_json_uint(json, "element_bytes", row->shape.element_bytes);
+            tide_json_open(json, "extents", '[');
+            for (uint32_t k = 0; k < row->shape.dimensions; k++)
+                tide_json_uint(json, NULL, row->shape.extents[k]);
+            tide_json_close(json);
+        }
         tide_json_close(json);
     }
     tide_json_close(json);

@@ -128,6 +128,26 @@ void tide_view_visits(struct tide_page *page, const struct tide_told *told)
 
 /* --- Labels --------------------------------------------------------------------------- */
 
+/* "x  [30][30] of 8 B" */
+static void add_label(struct tide_page *page, const struct tide_told_label *row)
+{
+    struct tide_text shape = {0};
+    if (row->shape.element_bytes) {
+        tide_text_add(&shape, "  ");
+        for (uint32_t i = 0; i < row->shape.dimensions; i++)
+            tide_text_addf(&shape, "[%llu]", (unsigned long long)row->shape.extents[i]);
+        tide_text_addf(
+            &shape, " of %s",
+            tide_number_bytes(row->shape.element_bytes, TIDE_UNITS_BYTES).text);
+    }
+    const int room = tide_page_left(page);
+    const bool fits = room > (int)shape.length + 8;
+    tide_page_name(page, TIDE_INK_BOLD, row->label,
+                   fits ? room - (int)shape.length : room);
+    tide_page_add(page, TIDE_INK_DIM, fits && shape.bytes ? shape.bytes : "");
+    tide_text_release(&shape);
+}
+
 void tide_view_label_sizes(struct tide_page *page, const struct tide_told *told,
                            size_t limit)
 {
@@ -147,7 +167,7 @@ void tide_view_label_sizes(struct tide_page *page, const struct tide_told *told,
         add_count(page, row->moved, TIDE_DELTA_COLUMNS);
         add_bytes(page, row->size, TIDE_LEVEL_COLUMNS);
         tide_page_tab(page, page->column + 2);
-        tide_page_name(page, TIDE_INK_BOLD, row->label, tide_page_left(page));
+        add_label(page, row);
         tide_page_end(page);
     }
     if (shown < told->label_count)

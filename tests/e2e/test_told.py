@@ -73,7 +73,10 @@ class Told(tide.Case):
         expected += [("tmp", 100 * (i + 1), 1, 0) for i in range(9, -1, -1)]
         self.assertEqual([(row["label"], row["size"], row["blocks"], row["realloc_blocks"])
                           for row in rows], expected)
-        self.assertRegex(self.text("--labels"), r"\n +10 +0 +500 B  same\n")
+        self.assertEqual((rows[0]["element_bytes"], rows[0]["extents"]), (4, [5, 25]))
+        self.assertNotIn("extents", rows[1])
+        self.assertRegex(self.text("--labels"),
+                         r"\n +10 +0 +500 B  same  \[5\]\[25\] of 4 B\n")
 
     def test_windows(self):
         [window] = self.run_of.report("--windows")["windows"]

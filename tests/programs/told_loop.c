@@ -24,7 +24,8 @@ int main(void)
         tide_region_end("work");
         free(temporary);
         char *volatile same = calloc(2, 250);
-        tide_label(same, "same", 500);
+        const size_t extents[] = {5, 25};
+        tide_label_shape(same, "same", 4, extents, 2);
         free(same);
         if (i % 2) {
             kept[i] = malloc(50);
