@@ -239,8 +239,8 @@ static inline void tide_phase_end(const char *name)
 #define TIDE_SCOPED_REGION(name)                                                       \
     __attribute__((cleanup(tide_scope_ends), unused)) const char *const TIDE_API_JOIN( \
         tide_scope_, __LINE__) = tide_scope_begins(name)
-#define TIDE_API_JOIN(a, b)  TIDE_API_JOIN_(a, b)
-#define TIDE_API_JOIN_(a, b) a##b
+#define TIDE_API_JOIN(a, b)     TIDE_API_JOIN_NOW(a, b)
+#define TIDE_API_JOIN_NOW(a, b) a##b
 
 static inline const char *tide_scope_begins(const char *name)
 {

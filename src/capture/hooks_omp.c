@@ -96,7 +96,7 @@ static void do_alone(outlined *function, void *data)
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* NOLINTBEGIN(readability-identifier-naming): their names */
+/* NOLINTBEGIN(readability-identifier-naming,readability-function-size): theirs */
 TIDE_SECTION(GOMP_parallel,
              (outlined * function, void *data, unsigned threads, unsigned flags),
              (outlined *, void *, unsigned, unsigned), (function, data, threads, flags))
@@ -133,4 +133,4 @@ TIDE_HOOK unsigned GOMP_parallel_reductions(outlined *function, void *data,
     memcpy(&next, &found, sizeof(next));
     return next(begin_section, &section, threads, flags);
 }
-/* NOLINTEND(readability-identifier-naming) */
+/* NOLINTEND(readability-identifier-naming,readability-function-size) */

@@ -39,29 +39,34 @@ static bool begin(struct tide_monitor_options options)
     return nodes && table;
 }
 
+/* A new one; NULL: there are too many. */
+static struct tide_region_node *new_node(struct tide_region_node *around,
+                                         const struct tide_name *name)
+{
+    const uint32_t number = atomic_fetch_add(&handed_out, 1);
+    if (number >= TIDE_NODES)
+        return NULL;
+    nodes[number].around = around;
+    nodes[number].name = name;
+    return &nodes[number];
+}
+
 /* When there are too many, the rest counts for the region around it. */
 static struct tide_region_node *find_node(struct tide_region_node *around,
                                           const struct tide_name *name)
 {
-    const uint64_t hash =
-        ((uint64_t)(uintptr_t)around ^ (uint64_t)(uintptr_t)name * 31) *
-        0x9e3779b97f4a7c15ull;
+    const uint64_t mixed = (uint64_t)(uintptr_t)around ^ (uint64_t)(uintptr_t)name * 31;
+    const uint32_t first = (uint32_t)(mixed * 0x9e3779b97f4a7c15ull >> 40);
     struct tide_region_node *made = NULL;
     for (uint32_t i = 0; i < 2 * TIDE_NODES; i++) {
-        place *const at = &table[((uint32_t)(hash >> 40) + i) % (2 * TIDE_NODES)];
+        place *const at = &table[(first + i) % (2 * TIDE_NODES)];
         struct tide_region_node *found = atomic_load(at);
-        if (!found) {
-            if (!made) {
-                const uint32_t number = atomic_fetch_add(&handed_out, 1);
-                if (number >= TIDE_NODES)
-                    return around;
-                made = &nodes[number];
-                made->around = around;
-                made->name = name;
-            }
-            if (atomic_compare_exchange_strong(at, &found, made))
-                return made;
-        }
+        if (!found && !made)
+            made = new_node(around, name);
+        if (!found && !made)
+            return around;
+        if (!found && atomic_compare_exchange_strong(at, &found, made))
+            return made;
         if (found->around == around && found->name == name)
             return found;
     }

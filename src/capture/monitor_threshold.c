@@ -65,7 +65,7 @@ static void add_frame(struct tide_lines *lines, uint64_t word, const void *own)
 /* As tide_stack_find_bounds(), for a process that may not be recorded. */
 static void find_bounds(struct tide_stream *stream)
 {
-    extern void *__libc_stack_end; /* NOLINT(bugprone-reserved-identifier): its name */
+    extern void *__libc_stack_end; /* NOLINT: its name */
     const bool is_main = syscall(SYS_getpid) == syscall(SYS_gettid);
     stream->stack_low = (uintptr_t)__builtin_frame_address(0);
     stream->stack_high =

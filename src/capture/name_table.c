@@ -89,30 +89,45 @@ static bool is_it(const struct tide_name *name, uint64_t hash, const char *text,
            memcmp(name->text, text, length) == 0;
 }
 
+/* A name that is on its way into the table. */
+struct wanted {
+    const char *text;
+    uint64_t hash;
+    uint32_t length;
+    struct tide_name *made; /* NULL: not yet */
+};
+
+/* The name at *AT, where there was none: ours, or what another thread has just put there.
+ * NULL: there is no room. */
+static const struct tide_name *put(struct wanted *wanted, place *at, uint32_t id)
+{
+    struct tide_name *found = NULL;
+    if (!wanted->made) {
+        if (atomic_fetch_add(&taken, 1) >= TIDE_NAMES_MAX / 4 * 3)
+            return NULL;
+        wanted->made = make_name(wanted->text, wanted->hash, wanted->length);
+    }
+    if (!wanted->made)
+        return NULL;
+    wanted->made->id = id;
+    return atomic_compare_exchange_strong(at, &found, wanted->made) ? wanted->made
+                                                                    : found;
+}
+
 const struct tide_name *tide_name_of(const char *text)
 {
     place *const table = text ? all_places() : NULL;
     if (!table)
         return NULL;
-    uint32_t length;
-    const uint64_t hash = hash_text(text, &length);
-    struct tide_name *made = NULL;
+    struct wanted wanted = {.text = text};
+    wanted.hash = hash_text(text, &wanted.length);
     for (uint32_t i = 0; i < TIDE_NAMES_MAX; i++) {
-        const uint32_t at = ((uint32_t)(hash >> 20) + i) & (TIDE_NAMES_MAX - 1);
-        struct tide_name *found =
+        const uint32_t at = ((uint32_t)(wanted.hash >> 20) + i) & (TIDE_NAMES_MAX - 1);
+        const struct tide_name *found =
             atomic_load_explicit(&table[at], memory_order_acquire);
-        if (!found) {
-            if (!made && atomic_fetch_add(&taken, 1) >= TIDE_NAMES_MAX / 4 * 3)
-                return NULL;
-            if (!made)
-                made = make_name(text, hash, length);
-            if (!made)
-                return NULL;
-            made->id = at + 1;
-            if (atomic_compare_exchange_strong(&table[at], &found, made))
-                return made;
-        }
-        if (is_it(found, hash, text, length))
+        if (!found)
+            found = put(&wanted, &table[at], at + 1);
+        if (!found || is_it(found, wanted.hash, text, wanted.length))
             return found;
     }
     return NULL;

@@ -35,6 +35,7 @@ enum { OMPT_PARALLEL_BEGIN = 3, OMPT_IMPLICIT_TASK = 7, OMPT_SCOPE_BEGIN = 1 };
 
 #define TIDE_PLACE_SHIFT 48 /* the depth stands above the address of the trail */
 
+/* NOLINTBEGIN(readability-function-size): their parameters */
 static void parallel_begins(union ompt_data *task, const void *frame,
                             union ompt_data *section, unsigned threads, int flags,
                             const void *code)
@@ -56,6 +57,8 @@ static void part_begins(int endpoint, union ompt_data *section, union ompt_data 
         (const struct tide_trail *)(uintptr_t)(word & ((1ull << TIDE_PLACE_SHIFT) - 1)),
         (uint32_t)(word >> TIDE_PLACE_SHIFT)});
 }
+
+/* NOLINTEND(readability-function-size) */
 
 static int initialize(ompt_lookup lookup, int device, union ompt_data *tool)
 {

@@ -240,8 +240,9 @@ static int run(int argc, char **argv)
     }
     struct tide_text words = {0};
     describe(&choices, &words);
-    if (choices.monitor)
-        (void)setenv("TIDEMARK_MONITOR", choices.monitor, 1); /* for the program */
+    if (choices.monitor) /* the program has it from us, who have no threads yet */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe) */
+        (void)setenv("TIDEMARK_MONITOR", choices.monitor, 1);
     choices.run.words = words.bytes;
     choices.run.troubles = before.troubles;
 

@@ -206,10 +206,6 @@ static const char *wrong_views(const struct tide_report_options *options)
         !options->shapes[TIDE_SHAPE_STACKS] && !options->shapes[TIDE_SHAPE_FLAT] &&
         !options->shapes[TIDE_SHAPE_LINES])
         return "--source goes with --stacks, --flat or --lines";
-    if ((options->shapes[TIDE_SHAPE_WINDOWS] || options->shapes[TIDE_SHAPE_TIMEMORY] ||
-         options->shapes[TIDE_SHAPE_POOLS]) &&
-        (views > 0 || options->csv || options->load.until_s >= 0 || filters(options)))
-        return "--windows, --timemory and --pools are of the whole run, as text or --json";
     if (counts(options) && (views > 0 || options->space != 0))
         return "--sizes and --lifetimes are of all blocks of the heap";
     if (counts(options) && (tide_filter_narrows(&options->filter) || options->hide))
@@ -218,10 +214,25 @@ static const char *wrong_views(const struct tide_report_options *options)
     return NULL;
 }
 
+/* What the program told is of the whole run. */
+static const char *wrong_told(const struct tide_report_options *options)
+{
+    const bool *const shapes = options->shapes;
+    if (!shapes[TIDE_SHAPE_WINDOWS] && !shapes[TIDE_SHAPE_TIMEMORY] &&
+        !shapes[TIDE_SHAPE_POOLS])
+        return NULL;
+    return tide_report_views(options) > 0 || options->csv ||
+                   options->load.until_s >= 0 || filters(options)
+               ? "--windows, --timemory and --pools are of the whole run, as text or --json"
+               : NULL;
+}
+
 /* -1, or the exit status when the options contradict each other. */
 static int check(const struct tide_report_options *options)
 {
     const char *wrong = wrong_views(options);
+    if (!wrong)
+        wrong = wrong_told(options);
     if (!wrong)
         wrong = wrong_times();
     if (!wrong)

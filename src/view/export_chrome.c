@@ -242,6 +242,7 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
     enum tide_status status = TIDE_OK;
     switch (event->extra) {
     case TIDE_EXTRA_REGION_BEGIN:
+    case TIDE_EXTRA_LOOP_BEGIN:
         status = begin_region(writer, event, tid);
         break;
     case TIDE_EXTRA_REGION_END:

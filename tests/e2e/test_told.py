@@ -2,6 +2,7 @@
 
 The loop of tests/programs/told_loop.c is walked here once more.
 """
+import json
 import re
 import statistics
 import subprocess
@@ -111,6 +112,16 @@ class Told(tide.Case):
         self.assertEqual([word.strip() for word in line.split("|")[-9:-1]],
                          ["malloc_gotcha", "KB", "5.500", "0.550", "0.100", "1.000",
                           "0.303", "100.0"])
+
+    def test_loops_are_slices_of_chromes_timeline(self):
+        done = subprocess.run([tide.TIDEMARK, "export", "--to", "chrome", "-o", "-",
+                               self.run_of.trace], capture_output=True, text=True,
+                              timeout=300, check=True)
+        slices = [event for event in json.loads(done.stdout)["traceEvents"]
+                  if event["ph"] in "BE"]
+        begun = [event["name"] for event in slices if event["ph"] == "B"]
+        self.assertEqual(begun, ["setup", "cycle"] + 10 * ["work"] + ["end"])
+        self.assertEqual(sum(event["ph"] == "E" for event in slices), len(begun))
 
     def test_no_line_is_too_long(self):
         for columns in ("80", "120"):
