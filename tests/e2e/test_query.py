@@ -85,6 +85,64 @@ class Tutorial(tide.Case):
         self.assertIn("nix", run.done.stderr)
 
 
+class Hydro(tide.Case):
+    """The same about examples/hydro, against its own count, with the variables."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = [os.path.join(os.environ["TIDEMARK_EXAMPLES"], "hydro"), "--count",
+                       "--cycles", "12", "10"]
+
+    def ask(self, text):
+        """What the program printed of itself, and the answer that came after it."""
+        env = dict(os.environ, CALI_REPORT_CONFIG=text,
+                   CALI_SERVICES_ENABLE="alloc,sysalloc,trace,report")
+        with tempfile.TemporaryDirectory() as folder:
+            run = tide.Recorded(self.program, env=env, folder=folder)
+            rows_of = rows(run.trace, text)
+        own, _, answer = run.stdout.partition("}]}\n")
+        own = json.loads(own[own.index("{"):] + "}]}")
+        return own, answer, rows_of
+
+    def test_allocations_per_function(self):
+        own, answer, found = self.ask(TREE)
+        wanted = {row["region"]: row["calls"] for row in own["regions"] if row["calls"]}
+        self.assertEqual({region: count for region, count in found if region in wanted},
+                         wanted)
+        self.assertGreater(len(wanted), 5)
+        lines = answer.splitlines()
+        self.assertRegex(lines[0], "^Path +count $")
+        self.assertRegex(lines[1], "^main +$")
+        self.assertRegex(answer, "(?m)^        fluxes +[0-9]+ $")
+        self.assertEqual(len({len(line.rstrip()) for line in lines
+                              if line.rstrip()[-1:].isdigit()}), 1)
+
+    def test_labels_and_arenas(self):
+        own, answer, found = self.ask(SIZES)
+        wanted = {(row["label"], row["size"]): row["calls"] for row in own["arenas"]}
+        self.assertEqual({row[:2]: row[2] for row in found if row[:2] in wanted}, wanted)
+        self.assertRegex(answer, "^mem.alloc +alloc.total_size count \n")
+        own, answer, found = self.ask(LABELS)
+        totals = {row["label"]: row["calls"] for row in own["labels"]}
+        self.assertEqual({label: count for label, count in found if label in totals}, totals)
+
+    def test_iterations(self):
+        _, _, found = self.ask("SELECT iteration#cycle,count() WHERE label=primitive,"
+                               "mem.alloc GROUP BY iteration#cycle")
+        self.assertEqual([count for _, count in found], [3] * 12)
+        self.assertEqual([number for number, _ in found],
+                         list(range(found[0][0], found[0][0] + 12)))
+
+
+class RegionRules(tide.Case):
+    def test_blocks_are_where_the_program_says(self):
+        run = exports.record("region_rules")
+        own = json.loads(run.stdout, object_pairs_hook=list)
+        found = rows(run.trace, "SELECT size,region FROM blocks")
+        for path, size in own:
+            self.assertIn((size, path or None), found)
+
+
 class SameAsTheReport(tide.Case):
     RUNS = (("phases",), ("ground_threads", "4", "2000"), ("all_calls",), ("new_delete",),
             ("family",), ("marks",), ("maps",))
