@@ -87,8 +87,9 @@ static enum tide_status on_row(void *user, const struct tide_record *record)
     const uint64_t overflows = part->overflows;
     part->read++;
     fetch(part, record, true);
-    compute(part);
-    if (!tide_judge_holds(&part->where, part->slots)) {
+    if (plan->let_count)
+        compute(part);
+    if (plan->where.count && !tide_judge_holds(&part->where, part->slots)) {
         part->overflows = overflows; /* nobody will miss what is not shown */
         return TIDE_OK;
     }
@@ -319,6 +320,7 @@ enum tide_status tide_query_count(const struct tide_query_job *job,
         .peak = source == TIDE_FROM_BLOCKS || source == TIDE_FROM_SNAPSHOTS,
         .water = true,
         .iterations = true,
+        .shapes = true,
     };
     enum tide_status status = TIDE_OK;
     *out = (struct tide_attribute_counts){0};

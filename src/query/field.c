@@ -119,6 +119,14 @@ static struct tide_value stack_value(struct tide_walk *walk, uint32_t stack,
     return place->line ? tide_value_uint(place->line) : tide_value_none();
 }
 
+/* Did another thread free the block than made it? */
+static bool is_foreign(const struct tide_walk *walk, const struct tide_record *record)
+{
+    return record->other_place != TIDE_NO_PLACE &&
+           tide_walk_place(walk, record->other_place).thread !=
+               tide_walk_place(walk, record->place).thread;
+}
+
 /* Attributes of rows that have to do with a block. */
 static struct tide_value block_value(struct tide_walk *walk,
                                      const struct tide_record *record,
@@ -139,6 +147,8 @@ static struct tide_value block_value(struct tide_walk *walk,
         return tide_value_int(death ? -(int64_t)life->size : (int64_t)life->size);
     case TIDE_ATTRIBUTE_LABEL:
         return label_value(walk, record);
+    case TIDE_ATTRIBUTE_SHAPE:
+        return tide_value_string(tide_shapes_text(&walk->shapes, record->shape));
     case TIDE_ATTRIBUTE_KIND:
         return kind_value(walk, life);
     case TIDE_ATTRIBUTE_SPACE:
@@ -158,7 +168,7 @@ static struct tide_value block_value(struct tide_walk *walk,
     case TIDE_ATTRIBUTE_TEMPORARY:
         return tide_value_flag(record->temporary);
     case TIDE_ATTRIBUTE_FOREIGN:
-        return tide_value_flag(record->foreign);
+        return tide_value_flag(is_foreign(walk, record));
     case TIDE_ATTRIBUTE_PEAK:
         return tide_value_flag(record->peak);
     default:
@@ -287,8 +297,9 @@ static bool has_water(const struct tide_record *record)
 /* MPI's rank, or the number of the trace. */
 static uint64_t rank_of(const struct tide_walk *walk, const struct tide_record *record)
 {
-    const int64_t rank = walk->model.trace->processes[record->process].rank;
-    return rank >= 0 && !record->stretch ? (uint64_t)rank : walk->rank;
+    const struct tide_process *const process =
+        &walk->model.trace->processes[record->process];
+    return process->ranked && !record->stretch ? process->rank : walk->rank;
 }
 
 struct tide_value tide_field_iteration(struct tide_walk *walk,

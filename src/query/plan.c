@@ -51,9 +51,8 @@ static bool may_be_set(const struct tide_planner *planner, const char *name)
     for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++)
         if (starts_with(name, STARTS[i]))
             return true;
-    return strcmp(name, "shape") == 0 ||
-           (planner->options->known &&
-            planner->options->known(planner->options->user, name));
+    return planner->options->known &&
+           planner->options->known(planner->options->user, name);
 }
 
 static void blame_name(struct tide_planner *planner, const struct tide_query_word *name)
@@ -112,6 +111,9 @@ static void wish_for(struct tide_plan *plan, enum tide_attribute_id attribute)
     case TIDE_ATTRIBUTE_MEM_ALLOC:
     case TIDE_ATTRIBUTE_LABEL:
         wish->labels = true;
+        break;
+    case TIDE_ATTRIBUTE_SHAPE:
+        wish->shapes = true;
         break;
     case TIDE_ATTRIBUTE_SPACE:
         wish->every_space = true;

@@ -49,9 +49,10 @@ struct tide_record {
     uint64_t ticks;               /* when; of blocks: their birth */
     const struct tide_life *life; /* NULL: no block has to do with it */
     const struct tide_death *death;
-    uint32_t label;                /* id of the block's name + 1, 0: none */
-    bool temporary, foreign, peak; /* of blocks that died */
-    uint64_t active;               /* heap of the process, before */
+    uint32_t label;       /* id of the block's name + 1, 0: none */
+    uint32_t shape;       /* of the block: see shapes.h; 0: none */
+    bool temporary, peak; /* of blocks that died; of blocks */
+    uint64_t active;      /* heap of the process, before */
     uint64_t high_water;
     uint32_t name; /* text: of the region, the snapshot */
     uint64_t number;

@@ -103,6 +103,7 @@ static struct tide_record block_record(struct tide_walk *walk,
         .life = life,
         .death = death,
         .label = life->label,
+        .shape = tide_walk_shape(walk, life),
         .active = walk->process[life->process].active[TIDE_IN_HEAP],
         .peak = at_peak(walk, life, death != NULL),
     };
@@ -110,9 +111,6 @@ static struct tide_record block_record(struct tide_walk *walk,
         record.other_place = tide_walk_here(walk, death->lane);
         record.temporary = !death->moved_to && life->space == TIDE_IN_HEAP &&
                            walk->lanes[death->lane].newest == life->id;
-        record.foreign = record.other_place != TIDE_NO_PLACE &&
-                         tide_walk_place(walk, record.other_place).thread !=
-                             tide_walk_place(walk, life->note).thread;
     }
     return record;
 }
@@ -228,7 +226,11 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
         return tide_walk_iterate(walk, event);
     case TIDE_EXTRA_LABEL:
         walk->disappointed = walk->hopes;
-        return walk->hopes ? TIDE_ELIMIT : TIDE_OK;
+        if (walk->hopes)
+            return TIDE_ELIMIT;
+        return walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
+    case TIDE_EXTRA_SHAPE:
+        return walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
     case TIDE_EXTRA_EVENT:
         return on_iteration(walk, event);
     case TIDE_EXTRA_SNAPSHOT:
@@ -253,6 +255,7 @@ enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace
 {
     *walk = (struct tide_walk){.model = {.trace = trace}, .wish = *wish};
     walk->contexts.source = (struct tide_name_source){.name = name_of, .user = trace};
+    walk->shapes.names = &walk->names;
     walk->lanes = calloc(trace->lane_count + 1, sizeof(*walk->lanes));
     walk->process = calloc(trace->process_count + 1, sizeof(*walk->process));
     walk->process_names =
@@ -288,6 +291,7 @@ void tide_walk_release(struct tide_walk *walk)
     tide_pairs_release(&walk->places);
     tide_pairs_release(&walk->rounds);
     tide_pairs_release(&walk->called);
+    tide_shapes_release(&walk->shapes);
     tide_foresight_release(&walk->foresight);
     tide_names_release(&walk->names);
     *walk = (struct tide_walk){0};

@@ -25,6 +25,7 @@
 #include "query/foresight.h"
 #include "query/frames.h"
 #include "query/row_record.h"
+#include "query/shapes.h"
 #include "query/value.h"
 
 enum { TIDE_QUERY_STRETCHES = 240 }; /* of the timeline */
@@ -38,6 +39,7 @@ struct tide_walk_wish {
     bool peak;          /* when the heap stood highest matters */
     bool water;         /* high water of stretches matters */
     bool iterations;    /* places tell iterations apart */
+    bool shapes;        /* what labels say of arrays matters */
 };
 
 /* A loop that a thread is in. */
@@ -93,6 +95,7 @@ struct tide_walk {
     size_t thread_capacity;
     uint32_t *process_names;    /* owned, per process: text + 1; 0: to be found */
     uint32_t kind_texts[2][32]; /* of calls; 0: to be found */
+    struct tide_shapes shapes;
     struct tide_foresight foresight;
     bool hopes;        /* that no label comes: a first walk only for them is left out */
     bool disappointed; /* one came: this walk was in vain */
@@ -155,6 +158,8 @@ enum tide_status tide_walk_phase(struct tide_walk *walk,
 /* EVENT begins or ends an iteration of the innermost loop. */
 enum tide_status tide_walk_iterate(struct tide_walk *walk,
                                    const struct tide_event *event);
+/* The shape of a labelled block: see shapes.h. */
+uint32_t tide_walk_shape(const struct tide_walk *walk, const struct tide_life *life);
 /* LIFE becomes a row of the snapshot NAME (a text). */
 enum tide_status tide_walk_standing(struct tide_walk *walk,
                                     const struct tide_life *life, uint32_t name,

@@ -182,6 +182,13 @@ void tide_walk_rise(struct tide_walk *walk, uint32_t process)
 
 /* --- Snapshots ------------------------------------------------------------------------- */
 
+uint32_t tide_walk_shape(const struct tide_walk *walk, const struct tide_life *life)
+{
+    if (!walk->wish.shapes || !life->label)
+        return 0;
+    return tide_shapes_at(&walk->shapes, life->process, life->address);
+}
+
 enum tide_status tide_walk_standing(struct tide_walk *walk,
                                     const struct tide_life *life, uint32_t name,
                                     uint64_t ticks)
@@ -197,6 +204,7 @@ enum tide_status tide_walk_standing(struct tide_walk *walk,
         .ticks = ticks,
         .life = life,
         .label = life->label,
+        .shape = tide_walk_shape(walk, life),
         .name = name,
     };
     return walk->row(walk->user, &record);

@@ -134,6 +134,12 @@ class Hydro(tide.Case):
                          list(range(found[0][0], found[0][0] + 12)))
 
 
+    def test_shapes(self):
+        _, _, found = self.ask("SELECT shape,count() FROM blocks WHERE label=primitive "
+                               "GROUP BY shape")
+        self.assertEqual(found, [("[14][14][14][5] of 8", 36)])
+
+
 class RegionRules(tide.Case):
     def test_blocks_are_where_the_program_says(self):
         run = exports.record("region_rules")
