@@ -260,11 +260,13 @@ int tide_list_attributes(const struct tide_query_request *request,
         const struct tide_query_job job = {.traces = traces.list,
                                            .trace_count = traces.count};
         const enum tide_status status = tide_query_count(&job, source, &counts);
+        const struct tide_style style =
+            tide_style_detect(STDOUT_FILENO, TIDE_COLOR_AUTO, TIDE_UNITS_IEC);
         struct tide_text text = {0};
         if (!status && json)
             tide_query_attributes_json(&text, &counts, source);
         else if (!status)
-            tide_query_attributes_text(&text, &counts, source);
+            tide_query_attributes_text(&text, &counts, source, &style);
         result = status ? tide_fail("%s", tide_status_words(status))
                         : tide_print_text(&text);
     }

@@ -49,8 +49,7 @@ const struct tide_attribute TIDE_ATTRIBUTE_TABLE[TIDE_ATTRIBUTES] = {
     [TIDE_ATTRIBUTE_LABEL] = {"label", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
                               "the name that the program gave the block"},
     [TIDE_ATTRIBUTE_SHAPE] = {"shape", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
-                              "extents and bytes of an element, as the label has them: "
-                              "[30][30] of 8 (not where the block is made)"},
+                              "its extents and bytes of an element: [30][30] of 8"},
     [TIDE_ATTRIBUTE_KIND] = {"kind", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
                              "the call that made the block: malloc, calloc, new, mmap"},
     [TIDE_ATTRIBUTE_SPACE] = {"space", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,

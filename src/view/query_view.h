@@ -22,6 +22,7 @@
 #include "query/engine.h"
 #include "query/plan.h"
 #include "view/export_out.h"
+#include "view/style.h"
 
 struct tide_query_view;
 
@@ -78,7 +79,8 @@ void tide_query_error_text(struct tide_text *out, const char *text, size_t lengt
 /* Add a table of attributes with what they mean and how many rows have them. */
 void tide_query_attributes_text(struct tide_text *out,
                                 const struct tide_attribute_counts *counts,
-                                enum tide_query_source source);
+                                enum tide_query_source source,
+                                const struct tide_style *style);
 void tide_query_attributes_json(struct tide_text *out,
                                 const struct tide_attribute_counts *counts,
                                 enum tide_query_source source);

@@ -1,8 +1,10 @@
 /* view/query_words.c - mistakes in queries, and the attributes that there are. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "view/json.h"
+#include "view/line.h"
 #include "view/names.h"
 #include "view/query_view.h"
 #include "view/utf8.h"
@@ -73,18 +75,28 @@ static const char *const UNITS[] = {
 
 void tide_query_attributes_text(struct tide_text *out,
                                 const struct tide_attribute_counts *counts,
-                                enum tide_query_source source)
+                                enum tide_query_source source,
+                                const struct tide_style *style)
 {
+    struct tide_page page = {.out = out, .style = style};
+    char left[128];
     tide_text_addf(out, "%" PRIu64 " rows of %s\n\n", counts->rows,
                    TIDE_SOURCE_NAMES[source]);
-    tide_text_addf(out, "%-26s %-4s %-2s %10s  %s\n", "attribute", "type", "", "rows",
-                   "what it is");
+    (void)snprintf(left, sizeof(left), "%-26s %-4s %-2s %10s  ", "attribute", "type",
+                   "", "rows");
+    tide_page_add(&page, TIDE_INK_BOLD, left);
+    tide_page_add(&page, TIDE_INK_BOLD, "what it is");
+    tide_page_end(&page);
     for (int i = 0; i < TIDE_ATTRIBUTES; i++) {
         const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[i];
-        if (about->sources & 1u << source)
-            tide_text_addf(out, "%-26s %-4s %-2s %10" PRIu64 "  %s\n", about->name,
-                           TYPES[about->type], UNITS[about->unit], counts->counts[i],
-                           about->words);
+        if (!(about->sources & 1u << source))
+            continue;
+        (void)snprintf(left, sizeof(left), "%-26s %-4s %-2s %10" PRIu64 "  ",
+                       about->name, TYPES[about->type], UNITS[about->unit],
+                       counts->counts[i]);
+        const enum tide_ink ink = counts->counts[i] ? TIDE_INK_PLAIN : TIDE_INK_DIM;
+        tide_page_add(&page, ink, left);
+        tide_page_wrap(&page, ink, about->words, (int)strlen(left));
     }
 }
 
