@@ -12,6 +12,13 @@
 
 enum { TIDE_END_QUERY_MODE = 0666 };
 
+/* What the environment says; NULL: nothing. */
+static const char *variable(const char *name)
+{
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables
+    return getenv(name);
+}
+
 /* Is SERVICE in the LIST with commas? */
 static bool enabled(const char *list, const char *service)
 {
@@ -30,12 +37,12 @@ int tide_end_query_read(struct tide_end_query *query, const char *text)
 {
     *query = (struct tide_end_query){.text = text};
     if (!text) {
-        const char *const services = getenv("CALI_SERVICES_ENABLE");
-        const char *const config = getenv("CALI_REPORT_CONFIG");
+        const char *const services = variable("CALI_SERVICES_ENABLE");
+        const char *const config = variable("CALI_REPORT_CONFIG");
         if (!config || !*config || !enabled(services, "report"))
             return -1;
         query->text = config;
-        query->where = getenv("CALI_REPORT_FILENAME");
+        query->where = variable("CALI_REPORT_FILENAME");
         query->labelled_only = !enabled(services, "sysalloc");
     }
     return tide_check_query(query->text, strlen(query->text), query->labelled_only);

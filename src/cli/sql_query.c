@@ -19,6 +19,7 @@
  * exit status. */
 static int make_file(char **path)
 {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables
     const char *const folder = getenv("TMPDIR");
     struct tide_text name = {0};
     tide_text_addf(&name, "%s/tidemark-sql.XXXXXX",
@@ -61,7 +62,7 @@ int tide_sql_query(const struct tide_arguments *arguments, const char *sql, bool
         return result;
     const enum tide_status status = tide_model_symbolize(opened.model);
     result = status ? tide_fail("%s", tide_status_words(status)) : make_file(&path);
-    if (result < 0) {
+    if (result < 0 && path) {
         result = answer(opened.model, path, sql, json);
         (void)unlink(path);
     }

@@ -265,20 +265,29 @@ static tide_wide widened(struct tide_value value)
                                         : (tide_wide)value.word;
 }
 
+static struct tide_value join_reals(enum tide_step_kind kind, double one, double other)
+{
+    switch ((int)kind) {
+    case TIDE_STEP_ADD:
+        return tide_value_real(one + other);
+    case TIDE_STEP_SUBTRACT:
+        return tide_value_real(one - other);
+    case TIDE_STEP_MULTIPLY:
+        return tide_value_real(one * other);
+    default:
+        return other != 0.0 ? tide_value_real(one / other) : tide_value_none();
+    }
+}
+
 /* Two numbers; whole ones stay whole, except when divided. */
 static struct tide_value joined(enum tide_step_kind kind, struct tide_value one,
                                 struct tide_value other, uint64_t *overflow)
 {
     if (!tide_value_is_number(one) || !tide_value_is_number(other))
         return tide_value_none();
-    const double a = tide_value_as_real(one), b = tide_value_as_real(other);
-    const bool reals = one.type == TIDE_VALUE_REAL || other.type == TIDE_VALUE_REAL;
-    if (kind == TIDE_STEP_DIVIDE)
-        return b != 0.0 ? tide_value_real(a / b) : tide_value_none();
-    if (reals)
-        return tide_value_real(kind == TIDE_STEP_ADD        ? a + b
-                               : kind == TIDE_STEP_SUBTRACT ? a - b
-                                                            : a * b);
+    if (kind == TIDE_STEP_DIVIDE || one.type == TIDE_VALUE_REAL ||
+        other.type == TIDE_VALUE_REAL)
+        return join_reals(kind, tide_value_as_real(one), tide_value_as_real(other));
     const bool negates = one.type == TIDE_VALUE_INT || other.type == TIDE_VALUE_INT;
     const tide_wide x = widened(one), y = widened(other);
     tide_wide product;
@@ -309,11 +318,31 @@ static struct tide_value ratio_of(const struct tide_value *values, size_t count)
     return tide_value_real(factor * tide_value_as_real(values[0]) / below);
 }
 
+static struct tide_value first_of(const struct tide_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i].type)
+            return values[i];
+    return tide_value_none();
+}
+
+/* Of those that are there. */
+static struct tide_value sum_of(const struct tide_value *values, size_t count,
+                                uint64_t *overflow)
+{
+    struct tide_value sum = tide_value_none();
+    for (size_t i = 0; i < count; i++) {
+        if (!tide_value_is_number(values[i]))
+            continue;
+        sum = sum.type ? joined(TIDE_STEP_ADD, sum, values[i], overflow) : values[i];
+    }
+    return sum;
+}
+
 static struct tide_value called(const struct tide_plan_step *step,
                                 const struct tide_value *values,
                                 const struct tide_names *names, uint64_t *overflow)
 {
-    struct tide_value result = tide_value_none();
     switch (step->function) {
     case TIDE_LET_RATIO:
         return ratio_of(values, step->arguments);
@@ -323,22 +352,15 @@ static struct tide_value called(const struct tide_plan_step *step,
         return truncated(values[0],
                          step->arguments > 1 ? values[1] : tide_value_uint(1));
     case TIDE_LET_FIRST:
-        for (size_t i = 0; i < step->arguments && !result.type; i++)
-            result = values[i];
-        return result;
+        return first_of(values, step->arguments);
     case TIDE_LET_SUM:
-        for (size_t i = 0; i < step->arguments; i++)
-            if (tide_value_is_number(values[i]))
-                result = result.type
-                             ? joined(TIDE_STEP_ADD, result, values[i], overflow)
-                             : values[i];
-        return result;
+        return sum_of(values, step->arguments, overflow);
     case TIDE_LET_LEAF:
-        if (values[0].type == TIDE_VALUE_PATH)
-            return tide_value_string(tide_names_leaf(names, values[0].id));
-        return values[0];
+        break;
     }
-    return result;
+    if (values[0].type == TIDE_VALUE_PATH)
+        return tide_value_string(tide_names_leaf(names, values[0].id));
+    return values[0];
 }
 
 struct tide_value tide_let_value(const struct tide_plan_let *let,

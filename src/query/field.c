@@ -288,10 +288,29 @@ static struct tide_value time_value(const struct tide_walk *walk,
     return tide_value_real(at);
 }
 
-static bool has_water(const struct tide_record *record)
+static struct tide_value process_value(struct tide_walk *walk,
+                                       const struct tide_record *record,
+                                       enum tide_attribute_id attribute)
 {
-    return record->kind == TIDE_RECORD_BEGIN || record->kind == TIDE_RECORD_END ||
-           record->kind == TIDE_RECORD_VISIT;
+    if (record->stretch)
+        return tide_value_none();
+    if (attribute == TIDE_ATTRIBUTE_PROCESS)
+        return tide_value_uint(walk->model.trace->processes[record->process].pid);
+    return tide_value_string(tide_walk_process_name(walk, record->process));
+}
+
+static struct tide_value level_value(const struct tide_record *record,
+                                     enum tide_attribute_id attribute)
+{
+    const enum tide_record_kind kind = record->kind;
+    const bool active = attribute == TIDE_ATTRIBUTE_MEM_ACTIVE;
+    const bool known = active
+                           ? kind != TIDE_RECORD_BLOCK && kind != TIDE_RECORD_STANDING
+                           : kind == TIDE_RECORD_BEGIN || kind == TIDE_RECORD_END ||
+                                 kind == TIDE_RECORD_VISIT;
+    if (!known)
+        return tide_value_none();
+    return tide_value_uint(active ? record->active : record->high_water);
 }
 
 /* MPI's rank, or the number of the trace. */
@@ -330,13 +349,8 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_ITERATION:
         return place_value(walk, record, attribute);
     case TIDE_ATTRIBUTE_PROCESS:
-        return record->stretch
-                   ? tide_value_none()
-                   : tide_value_uint(walk->model.trace->processes[record->process].pid);
     case TIDE_ATTRIBUTE_PROCESS_NAME:
-        return record->stretch
-                   ? tide_value_none()
-                   : tide_value_string(tide_walk_process_name(walk, record->process));
+        return process_value(walk, record, attribute);
     case TIDE_ATTRIBUTE_RANK:
         return tide_value_uint(rank_of(walk, record));
     case TIDE_ATTRIBUTE_TRACE:
@@ -346,12 +360,8 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_TIME_OFFSET_NS:
         return time_value(walk, record, attribute);
     case TIDE_ATTRIBUTE_MEM_ACTIVE:
-        return record->kind == TIDE_RECORD_BLOCK || record->kind == TIDE_RECORD_STANDING
-                   ? tide_value_none()
-                   : tide_value_uint(record->active);
     case TIDE_ATTRIBUTE_HIGH_WATER:
-        return has_water(record) ? tide_value_uint(record->high_water)
-                                 : tide_value_none();
+        return level_value(record, attribute);
     case TIDE_ATTRIBUTE_BEGIN_REGION:
     case TIDE_ATTRIBUTE_END_REGION:
     case TIDE_ATTRIBUTE_BEGIN_ITERATION:

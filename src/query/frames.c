@@ -16,7 +16,7 @@ enum tide_status tide_frames_init(struct tide_frames *frames,
                                   struct tide_names *names)
 {
     *frames = (struct tide_frames){.trace = trace, .stacks = stacks, .names = names};
-    frames->modules = calloc(trace->module_count + 1, sizeof(*frames->modules));
+    frames->modules = calloc(trace->module_count + 1, sizeof(struct tide_symbolizer *));
     frames->opened = calloc(trace->module_count + 1, sizeof(*frames->opened));
     if (!frames->modules || !frames->opened)
         return TIDE_ENOMEM;
@@ -138,29 +138,39 @@ static void take_place(struct tide_frames *frames, const struct tide_frame *fram
     out->line = location ? location->line : 0;
 }
 
+/* The innermost function of FRAME that is not a library's becomes the place; until there
+ * is one, any is better than none.  True: it was found. */
+static bool try_frame(struct tide_frames *frames, const struct tide_frame *frame,
+                      struct tide_stack_place *out)
+{
+    size_t count;
+    const struct tide_location *const list = locate(frames, frame, &count);
+    if (!count) {
+        take_place(frames, frame, NULL, out);
+        return true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = list[i].function;
+        const bool library = name && tide_is_library_function(name);
+        if (!out->function || !library)
+            take_place(frames, frame, &list[i], out);
+        if (!library)
+            return true;
+    }
+    return false;
+}
+
 static void find_place(struct tide_frames *frames, uint32_t stack,
                        struct tide_stack_place *out)
 {
     const struct tide_stacks *const stacks = frames->stacks;
-    bool any = false;
+    uint32_t node = stack;
     out->known = true;
-    for (uint32_t node = stack; node && node < stacks->node_count;
-         node = stacks->nodes[node].parent) {
+    while (node && node < stacks->node_count) {
         const struct tide_frame *const frame = frame_of(frames, node);
-        size_t count;
-        if (is_own(frames, frame))
-            continue;
-        const struct tide_location *const list = locate(frames, frame, &count);
-        for (size_t i = 0; i < count || (i == 0 && count == 0); i++) {
-            const struct tide_location *const location = count ? &list[i] : NULL;
-            const char *const name = location ? location->function : NULL;
-            const bool library = name && tide_is_library_function(name);
-            if (!any || !library)
-                take_place(frames, frame, location, out);
-            any = true;
-            if (!library)
-                return;
-        }
+        if (!is_own(frames, frame) && try_frame(frames, frame, out))
+            return;
+        node = stacks->nodes[node].parent;
     }
 }
 

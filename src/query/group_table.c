@@ -177,7 +177,7 @@ enum tide_status tide_group_table_merge(struct tide_group_table *table,
     const struct tide_plan *const plan = table->plan;
     enum tide_status status = TIDE_OK;
     for (size_t i = 0; i < from->count && !status; i++) {
-        struct tide_value keys[TIDE_PLAN_KEYS];
+        struct tide_value keys[TIDE_PLAN_KEYS] = {0};
         size_t group = 0;
         for (size_t j = 0; j < plan->key_count; j++)
             keys[j] = tide_value_carry(tide_group_key(from, i, j), from_names, names);
@@ -201,7 +201,7 @@ static enum tide_status lift(struct tide_group_table *table,
                              uint32_t path, struct tide_names *names)
 {
     const struct tide_plan *const plan = table->plan;
-    struct tide_value keys[TIDE_PLAN_KEYS];
+    struct tide_value keys[TIDE_PLAN_KEYS] = {0};
     size_t group = 0;
     for (size_t j = 0; j < plan->key_count; j++)
         keys[j] = tide_group_key(own, from, j);

@@ -20,7 +20,9 @@ struct lexer {
 static char peek(const struct lexer *lexer, size_t further)
 {
     const size_t at = lexer->at + further;
-    return at < lexer->query->length ? lexer->query->text[at] : '\0';
+    if (at >= lexer->query->length)
+        return '\0';
+    return lexer->query->text[at];
 }
 
 static bool is_space(char c)
@@ -109,34 +111,43 @@ static void read_plain(struct lexer *lexer, struct tide_text *out)
     }
 }
 
+static bool at_quote(const struct lexer *lexer)
+{
+    return peek(lexer, 0) == '"' || peek(lexer, 0) == '\'';
+}
+
+/* TOKEN, whose text is TEXT, is complete, unless a quote in it is not (ENDED). */
+static enum tide_status keep_word(struct lexer *lexer, struct tide_token token,
+                                  const struct tide_text *text, bool ended)
+{
+    const char *const bytes = text->bytes ? text->bytes : "";
+    if (!ended)
+        return tide_query_blame(lexer->error, token.span, "this quote is never closed");
+    if (memchr(bytes, '\0', text->length))
+        return tide_query_blame(lexer->error, token.span, "a zero byte in a word");
+    token.text = tide_arena_copy(&lexer->query->arena, bytes, text->length);
+    return token.text && !text->failed ? add(lexer, token) : TIDE_ENOMEM;
+}
+
 /* Quotes may stand anywhere in a word: a"b c"d is one. */
 static enum tide_status read_word(struct lexer *lexer)
 {
     struct tide_text text = {0};
     struct tide_token token = {.kind = TIDE_TOKEN_WORD, .span = {.at = lexer->at}};
     bool ended = true;
-    do {
-        if (peek(lexer, 0) == '"' || peek(lexer, 0) == '\'') {
+    while (ended && lexer->at < lexer->query->length &&
+           (at_quote(lexer) || !ends_word(lexer))) {
+        if (at_quote(lexer)) {
             token.kind = TIDE_TOKEN_QUOTED;
             read_quoted(lexer, &text, &ended);
         } else {
             read_plain(lexer, &text);
         }
-    } while (ended && lexer->at < lexer->query->length &&
-             (peek(lexer, 0) == '"' || peek(lexer, 0) == '\'' || !ends_word(lexer)));
+    }
     token.span.length = lexer->at - token.span.at;
-    enum tide_status status = TIDE_OK;
-    if (!ended)
-        status =
-            tide_query_blame(lexer->error, token.span, "this quote is never closed");
-    else if (memchr(text.bytes ? text.bytes : "", '\0', text.length))
-        status = tide_query_blame(lexer->error, token.span, "a zero byte in a word");
-    token.text = tide_arena_copy(&lexer->query->arena, text.bytes ? text.bytes : "",
-                                 text.length);
-    if (!status && (!token.text || text.failed))
-        status = TIDE_ENOMEM;
+    const enum tide_status status = keep_word(lexer, token, &text, ended);
     tide_text_release(&text);
-    return status ? status : add(lexer, token);
+    return status;
 }
 
 enum tide_status tide_query_lex(struct tide_query *query,

@@ -73,29 +73,36 @@ static void blame_name(struct tide_planner *planner, const struct tide_query_wor
     free(lets);
 }
 
+/* NAME is no attribute of the table; false: it can be nothing else either. */
+static bool describe_other(struct tide_planner *planner,
+                           const struct tide_query_word *name,
+                           struct tide_plan_slot *slot)
+{
+    if (!may_be_set(planner, name->text)) {
+        blame_name(planner, name);
+        return false;
+    }
+    if (starts_with(name->text, "iteration#")) {
+        slot->loop = strchr(name->text, '#') + 1;
+        planner->plan->wish.iterations = true;
+    }
+    return true;
+}
+
 /* What NAME is; false after a mistake. */
 static bool describe(struct tide_planner *planner, const struct tide_query_word *name,
                      struct tide_plan_slot *slot)
 {
-    struct tide_plan *const plan = planner->plan;
+    const enum tide_query_source source = planner->plan->wish.source;
     slot->name = name->text;
     slot->attribute = tide_attribute_find(name->text);
-    if (slot->attribute == TIDE_NO_ATTRIBUTE) {
-        if (may_be_set(planner, name->text)) {
-            if (starts_with(name->text, "iteration#")) {
-                slot->loop = strchr(name->text, '#') + 1;
-                plan->wish.iterations = true;
-            }
-            return true;
-        }
-        blame_name(planner, name);
-        return false;
-    }
+    if (slot->attribute == TIDE_NO_ATTRIBUTE)
+        return describe_other(planner, name, slot);
     const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[slot->attribute];
-    if (!(about->sources & 1u << plan->wish.source)) {
+    if (!(about->sources & 1u << source)) {
         planner->status =
             tide_query_blame(planner->error, name->span, "rows of %s have no '%s'",
-                             TIDE_SOURCE_NAMES[plan->wish.source], name->text);
+                             TIDE_SOURCE_NAMES[source], name->text);
         return false;
     }
     slot->type = about->type;

@@ -114,36 +114,50 @@ static size_t add_cell(struct tide_planner *planner, const char *name, size_t sl
     return plan->cell_count++;
 }
 
+/* OPERAND of a clause may be a sum. */
+static void find_sum(struct tide_planner *planner, const struct tide_operand *operand)
+{
+    if (!operand->name.text && !planner->status)
+        (void)tide_planner_sum(planner, operand->call);
+}
+
+/* Of ORDER BY; where nothing is grouped there are none. */
+static void find_order_sum(struct tide_planner *planner,
+                           const struct tide_operand *operand)
+{
+    if (!operand->name.text && !planner->plan->grouped)
+        tide_planner_blame(
+            planner, tide_operand_span(planner->query, operand),
+            "nothing is grouped here: say what with GROUP BY, or SELECT this");
+    find_sum(planner, operand);
+}
+
+static void check_inclusive(struct tide_planner *planner)
+{
+    const struct tide_plan *const plan = planner->plan;
+    for (size_t i = 0; i < plan->sum_count && plan->path_key == SIZE_MAX; i++)
+        if (plan->sums[i].inclusive)
+            tide_planner_blame(planner, planner->query->calls[plan->sums[i].call].span,
+                               "this needs a path to climb: GROUP BY region");
+}
+
 /* Sums of all clauses: they must be known before the cells are laid out. */
 static void find_sums(struct tide_planner *planner)
 {
     const struct tide_query *const query = planner->query;
-    struct tide_plan *const plan = planner->plan;
-    for (size_t i = 0; i < query->item_count && !planner->status; i++)
-        if (!query->items[i].star && !query->items[i].what.name.text)
-            (void)tide_planner_sum(planner, query->items[i].what.call);
+    for (size_t i = 0; i < query->item_count; i++)
+        if (!query->items[i].star)
+            find_sum(planner, &query->items[i].what);
     for (size_t i = 0; i < query->aggregated_count && !planner->status; i++)
         (void)tide_planner_sum(planner, query->aggregated[i]);
-    for (size_t i = 0; i < query->having.count && !planner->status; i++) {
+    for (size_t i = 0; i < query->having.count; i++) {
         const struct tide_term *const term = &query->terms[query->having.first + i];
-        if (term->kind < TIDE_TERM_NOT && !term->what.name.text)
-            (void)tide_planner_sum(planner, term->what.call);
+        if (term->kind < TIDE_TERM_NOT)
+            find_sum(planner, &term->what);
     }
-    for (size_t i = 0; i < query->order_count && !planner->status; i++) {
-        if (query->orders[i].what.name.text)
-            continue;
-        if (!plan->grouped)
-            tide_planner_blame(planner,
-                               tide_operand_span(query, &query->orders[i].what),
-                               "nothing is grouped here: say what with GROUP BY, or "
-                               "SELECT this");
-        else
-            (void)tide_planner_sum(planner, query->orders[i].what.call);
-    }
-    for (size_t i = 0; i < plan->sum_count && !planner->status; i++)
-        if (plan->sums[i].inclusive && plan->path_key == SIZE_MAX)
-            tide_planner_blame(planner, query->calls[plan->sums[i].call].span,
-                               "this needs a path to climb: GROUP BY region");
+    for (size_t i = 0; i < query->order_count; i++)
+        find_order_sum(planner, &query->orders[i].what);
+    check_inclusive(planner);
 }
 
 static void lay_out(struct tide_planner *planner)

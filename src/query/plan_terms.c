@@ -67,21 +67,25 @@ static bool read_whole(const char *text, struct tide_value *out)
     return !errno && *end == '\0';
 }
 
-bool tide_planner_number(const char *text, enum tide_attribute_unit unit,
-                         struct tide_value *out)
+static bool starts_number(const char *digits)
+{
+    const char first = digits[0] == '.' ? digits[1] : digits[0];
+    return first >= '0' && first <= '9';
+}
+
+static bool read_hexadecimal(const char *text, struct tide_value *out)
 {
     char *end;
-    const char *const digits = text + (text[0] == '-' || text[0] == '+');
-    if (!((*digits >= '0' && *digits <= '9') ||
-          (*digits == '.' && digits[1] >= '0' && digits[1] <= '9')))
-        return false;
-    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
-        errno = 0;
-        *out = tide_value_uint(strtoull(digits, &end, 16));
-        return digits == text && !errno && *end == '\0';
-    }
-    if (read_whole(text, out))
-        return true;
+    errno = 0;
+    *out = tide_value_uint(strtoull(text, &end, 16));
+    return !errno && *end == '\0';
+}
+
+/* With a point, an exponent or a unit. */
+static bool read_real(const char *text, enum tide_attribute_unit unit,
+                      struct tide_value *out)
+{
+    char *end;
     const double value = strtod(text, &end);
     const struct suffix *const suffix = *end ? find_suffix(end) : NULL;
     if (end == text || !isfinite(value) || (*end && !suffix))
@@ -89,10 +93,20 @@ bool tide_planner_number(const char *text, enum tide_attribute_unit unit,
     double scaled = value * (suffix ? suffix->factor : 1);
     if (suffix && suffix->time)
         scaled = in_unit(scaled, unit);
-    const bool whole = suffix && !suffix->time && scaled >= 0 && scaled < 1e19 &&
-                       floor(scaled) == scaled;
+    const bool size = suffix && !suffix->time;
+    const bool whole = size && scaled >= 0 && scaled < 1e19 && floor(scaled) == scaled;
     *out = whole ? tide_value_uint((uint64_t)scaled) : tide_value_real(scaled);
     return true;
+}
+
+bool tide_planner_number(const char *text, enum tide_attribute_unit unit,
+                         struct tide_value *out)
+{
+    if (!starts_number(text + (text[0] == '-' || text[0] == '+')))
+        return false;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return read_hexadecimal(text, out);
+    return read_whole(text, out) || read_real(text, unit, out);
 }
 
 /* --- Conditions -------------------------------------------------------------------------- */
@@ -197,7 +211,7 @@ static void compile_term(struct tide_planner *planner, const struct tide_term *t
         read_constant(planner, &words[i], pattern ? &text : &cell, &out->constants[i]);
     }
     out->constant_count = term->values;
-    if (term->kind == TIDE_TERM_MATCH)
+    if (term->kind == TIDE_TERM_MATCH && words)
         compile_regex(planner, &words[0], out);
 }
 
@@ -332,10 +346,11 @@ static void compile_let(struct tide_planner *planner, const struct tide_let *let
         out->condition = tide_planner_condition(planner, let->condition, resolve_let);
 }
 
-static bool defined(const struct tide_plan *plan, const char *name)
+/* Is the name of LET that of one before it? */
+static bool defined_before(const struct tide_query *query, size_t let)
 {
-    for (size_t i = 0; i < plan->let_count; i++)
-        if (strcmp(plan->lets[i].name, name) == 0)
+    for (size_t i = 0; i < let; i++)
+        if (strcmp(query->lets[i].target.text, query->lets[let].target.text) == 0)
             return true;
     return false;
 }
@@ -352,7 +367,7 @@ void tide_planner_lets(struct tide_planner *planner)
     for (size_t i = 0; i < query->let_count && !planner->status; i++) {
         const struct tide_let *const let = &query->lets[i];
         struct tide_plan_let *const out = &plan->lets[i];
-        if (defined(plan, let->target.text))
+        if (defined_before(query, i))
             tide_planner_blame(planner, let->target.span, "this name is defined twice");
         out->name = let->target.text;
         if (!planner->status)

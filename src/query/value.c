@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/grow.h"
+
 double tide_value_as_real(struct tide_value value)
 {
     switch (value.type) {
@@ -27,6 +29,7 @@ void tide_names_release(struct tide_names *names)
 {
     tide_pairs_release(&names->texts);
     tide_pairs_release(&names->nodes);
+    free(names->strings);
     tide_intern_release(&names->interned);
     tide_arena_release(&names->arena);
     *names = (struct tide_names){0};
@@ -44,6 +47,14 @@ uint32_t tide_names_text(struct tide_names *names, const char *text)
         names->failed = true;
         return 0;
     }
+    const char **const strings = tide_grown(names->strings, &names->string_capacity,
+                                            (size_t)number + 1, sizeof(const char *));
+    if (!strings) {
+        names->failed = true;
+        return 0;
+    }
+    names->strings = strings;
+    strings[number] = kept;
     return number + 1;
 }
 
@@ -61,7 +72,7 @@ uint32_t tide_names_node(struct tide_names *names, uint32_t parent, uint32_t tex
 
 const char *tide_names_string(const struct tide_names *names, uint64_t text)
 {
-    return text ? (const char *)(uintptr_t)names->texts.list[text - 1].one : "";
+    return text ? names->strings[text - 1] : "";
 }
 
 uint32_t tide_names_parent(const struct tide_names *names, uint64_t path)

@@ -94,6 +94,8 @@ struct tide_names {
     struct tide_arena arena;
     struct tide_intern interned;
     struct tide_pairs texts; /* (string, 0): number + 1 is the id */
+    const char **strings;    /* owned: of each text, in the arena */
+    size_t string_capacity;
     struct tide_pairs nodes; /* (path around it, text id): number + 1 is the id */
     bool failed;             /* memory ran out: ids are 0 from then on */
 };

@@ -89,13 +89,23 @@ static void add_rows(const struct split *split)
             tide_text_add(out, ", ");
         }
         const struct tide_value path = cells[split->path];
-        if (path.type == TIDE_VALUE_PATH)
+        if (path.type == TIDE_VALUE_PATH && split->numbers)
             tide_text_addf(out, "%u ]", split->numbers[path.id] - 1);
         else
             tide_text_add(out, "null ]");
         if (!tide_out_rest(view->out))
             view->status = TIDE_EIO;
     }
+}
+
+static void add_metadata(struct tide_text *out, const struct tide_plan_column *column)
+{
+    tide_text_add(out, "{ \"is_value\": true");
+    if (column->unit) {
+        tide_text_add(out, ", \"attribute.unit\": ");
+        tide_out_json(out, column->unit);
+    }
+    tide_text_add(out, " }");
 }
 
 /* TITLES, else metadata. */
@@ -107,16 +117,10 @@ static void add_columns(const struct split *split, bool titles)
         const struct tide_plan_column *const column = &view->plan->columns[i];
         if (column->cell == split->path || !view->shown[i])
             continue;
-        if (titles) {
+        if (titles)
             tide_out_json(out, column->title);
-        } else {
-            tide_text_add(out, "{ \"is_value\": true");
-            if (column->unit) {
-                tide_text_add(out, ", \"attribute.unit\": ");
-                tide_out_json(out, column->unit);
-            }
-            tide_text_add(out, " }");
-        }
+        else
+            add_metadata(out, column);
         tide_text_add(out, ", ");
     }
     tide_text_add(out, titles ? "\"path\"" : "{ \"is_value\": false }");

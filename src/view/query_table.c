@@ -149,7 +149,8 @@ static bool all_right(const struct tide_query_view *view, size_t column)
     return any;
 }
 
-static void markdown_end(struct tide_query_view *view)
+/* CELLS, or, when they are NULL, the titles. */
+static void add_marked_row(struct tide_query_view *view, const struct tide_value *cells)
 {
     const struct tide_plan *const plan = view->plan;
     struct tide_text *const out = &view->out->text;
@@ -157,25 +158,23 @@ static void markdown_end(struct tide_query_view *view)
         if (!view->shown[i])
             continue;
         tide_text_add(out, "| ");
-        add_marked(out, plan->columns[i].title);
+        add_marked(out, cells ? tide_query_safe(view, cells[plan->columns[i].cell])
+                              : plan->columns[i].title);
         tide_text_add(out, " ");
     }
     tide_text_add(out, "|\n");
-    for (size_t i = 0; i < plan->column_count; i++)
+}
+
+static void markdown_end(struct tide_query_view *view)
+{
+    struct tide_text *const out = &view->out->text;
+    add_marked_row(view, NULL);
+    for (size_t i = 0; i < view->plan->column_count; i++)
         if (view->shown[i])
             tide_text_add(out, all_right(view, i) ? "| ---: " : "| --- ");
     tide_text_add(out, "|\n");
-    for (size_t row = 0; row < view->row_count; row++) {
-        for (size_t i = 0; i < plan->column_count; i++) {
-            if (!view->shown[i])
-                continue;
-            tide_text_add(out, "| ");
-            add_marked(out,
-                       tide_query_safe(
-                           view, tide_query_kept(view, row)[plan->columns[i].cell]));
-            tide_text_add(out, " ");
-        }
-        tide_text_add(out, "|\n");
+    for (size_t row = 0; row < view->row_count && !view->status; row++) {
+        add_marked_row(view, tide_query_kept(view, row));
         if (!tide_out_rest(view->out))
             view->status = TIDE_EIO;
     }
