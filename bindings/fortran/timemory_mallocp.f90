@@ -28,6 +28,9 @@ module timemory_mallocp
     logical :: open(windows_max) = .false.
     integer(c_int64_t) :: registered = 0
 
+    ! Read once, since Fortran takes memory to read it: that is not to be in a window.
+    logical :: known = .false., off = .false.
+
 contains
 
     function timemory_start_mallocp() bind(C, name="timemory_start_mallocp_") result(number)
@@ -65,9 +68,13 @@ contains
         character(*), intent(in) :: name
         integer(c_int64_t) :: number
 
+        if (.not. known) then
+            off = is_off("TIMEMORY_ENABLE_MALLOCP")
+            if (.not. off) off = is_off("ENABLE_TIMEMORY_MALLOCP")
+            known = .true.
+        end if
         number = 0
-        if (is_off("TIMEMORY_ENABLE_MALLOCP")) return
-        if (is_off("ENABLE_TIMEMORY_MALLOCP")) return
+        if (off) return
         do number = 1, windows_max
             if (open(number)) cycle
             open(number) = .true.
