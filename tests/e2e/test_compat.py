@@ -63,10 +63,22 @@ class Timemory(tide.Case):
 
     def test_windows_count_what_is_in_them(self):
         """Calls, bytes and frees; what is before, between and after appears nowhere."""
+        doubles = {"all": [100, 200, 400], "inner": [200, 400], "outer": [1000, 2000],
+                   "one": [3], "two": [3, 4]}
         said = tide.Recorded([tide.program("timemory_windows")]).own_count()
-        for window, calls, doubles in (("all", 3, 100 + 200 + 400), ("inner", 2, 600),
-                                       ("outer", 2, 3000), ("one", 1, 3), ("two", 2, 7)):
-            self.assertEqual(said[window + " counted"], [calls, 8 * doubles, calls])
+        for window, sizes in doubles.items():
+            self.assertEqual(said[window + " counted"],
+                             [len(sizes), 8 * sum(sizes), len(sizes)])
+        for name in self.programs():
+            found = tide.Recorded([tide.program(name)]).report("--windows")["windows"]
+            self.assertEqual(
+                [(row["window"], row["alloc_calls"], row["requested_bytes"],
+                  row["free_calls"], row["smallest_bytes"], row["largest_bytes"])
+                 for row in found],
+                [("mallocp (registered)" if key == "all" else "mallocp", len(sizes),
+                  8 * sum(sizes), len(sizes), 8 * min(sizes), 8 * max(sizes))
+                 for key in ("inner", "all", "outer", "one", "two")  # as they ended
+                 for sizes in [doubles[key]]])
 
     def test_both_names_of_the_switch(self):
         for name in self.programs():

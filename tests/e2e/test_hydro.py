@@ -157,12 +157,21 @@ class Counts(tide.Case):
         self.assertEqual(arenas, own)
 
     @unittest.skipUnless(os.path.exists(OPENMP), "built without OpenMP")
-    def test_labels_of_all_threads(self):
-        recorded = self.recorded(OPENMP)
+    def test_threads_of_openmp(self):
+        """What workers make has its label, and the region that called them."""
+        recorded = tide.Recorded([OPENMP, "--count", *self.SIZE],
+                                 env=dict(os.environ, OMP_NUM_THREADS="4"))
+        own = recorded.own_count()
+        labels = sums(own["labels"], "label")
         rows = recorded.report("--total", "--labels")["rows"]
-        own = sums(recorded.own_count()["labels"], "label")
-        labelled = [row for row in rows if (row["label"],) in own]
-        self.assertEqual(sums(labelled, "label"), own)
+        labelled = [row for row in rows if (row["label"],) in labels]
+        self.assertEqual(sums(labelled, "label"), labels)
+        rows = recorded.report("--total", "--regions", "--label", "row_ends")["rows"]
+        found = {row["region"]: row["calls"] for row in rows if row["calls"]}
+        cycles, cells = int(self.SIZE[1]), [int(size) for size in self.SIZE[2:]]
+        self.assertEqual(found, {  # one for each plane of each sweep
+            f"main/cycle/advance/sweep_{axis}/fluxes": cycles * planes
+            for axis, planes in zip("xyz", (cells[2], cells[0], cells[1]))})
 
 
 if __name__ == "__main__":

@@ -448,6 +448,12 @@ class Timemory(tide.Case):
         self.assertEqual(regions["again"], (1, 30000))
         freed = [block for block in script.trace.blocks() if block["size"] == 8000000]
         self.assertEqual([block["death_s"] is None for block in freed], [False, False])
+        table = {(row["region"], row["label"]): (row["count"], row["sum_bytes"])
+                 for row in script.trace.report(shape="timemory")["timemory"]}
+        self.assertEqual(table["test", "malloc"], (1, 8000000))
+        self.assertEqual(table["test", "free"], (1, 8000000))
+        self.assertEqual([row["window"] for row in script.trace.windows()],
+                         ["mallocp", "mallocp"])
 
 
 class Module(tide.Case):

@@ -61,7 +61,7 @@ class Trace:
     def report(self, view=None, shape=None, **filters):
         """`tidemark report --json`, whole.  VIEW: peak, leaks, total, churn; SHAPE: tree,
         flat, stacks, bottom_up, threads, processes, regions, labels, modules, lines,
-        sizes, lifetimes; FILTERS: the report's options, such as region="solve"."""
+        sizes, lifetimes, windows, timemory; FILTERS: the report's options, such as region="solve"."""
         words = {name: True for name in (view, shape) if name}
         return program.read_json("report", "--json", *_options({**words, **filters}),
                                  "--", self.path)
@@ -97,6 +97,10 @@ class Trace:
     def stacks(self, view="peak", **filters):
         """A row for each stack, its frames innermost first, as a Table."""
         return self.rows(view, "stacks", **filters)
+
+    def windows(self):
+        """What the program counted between start() and stop(), as a Table."""
+        return Table(lambda: iter(self.report(shape="windows")["windows"]))
 
     def query(self, text):
         """The answer of `tidemark query` as a Table, whose keys are the titles of its
