@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 
 import tide
 
@@ -87,6 +88,20 @@ class Timemory(tide.Case):
                     said = json.loads(plain(name, **{switch: word}))
                     self.assertEqual((said["inner"], said["left"]), (0, [0, 0, 0, 0]))
                 self.assertEqual(json.loads(plain(name, **{switch: "ON"}))["two"], 2)
+
+    def test_macros_compile_it_out(self):
+        source = os.path.join(tide.SOURCE, "tests", "programs", "timemory_windows.c")
+        include = os.path.join(tide.SOURCE, "include")
+        for macro, first in (("DISABLE_TIMEMORY", 0), ("TIMEMORY_DISABLED", 0),
+                             ("TIMEMORY_DISABLE_MALLOCP", 0), ("TIMEMORY_ENABLED=0", 0),
+                             ("TIMEMORY_ENABLED=1", 1)):
+            path = os.path.join(tempfile.mkdtemp(), "windows")
+            subprocess.run(["gcc", "-D" + macro, "-I" + include,
+                            "-I" + os.path.join(include, "tidemark", "compat"), source,
+                            "-o", path], check=True, timeout=60)
+            said = json.loads(subprocess.run([path], capture_output=True, text=True,
+                                             check=True, timeout=60).stdout)
+            self.assertEqual(said["one"], first, macro)
 
 
 class AllocMonitor(tide.Case):
