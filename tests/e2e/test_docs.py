@@ -71,6 +71,10 @@ class Docs(tide.Case):
         labels = {row["label"]: (row["calls"], row["bytes"])
                   for row in recorded.report("--total", "--labels")["rows"]}
         self.assertEqual(labels["x"], (1, 4800))
+        shapes = [(row["element_bytes"], row["extents"])
+                  for row in recorded.report("--total", "--labels")["label_sizes"]
+                  if row["label"] == "x"]
+        self.assertEqual(shapes, [(8, [30, 20])])
         regions = [row["region"]
                    for row in recorded.report("--total", "--regions", "--label", "x")["rows"]]
         self.assertEqual(regions, ["solve"])

@@ -144,6 +144,17 @@ class Counts(tide.Case):
         self.assertEqual(sums(rows, "label"), sums(own, "label"))
         self.assertEqual(sums(own, "label")[("flux_x",)][0], 55)  # one per cycle
 
+    def test_shapes(self):
+        rows = self.recorded().report("--total", "--labels")["label_sizes"]
+        found = {row["label"]: (row["element_bytes"], row["extents"])
+                 for row in rows if "extents" in row}
+        x, y, z = (int(size) for size in self.SIZE[2:])
+        self.assertEqual(found["density"], (8, [z + 4, y + 4, x + 4]))
+        self.assertEqual(found["primitive"], (8, [z + 4, y + 4, x + 4, 5]))
+        self.assertEqual(found["flux_x"], (8, [z, y, x + 1, 5]))
+        self.assertEqual(found["flux_y"], (8, [x, z, y + 1, 5]))
+        self.assertEqual(found["plane_speed"], (8, [z]))
+
     def test_arenas_by_size(self):
         recorded = self.recorded()
         done = run(tide.TIDEMARK, "export", "--to", "ndjson", "--all", recorded.trace)
