@@ -31,6 +31,7 @@ struct ompt_start_tool_result {
 };
 
 enum { OMPT_PARALLEL_BEGIN = 3, OMPT_IMPLICIT_TASK = 7, OMPT_SCOPE_BEGIN = 1 };
+enum { OMPT_TASK_INITIAL = 1 }; /* flag: what the program's own threads do all along */
 /* NOLINTEND(readability-identifier-naming) */
 
 #define TIDE_PLACE_SHIFT 48 /* the depth stands above the address of the trail */
@@ -49,8 +50,8 @@ static void parallel_begins(union ompt_data *task, const void *frame,
 static void part_begins(int endpoint, union ompt_data *section, union ompt_data *task,
                         unsigned threads, unsigned index, int flags)
 {
-    (void)task, (void)threads, (void)index, (void)flags;
-    if (endpoint != OMPT_SCOPE_BEGIN || !section)
+    (void)task, (void)threads, (void)index;
+    if (endpoint != OMPT_SCOPE_BEGIN || !section || (flags & OMPT_TASK_INITIAL))
         return;
     const uint64_t word = section->value;
     tide_trail_work_at((struct tide_place){

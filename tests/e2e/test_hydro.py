@@ -10,6 +10,7 @@ import math
 import os
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import tide
@@ -169,8 +170,25 @@ class Counts(tide.Case):
 
     @unittest.skipUnless(os.path.exists(OPENMP), "built without OpenMP")
     def test_threads_of_openmp(self):
+        self.check_threads(OPENMP)
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_threads_of_libomp(self):
+        folder = tempfile.mkdtemp(prefix="tide-hydro-")
+        sources = os.path.join(tide.SOURCE, "examples", "hydro")
+        names = ["hydro", "hydro_gas", "hydro_memory", "hydro_step", "hydro_sweep",
+                 "hydro_alone"]
+        done = subprocess.run(
+            ["clang", "-fopenmp", "-O1", "-I" + os.path.join(tide.SOURCE, "include"),
+             *(os.path.join(sources, name + ".c") for name in names), "-lm", "-o",
+             os.path.join(folder, "hydro")], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            self.skipTest(f"clang -fopenmp: {done.stderr[:200]}")
+        self.check_threads(os.path.join(folder, "hydro"))
+
+    def check_threads(self, program):
         """What workers make has its label, and the region that called them."""
-        recorded = tide.Recorded([OPENMP, "--count", *self.SIZE],
+        recorded = tide.Recorded([program, "--count", *self.SIZE],
                                  env=dict(os.environ, OMP_NUM_THREADS="4"))
         own = recorded.own_count()
         labels = sums(own["labels"], "label")
