@@ -124,7 +124,8 @@ struct tide_honesty {
     uint64_t reordered, lost_records, truncated_stacks;
     uint64_t region_mismatches; /* ends of regions that were not the innermost */
     uint64_t unmatched_labels;  /* given to what is no block */
-    uint64_t paused_frees; /* of unknown blocks, after a pause: made during it, perhaps */
+    uint64_t
+        paused_frees; /* of unknown blocks, after a pause: made during it, perhaps */
     uint64_t unresolved_frames; /* filled by symbolization */
     bool complete;
     double rss_explained; /* (heap usable peak + mmap peak) / RSS peak, 0 if unknown */
