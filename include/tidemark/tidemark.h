@@ -71,7 +71,7 @@ struct tide_stats {
 };
 
 /* What the recorder is doing. */
-struct tide_counters {
+struct tide_recorder_counters {
     uint32_t recording;      /* 1: a trace is being written */
     uint32_t counting;       /* 1: `total` is being counted, see tide_register() */
     uint64_t dropped_events; /* that did not get into the trace */
@@ -131,7 +131,7 @@ struct tide_recorder_api {
     int (*hush)(int);
     int (*report)(void);
     int (*find)(const void *, struct tide_found_block *);
-    int (*counters)(struct tide_counters *);
+    int (*counters)(struct tide_recorder_counters *);
 };
 
 /* NULL: there is none.  1: not looked for yet.  One for all sources of a program or
@@ -163,6 +163,14 @@ static inline const struct tide_recorder_api *tide_api(void)
         api = tide_api_look();
     return api;
 }
+
+/* The memory that argument N points to is named, not read: gcc need not warn that nothing
+ * was written to it yet. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#    define TIDE_API_UNREAD(n) __attribute__((access(none, n)))
+#else
+#    define TIDE_API_UNREAD(n)
+#endif
 
 /* Tell the recorder, if there is one. */
 #define TIDE_API_TELL(call)                                  \
@@ -257,6 +265,7 @@ static inline void tide_scope_ends(const char *const *name)
 /* Name the block at BLOCK, of which BYTES are in use.  It counts once, under its name,
  * from its birth on; realloc keeps the name.  Naming it again replaces the name.  A
  * BLOCK inside a larger one names only that part. */
+TIDE_API_UNREAD(1)
 static inline void tide_label(const void *block, const char *name, size_t bytes)
 {
     TIDE_API_TELL(label(block, name, bytes));
@@ -264,6 +273,7 @@ static inline void tide_label(const void *block, const char *name, size_t bytes)
 
 /* The same for an array: EXTENTS of each of its DIMENSIONS (at most 8 are kept), slowest
  * first, of elements of ELEMENT_BYTES. */
+TIDE_API_UNREAD(1)
 static inline void tide_label_shape(const void *block, const char *name,
                                     size_t element_bytes, const size_t *extents,
                                     size_t dimensions)
@@ -272,6 +282,7 @@ static inline void tide_label_shape(const void *block, const char *name,
 }
 
 /* From here on the block has no name; what it counted for stays. */
+TIDE_API_UNREAD(1)
 static inline void tide_unlabel(const void *block)
 {
     TIDE_API_TELL(unlabel(block));
@@ -280,12 +291,14 @@ static inline void tide_unlabel(const void *block)
 /* The program's own allocator POOL gave out BLOCK, of memory that it had from elsewhere.
  * It is a block of the space POOL, beside the block that it lies in and not added to it.
  * LABEL may be NULL. */
+TIDE_API_UNREAD(2)
 static inline void tide_pool_alloc(const char *pool, const void *block, size_t bytes,
                                    const char *label)
 {
     TIDE_API_TELL(pool_alloc(pool, block, bytes, label));
 }
 /* ...and takes it back. */
+TIDE_API_UNREAD(2)
 static inline void tide_pool_free(const char *pool, const void *block)
 {
     TIDE_API_TELL(pool_free(pool, block));
@@ -378,7 +391,7 @@ static inline int tide_deregister(struct tide_stats *stats)
     return TIDE_ABSENT;
 }
 
-static inline int tide_counters(struct tide_counters *counters)
+static inline int tide_counters(struct tide_recorder_counters *counters)
 {
     const struct tide_recorder_api *api = tide_api();
     if (__builtin_expect(api != NULL, 0))
@@ -434,6 +447,7 @@ static inline int tide_report(void)
 /* Which block holds ADDRESS?  The recorder keeps no table of live blocks, so this cannot
  * be told in the process: TIDE_UNAVAILABLE.  `tidemark resolve TRACE ADDRESS` tells it from
  * the trace. */
+TIDE_API_UNREAD(1)
 static inline int tide_find(const void *address, struct tide_found_block *block)
 {
     const struct tide_recorder_api *api = tide_api();

@@ -30,6 +30,6 @@ int tide_recorder_monitor_remove(tide_handle monitor);
 int tide_recorder_hush(int hushed);
 int tide_recorder_report(void);
 int tide_recorder_find(const void *address, struct tide_found_block *block);
-int tide_recorder_counters(struct tide_counters *counters);
+int tide_recorder_counters(struct tide_recorder_counters *counters);
 
 #endif

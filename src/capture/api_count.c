@@ -189,12 +189,12 @@ static uint64_t dropped_events(void)
     return dropped;
 }
 
-TIDE_EXPORT(int, counters, struct tide_counters *counters)
+TIDE_EXPORT(int, counters, struct tide_recorder_counters *counters)
 {
     const int saved = errno;
     const bool recording =
         atomic_load(&tide_phase) == TIDE_PHASE_ON && !atomic_load(&tide_process->off);
-    *counters = (struct tide_counters){
+    *counters = (struct tide_recorder_counters){
         .recording = recording,
         .windows = tide_window_count(),
         .monitors = tide_registry_count() - tide_window_count(),

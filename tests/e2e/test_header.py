@@ -13,7 +13,7 @@ import unittest
 import tide
 
 INCLUDE = os.path.join(tide.SOURCE, "include")
-STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", INCLUDE]
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-I", INCLUDE]
 COMPILERS = [pair for pair in (("gcc", "g++"), ("clang", "clang++"))
              if shutil.which(pair[0]) and shutil.which(pair[1])]
 
@@ -34,7 +34,7 @@ int all_calls(void)
 {
     const size_t extents[2] = {10, 10};
     struct tide_stats stats;
-    struct tide_counters counters;
+    struct tide_recorder_counters counters;
     struct tide_found_block block;
     tide_handle window, monitor;
     char *x;
@@ -148,6 +148,14 @@ class Header(tide.Case):
                    TIDEMARK_SESSION="/nonexistent")
         with_it = subprocess.run(argv, timeout=60, check=False, env=env)
         self.assertEqual(with_it.returncode, 10 if recorded else 20, argv)
+
+    def test_no_warning_of_memory_that_is_not_written_yet(self):
+        self.write("label.c", "#include <stdlib.h>\n#include <tidemark/tidemark.h>\n"
+                   "int main(void)\n{\n    double *x = malloc(80);\n"
+                   "    tide_label(x, \"x\", 80);\n    free(x);\n}\n")
+        for cc, _ in COMPILERS:
+            for level in ("-O0", "-O1", "-O3"):
+                self.build([cc, level, *STRICT, "-c", "label.c", "-o", "label.o"])
 
     def test_standards(self):
         self.write("calls.c", ALL_CALLS + MAIN)

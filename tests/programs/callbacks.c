@@ -129,7 +129,7 @@ static void in_callbacks(void)
     CHECK(strcmp(said, "123 13 13 12 12 "), 0);
     CHECK(tide_monitor_remove(order[0]), TIDE_DONE);
     CHECK(tide_monitor_remove(order[1]), TIDE_DONE);
-    struct tide_counters counters;
+    struct tide_recorder_counters counters;
     tide_counters(&counters);
     CHECK(counters.monitors, 0);
 }

@@ -218,7 +218,7 @@ static void registered(void)
 {
     struct own all = {0}, inner = {0};
     struct tide_stats stats;
-    struct tide_counters counters;
+    struct tide_recorder_counters counters;
     check("register", tide_register(), TIDE_DONE);
     check("register again", tide_register(), TIDE_DONE);
     drop(&all, make(&all, 1000));
