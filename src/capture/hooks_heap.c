@@ -356,6 +356,8 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) {
+        if (TIDE_UNLIKELY(tide_attended) && ready())
+            attend_birth(TIDE_CALLER, NULL, SIZE_MAX);
         tide_record_failure(TIDE_CALLER, TIDE_KIND_REALLOCARRAY, SIZE_MAX);
         errno = ENOMEM;
         return NULL;

@@ -78,6 +78,22 @@ class Monitors(tide.Case):
         summary = run.report()["summary"]
         self.assertGreaterEqual(summary["alloc_calls"], run.own_count()["alloc_calls"])
 
+    def test_totals_are_those_of_the_trace(self):
+        """Of programs that allocate in every way, in threads and in signal handlers."""
+        for name in ("all_calls", "odd_arguments", "cross_frees", "signal_storm",
+                     "handlers", "ground_threads", "thread_farewell", "fail_call"):
+            path = os.path.join(self.folder, name)
+            run = tide.Recorded([tide.program(name)],
+                                ["--monitor", f"simple,json,file={path}"])
+            with open(path, encoding="utf-8") as file:
+                told = json.loads(file.readline())
+            summary = run.report()["summary"]
+            self.assertEqual(
+                [told[key] for key in ("alloc_calls", "free_calls", "failed_calls",
+                                       "total_requested_bytes")],
+                [summary[key] for key in ("alloc_calls", "free_calls", "failed_calls",
+                                          "allocated_bytes")], name)
+
     def test_simple_in_words(self):
         done = self.alone("simple", [tide.program("tallied"), "2"])
         own = json.loads(done.stdout)

@@ -149,6 +149,8 @@ static void odd(void)
     volatile size_t many = SIZE_MAX / 2;
     block = calloc(many, 3);
     own.failed += block == NULL;
+    block = reallocarray(NULL, many, 3);
+    own.failed += block == NULL;
     block = aligned_alloc(4096, 8192);
     own_alloc(&own, block, 8192);
     drop(&own, block);
