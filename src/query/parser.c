@@ -355,7 +355,7 @@ static void blame_clause(struct tide_parser *parser)
 {
     const struct tide_token *const here = tide_parser_here(parser);
     char upper[16] = "";
-    for (size_t i = 0; here->text[i] && i < sizeof(upper) - 1; i++) {
+    for (size_t i = 0; i < sizeof(upper) - 1 && here->text[i]; i++) {
         const char c = here->text[i];
         upper[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
     }

@@ -123,13 +123,12 @@ static unsigned properties_of(const struct tide_plan *plan, size_t column,
     return number && is_metric(plan, column) ? TIDE_CALI_METRIC : TIDE_CALI_VALUE;
 }
 
-static uint32_t attribute_of(struct tide_query_view *view, size_t column, uint64_t type)
+/* Write the attribute for values of TYPE in COLUMN. */
+static uint32_t new_attribute(struct tide_query_view *view, size_t column,
+                              uint64_t type)
 {
     struct cali *const cali = view->state;
     const struct tide_plan_column *const about = &view->plan->columns[column];
-    uint32_t *const known = &cali->attributes[column][type];
-    if (*known)
-        return *known;
     uint32_t above = type_node(type);
     if (about->unit) {
         if (!cali->unit)
@@ -137,8 +136,16 @@ static uint32_t attribute_of(struct tide_query_view *view, size_t column, uint64
                                        type_node(TIDE_VALUE_STRING));
         above = add_node(view, cali->unit, about->unit, above);
     }
-    *known = add_attribute(view, about->title, properties_of(view->plan, column, type),
-                           above);
+    return add_attribute(view, about->title, properties_of(view->plan, column, type),
+                         above);
+}
+
+static uint32_t attribute_of(struct tide_query_view *view, size_t column, uint64_t type)
+{
+    struct cali *const cali = view->state;
+    uint32_t *const known = &cali->attributes[column][type];
+    if (!*known)
+        *known = new_attribute(view, column, type);
     return *known;
 }
 
