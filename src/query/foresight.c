@@ -75,9 +75,12 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
     struct tide_foresight *const out = look->out;
     if (death)
         look->step++;
-    if (death && life->space == TIDE_IN_HEAP && look->held[life->process]) {
-        look->held[life->process] -= life->size;
-        look->total -= life->size;
+    if (death && life->space == TIDE_IN_HEAP) {
+        /* What it held before its end was passed stands no more already. */
+        uint64_t *const held = &look->held[life->process];
+        const uint64_t gone = life->size < *held ? life->size : *held;
+        *held -= gone;
+        look->total -= gone;
     }
     if (!life->label)
         return TIDE_OK;

@@ -69,8 +69,8 @@ static bool read_whole(const char *text, struct tide_value *out)
 
 static bool starts_number(const char *digits)
 {
-    const char first = digits[0] == '.' ? digits[1] : digits[0];
-    return first >= '0' && first <= '9';
+    digits += digits[0] == '.';
+    return *digits >= '0' && *digits <= '9';
 }
 
 static bool read_hexadecimal(const char *text, struct tide_value *out)

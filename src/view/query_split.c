@@ -74,6 +74,15 @@ static void add_value(const struct split *split, struct tide_value value)
     }
 }
 
+static void add_path_number(const struct split *split, struct tide_value path)
+{
+    struct tide_text *const out = &split->view->out->text;
+    if (path.type == TIDE_VALUE_PATH && split->numbers)
+        tide_text_addf(out, "%u ]", split->numbers[path.id] - 1);
+    else
+        tide_text_add(out, "null ]");
+}
+
 static void add_rows(const struct split *split)
 {
     struct tide_query_view *const view = split->view;
@@ -88,11 +97,7 @@ static void add_rows(const struct split *split)
             add_value(split, cells[cell]);
             tide_text_add(out, ", ");
         }
-        const struct tide_value path = cells[split->path];
-        if (path.type == TIDE_VALUE_PATH && split->numbers)
-            tide_text_addf(out, "%u ]", split->numbers[path.id] - 1);
-        else
-            tide_text_add(out, "null ]");
+        add_path_number(split, cells[split->path]);
         if (!tide_out_rest(view->out))
             view->status = TIDE_EIO;
     }

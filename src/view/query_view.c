@@ -189,13 +189,70 @@ const struct tide_value *tide_query_kept(const struct tide_query_view *view,
 
 /* --- Rows --------------------------------------------------------------------------------- */
 
-static enum tide_status check_path(const struct tide_query_view *view,
+/* The LENGTH bytes at NAME must be something that the answer has. */
+static enum tide_status check_name(const struct tide_query_view *view, const char *name,
+                                   size_t length, struct tide_query_error *error)
+{
+    char *const copy = strndup(name, length);
+    if (!copy)
+        return TIDE_ENOMEM;
+    enum tide_status status = TIDE_OK;
+    if (tide_query_cell_called(view->plan, copy) == SIZE_MAX)
+        status =
+            tide_query_blame(error, view->query->format.span,
+                             "%s: the answer has no '%s'", view->format->name, copy);
+    free(copy);
+    return status;
+}
+
+/* "a,b" */
+static enum tide_status check_list(const struct tide_query_view *view, const char *list,
                                    struct tide_query_error *error)
 {
+    enum tide_status status = TIDE_OK;
+    while (*list && !status) {
+        const size_t length = strcspn(list, ",");
+        status = check_name(view, list, length, error);
+        list += length + (list[length] == ',');
+    }
+    return status;
+}
+
+/* "text %[8]a% text": what is between two % is a name; %% is none. */
+static enum tide_status check_fields(const struct tide_query_view *view,
+                                     const char *text, struct tide_query_error *error)
+{
+    enum tide_status status = TIDE_OK;
+    const char *start = strchr(text, '%');
+    while (start && !status) {
+        const char *const name =
+            start + 1 + (start[1] == '[' ? strcspn(start + 1, "]") + 1 : 0);
+        const char *const end = strchr(start + 1, '%');
+        if (!end)
+            break;
+        if (name < end)
+            status = check_name(view, name, (size_t)(end - name), error);
+        start = strchr(end + 1, '%');
+    }
+    return status;
+}
+
+/* Does the answer have what the format needs? */
+static enum tide_status check_needs(const struct tide_query_view *view,
+                                    struct tide_query_error *error)
+{
     const bool tree = view->format == &TIDE_QUERY_TREE;
+    const char *const list = tree ? tide_query_argument(view, "path-attributes") : NULL;
+    if (list)
+        return check_list(view, list, error);
+    if (view->format == &TIDE_QUERY_FORMAT) {
+        const char *const text = tide_query_argument(view, "format");
+        return text ? check_fields(view, text, error)
+                    : tide_query_blame(error, view->query->format.span,
+                                       "format needs a text: format(\"%%size%% B\")");
+    }
     if ((!tree && view->format != &TIDE_QUERY_JSON_SPLIT) ||
-        tide_query_path_cell(view->plan) != SIZE_MAX ||
-        (tree && tide_query_argument(view, "path-attributes")))
+        tide_query_path_cell(view->plan) != SIZE_MAX)
         return TIDE_OK;
     return tide_query_blame(error, view->query->format.span,
                             "%s needs a path: GROUP BY region, or stack",
@@ -212,7 +269,7 @@ enum tide_status tide_query_view_begin(struct tide_query_view *view,
         .plan = plan, .out = out, .query = plan->query, .format = given};
     enum tide_status status = given ? TIDE_OK : find_format(view, error);
     if (!status)
-        status = check_path(view, error);
+        status = check_needs(view, error);
     if (status)
         return status;
     view->shown = calloc(plan->column_count + 1, sizeof(*view->shown));

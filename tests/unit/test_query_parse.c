@@ -141,6 +141,13 @@ static const struct mistake {
     {"SELECT size FORMAT tree", "tree needs a path: GROUP BY region, or stack\n"
                                 "  SELECT size FORMAT tree\n"
                                 "                     ^~~~\n"},
+    {"SELECT kind FORMAT tree(\"nix\")", "tree: the answer has no 'nix'\n"
+                                         "  SELECT kind FORMAT tree(\"nix\")\n"
+                                         "                     ^~~~\n"},
+    {"SELECT kind FORMAT format(\"a %[5]kind% %% %nix%\")",
+     "format: the answer has no 'nix'\n"
+     "  SELECT kind FORMAT format(\"a %[5]kind% %% %nix%\")\n"
+     "                     ^~~~~~\n"},
     {"SELECT size FORMAT table(colum-width=3)",
      "table has no argument 'colum-width'; did you mean 'column-width'?\n"
      "  SELECT size FORMAT table(colum-width=3)\n"
