@@ -184,11 +184,11 @@ static enum tide_status enter_all(struct tide_account *account,
     if (!status)
         tide_checkpoints_finish(&passing.checkpoints, &model->stacks);
     tide_checkpoints_discard(&passing.checkpoints);
-    if (!full)
-        model->until_s =
-            passing.timeline.last_ticks
-                ? tide_trace_seconds(model->trace, passing.timeline.last_ticks)
-                : 0;
+    if (!full) {
+        const double until =
+            tide_trace_seconds(model->trace, passing.timeline.last_ticks);
+        model->until_s = until > 0 ? until : 0;
+    }
     if (!status && whole && !resumed)
         model->timeline_count = tide_timeline_end(
             &passing.timeline, &account->water[TIDE_IN_HEAP], model->timeline);

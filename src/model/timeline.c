@@ -54,7 +54,7 @@ static size_t next_along(struct tide_timeline *timeline, struct tide_watermark *
                          const struct tide_event *events, size_t count)
 {
     go_on(timeline, water, stretch_of(timeline, timeline->position));
-    const bool last = timeline->now == TIDE_TIMELINE_POINTS - 1;
+    const bool last = !timeline->step || timeline->now == TIDE_TIMELINE_POINTS - 1;
     const uint64_t end =
         last ? UINT64_MAX : ((uint64_t)timeline->now + 1) * timeline->step;
     const uint64_t limit = end < timeline->until ? end : timeline->until;

@@ -48,6 +48,13 @@ class LargeTrace(tide.Case):
         self.assertLess(peak_kib, 300 * 1024)
         self.assertRegex(seen, r"\d+ ?%")
 
+    def test_a_moment_in_the_middle(self):
+        """Of the ring all slots are full then; an index spares most of the walk."""
+        middle = tide.info(self.run_.trace)["duration_s"] / 2
+        found = self.run_.report("--live-at", str(middle), "--flat")
+        self.assertEqual(found["total_calls"], SLOTS)
+        self.assertTrue(os.path.exists(self.run_.trace + ".idx"))
+
     def test_its_totals_are_exact(self):
         result = self.run_.report("--total", "--flat")
         self.whole(result)

@@ -216,6 +216,19 @@ static const char *const SHAPES[] = {
     "--lifetime ..1", "--hide libc"};
 enum { TIDE_SHAPES_TRIED = sizeof(SHAPES) / sizeof(SHAPES[0]) };
 
+/* The same of what has an axis or a layout of its own. */
+static const char *const ALONG[] = {"--gprof",
+                                    "--gprof --no-fold -n 1",
+                                    "--time events",
+                                    "--time bytes",
+                                    "--time events --live-at 0",
+                                    "--time events --live-at 1",
+                                    "--time bytes --live-at 1K",
+                                    "--time bytes --between 0 1",
+                                    "--time events --between 1 2",
+                                    "--time seconds --live-at 0"};
+enum { TIDE_ALONG_TRIED = sizeof(ALONG) / sizeof(ALONG[0]) };
+
 static void every_view_and_shape_of_a_rich_trace_is_valid_json(void **state)
 {
     (void)state;
@@ -312,6 +325,31 @@ static void says_nothing_foolish_of_next_to_nothing(void **state)
         assert_true(i % 3 != 1 || json_valid(out));
         assert_true(i % 3 != 2 || csv_columns(out) >= 4);
     }
+}
+
+/* Every axis, layout and counter of every trace: nothing, one event, cut, or a bit of all. */
+static void every_axis_and_layout_of_every_trace(void **state)
+{
+    (void)state;
+    static const char *const TRACES[] = {"bare", "one", "small", "cut", "rich"};
+    static const char *const HOW[] = {"", "--json", "--csv --total"};
+    for (size_t i = 0; i < TIDE_ALONG_TRIED * 15; i++) {
+        char line[128];
+        (void)snprintf(line, sizeof(line), "%s %s %s.tide", HOW[i % 3], ALONG[i / 15],
+                       TRACES[i / 3 % 5]);
+        assert_int_equal(run(&tide_cmd_report, line), 0);
+        assert_string_equal(err, "");
+        assert_null(strstr(out, "nan"));
+        assert_null(strstr(out, "inf,"));
+        assert_null(strstr(out, "(? s)"));
+        assert_true(i % 3 != 1 || json_valid(out));
+        assert_true(i % 3 != 2 || csv_columns(out) >= 4);
+    }
+    assert_int_equal(run(&tide_cmd_report, "--counter MEM_MAX --json rich.tide"), 0);
+    assert_true(json_valid(out));
+    assert_int_equal(run(&tide_cmd_report, "--counter MEM_MAX bare.tide"), 0);
+    assert_int_equal(run(&tide_cmd_report, "--source --flat --json rich.tide"), 0);
+    assert_true(json_valid(out));
 }
 
 static void a_cut_trace_is_reported_and_says_so_first_and_last(void **state)
@@ -411,6 +449,7 @@ int main(void)
         cmocka_unit_test(every_shape_of_a_rich_trace_is_a_table),
         cmocka_unit_test(every_shape_keeps_to_the_width),
         cmocka_unit_test(says_nothing_foolish_of_next_to_nothing),
+        cmocka_unit_test(every_axis_and_layout_of_every_trace),
         cmocka_unit_test(a_cut_trace_is_reported_and_says_so_first_and_last),
         cmocka_unit_test(takes_the_newest_trace_when_none_is_named),
         cmocka_unit_test(says_what_a_file_is_that_is_no_trace),
