@@ -34,20 +34,20 @@
 
 /* One option.  Exactly one of the pointers from flag to choice is set. */
 struct tide_option {
-    const char *name;  /* long name without dashes; NULL ends the table */
-    char letter;       /* short alias; 0: none */
-    bool *flag;        /* takes no value: becomes true */
+    const char *name; /* long name without dashes; NULL ends the table */
+    char letter;      /* short alias; 0: none */
+    bool axis;        /* seconds, seconds_pair: a size (64K) or count will do as well */
+    bool *flag;       /* takes no value: becomes true */
     const char **text; /* any value; borrowed from argv */
     uint64_t *count;   /* a whole number, decimal */
     uint64_t *bytes;   /* the same with an optional K, M, G or T (powers of 1024; KiB,
                            MiB... mean the same) */
     double *seconds;   /* a number >= 0, fractions allowed, with an optional "s" */
-    double *seconds_pair;  /* two of them: --name T1 T2, or --name=T1,T2 */
-    double *seconds_range; /* two: least and most, as MIN..MAX, MIN.. or ..MAX; MIN
+    double *seconds_pair;     /* two of them: --name T1 T2, or --name=T1,T2 */
+    double *seconds_range;    /* two: least and most, as MIN..MAX, MIN.. or ..MAX; MIN
                               alone is MIN..; 0: no limit */
-    uint64_t *bytes_range; /* the same of bytes */
-    bool axis;   /* seconds, seconds_pair: may be a size (64K) or a count as well */
-    int *choice; /* index of the value in words */
+    uint64_t *bytes_range;    /* the same of bytes */
+    int *choice;              /* index of the value in words */
     const char *const *words; /* for choice: NULL-terminated */
 };
 

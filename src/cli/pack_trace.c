@@ -82,7 +82,7 @@ int tide_pack_trace(struct tide_opened *opened, const char *out, bool say)
 {
     const char *const name = out ? out : opened->path;
     struct tide_text notes = {0};
-    struct tide_embed_counts counts;
+    struct tide_embed_counts counts = {0};
     enum tide_status status = tide_model_symbolize_all(opened->model);
     if (!status)
         status = tide_model_embed(opened->model, &notes, &counts);

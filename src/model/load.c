@@ -137,61 +137,96 @@ static enum tide_status pour(struct tide_account *account, struct tide_feed *fee
     return TIDE_OK;
 }
 
-/* Enter what is asked for, from the nearest checkpoint if RESUME; leave checkpoints on
- * the way through a large trace.  *COUNTS is of what was entered. */
+/* Does OPTIONS' axis end before the run does? */
+static bool stops_along(const struct tide_model_options *options)
+{
+    return options->axis != TIDE_AXIS_SECONDS && options->axis_until != UINT64_MAX;
+}
+
+static void begin_timeline(struct tide_timeline *timeline,
+                           const struct tide_trace *trace,
+                           const struct tide_model_options *options)
+{
+    if (options->axis == TIDE_AXIS_SECONDS)
+        tide_timeline_begin(timeline, trace->start_ticks, trace->end_ticks);
+    else
+        tide_timeline_begin_axis(timeline, options->axis, options->axis_total,
+                                 options->axis_until);
+}
+
+/* What the timeline saw becomes the model's; WHOLE: it saw all. */
+static void end_timeline(struct tide_timeline *timeline, struct tide_account *account,
+                         struct tide_model *model, bool along, bool whole)
+{
+    const double until = tide_trace_seconds(model->trace, timeline->last_ticks);
+    if (along)
+        model->until_s = until > 0 ? until : 0;
+    if (whole)
+        model->timeline_count =
+            tide_timeline_end(timeline, &account->water[TIDE_IN_HEAP], model->timeline);
+}
+
+/* Enter all that FEED's replay gives; *COUNTS is of it. */
+static enum tide_status enter_feed(struct tide_account *account,
+                                   const struct tide_feed_setup *setup,
+                                   struct tide_passing *passing,
+                                   const struct tide_progress *progress,
+                                   struct tide_replay_counts *counts)
+{
+    struct tide_feed *feed = NULL;
+    enum tide_status status = tide_feed_open(setup, &feed);
+    if (!status)
+        status = pour(account, feed, setup->replay, passing, progress);
+    if (!status)
+        *counts = *tide_feed_counts(feed);
+    tide_feed_close(feed);
+    return status;
+}
+
+/* Where events come from. */
+struct source {
+    struct tide_replay *replay; /* borrowed */
+    bool resume;                /* from the nearest checkpoint, if there is one */
+};
+
+/* Enter what is asked for; leave checkpoints on the way through a large trace.  *COUNTS is
+ * of what was entered. */
 static enum tide_status enter_all(struct tide_account *account,
                                   struct tide_model *model,
                                   const struct tide_model_options *options,
-                                  struct tide_replay *replay, bool resume,
+                                  struct source source,
                                   struct tide_replay_counts *counts)
 {
     const uint64_t wanted = options->index_threshold;
     const uint64_t threshold = wanted ? wanted : TIDE_INDEX_THRESHOLD;
     /* Checkpoints are of accounts that count everything. */
     const bool large = model->trace->file_bytes >= threshold && !account->detail;
-    const bool along = options->axis != TIDE_AXIS_SECONDS;
-    const bool full = !along || options->axis_until == UINT64_MAX;
-    const bool whole = account->setup.stop_ticks == UINT64_MAX && full;
+    const bool along = stops_along(options);
+    const bool whole = account->setup.stop_ticks == UINT64_MAX && !along;
     struct tide_passing passing = {0};
     enum tide_status status = TIDE_OK;
     bool resumed = false;
-    tide_timeline_begin(&passing.timeline, model->trace->start_ticks,
-                        model->trace->end_ticks);
-    if (along)
-        tide_timeline_begin_axis(&passing.timeline, options->axis, options->axis_total,
-                                 options->axis_until);
+    begin_timeline(&passing.timeline, model->trace, options);
     if (large && whole)
         tide_checkpoints_begin(&passing.checkpoints, model->trace);
-    else if (large && resume && full) /* checkpoints know ticks alone */
-        status = tide_checkpoint_resume(account, &model->stacks, replay,
+    else if (large && source.resume && !along) /* checkpoints know ticks alone */
+        status = tide_checkpoint_resume(account, &model->stacks, source.replay,
                                         account->setup.stop_ticks, &resumed);
     const struct tide_feed_setup setup = {
-        .replay = replay,
+        .replay = source.replay,
         .stacks = &model->stacks,
         .ahead = options->ahead == TIDE_AHEAD_USUAL
                      ? tide_feed_pays(model->trace->file_bytes)
                      : options->ahead == TIDE_AHEAD_ALWAYS,
         .rest_at = passing.checkpoints.next,
     };
-    struct tide_feed *feed = NULL;
     if (!status)
-        status = tide_feed_open(&setup, &feed);
-    if (!status)
-        status = pour(account, feed, replay, &passing, &options->progress);
-    if (!status)
-        *counts = *tide_feed_counts(feed);
-    tide_feed_close(feed);
+        status = enter_feed(account, &setup, &passing, &options->progress, counts);
     if (!status)
         tide_checkpoints_finish(&passing.checkpoints, &model->stacks);
     tide_checkpoints_discard(&passing.checkpoints);
-    if (!full) {
-        const double until =
-            tide_trace_seconds(model->trace, passing.timeline.last_ticks);
-        model->until_s = until > 0 ? until : 0;
-    }
-    if (!status && whole && !resumed)
-        model->timeline_count = tide_timeline_end(
-            &passing.timeline, &account->water[TIDE_IN_HEAP], model->timeline);
+    end_timeline(&passing.timeline, account, model, along,
+                 !status && whole && !resumed);
     return status;
 }
 
@@ -219,7 +254,8 @@ static enum tide_status fill(struct tide_model *model,
         status = tide_account_init(account, &setup);
         model->until_s = options->until_s;
         if (!status)
-            status = enter_all(account, model, options, replay, resume, &counts);
+            status = enter_all(account, model, options, (struct source){replay, resume},
+                               &counts);
         if (!status)
             status = tide_model_take(model, account);
         if (!status)

@@ -23,10 +23,10 @@ struct tide_asked {
     uint32_t module, frame;
     uint64_t value;
 };
-/* The native frames that sites use, or ALL, by module and address.  *LIST belongs to the
- * caller. */
+/* The native frames that sites use, or ALL, by module and address.  *QUESTIONS belongs to
+ * the caller. */
 enum tide_status tide_model_ask_frames(const struct tide_model *model, bool all,
-                                       struct tide_asked **list, size_t *count);
+                                       struct tide_asked **questions, size_t *count);
 
 /* A return address is one after the call it belongs to. */
 static inline uint64_t tide_call_address(uint64_t value)

@@ -120,7 +120,8 @@ static void files_make_room_for_others(void **state)
 {
     (void)state;
     char name[] = "many0";
-    for (char letter = 'a'; letter <= 'z'; letter++) {
+    for (int i = 'a'; i <= 'z'; i++) {
+        const char letter = (char)i;
         const char text[] = {letter, '\n', '\0'};
         const char expected[] = {'1', ' ', letter, '|', '\0'};
         name[4] = letter;
