@@ -296,7 +296,7 @@ static bool wants_told(const struct tide_report_options *options)
     const bool *const shapes = options->shapes;
     return shapes[TIDE_SHAPE_TIMEMORY] || shapes[TIDE_SHAPE_POOLS] ||
            ((shapes[TIDE_SHAPE_REGIONS] || shapes[TIDE_SHAPE_LABELS]) &&
-            !options->csv && options->load.until_s < 0 &&
+            !options->csv && !tide_report_moment(options) &&
             options->load.select.from_s <= 0);
 }
 

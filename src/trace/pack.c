@@ -194,8 +194,8 @@ static enum tide_status add_names(struct packing *packing, uint64_t end,
 static enum tide_status pack(struct packing *packing, const struct tide_text *notes)
 {
     const struct tide_trace *const trace = packing->trace;
-    struct tide_format_header header;
-    uint64_t end;
+    struct tide_format_header header = {.header_bytes = 0};
+    uint64_t end = 0;
     enum tide_status status =
         tide_chunk_reader_init(&packing->reader, trace->fd, trace->file_bytes);
     if (!status)
