@@ -44,6 +44,26 @@ static bool starts_with_one(const char *text, const char *const *list)
     return false;
 }
 
+/* Where the name of a function begins: the name of a template has the type that it
+ * returns in front ("unsigned int& std::swap<...>(...)"). */
+static const char *without_type(const char *name)
+{
+    static const char ANONYMOUS[] = "(anonymous namespace)";
+    const char *start = name;
+    int depth = 0;
+    for (const char *at = name; *at; at++) {
+        if (strncmp(at, ANONYMOUS, sizeof(ANONYMOUS) - 1) == 0)
+            at += sizeof(ANONYMOUS) - 2;
+        else if (strncmp(at, "operator", 8) == 0 || (*at == '(' && depth == 0))
+            break;
+        else if (*at == ' ' && depth == 0)
+            start = at + 1;
+        else
+            depth += (*at == '<') - (*at == '>');
+    }
+    return start;
+}
+
 bool tide_is_library_function(const char *name)
 {
     static const char *const starts[] = {"std::",    "__gnu_cxx::", "operator new",
@@ -58,8 +78,5 @@ bool tide_is_library_function(const char *name)
         if (strcmp(name, allocators[i]) == 0)
             return true;
     }
-    /* A template's name begins with the type it returns: "void std::swap<...>". */
-    const size_t type = strcspn(name, " <(");
-    return starts_with_one(name, starts) ||
-           (name[type] == ' ' && starts_with_one(name + type + 1, starts));
+    return starts_with_one(without_type(name), starts);
 }
