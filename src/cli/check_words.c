@@ -101,12 +101,23 @@ static char *trimmed(char *text)
 /* A switch has the value yes or no; -1 or the exit status. */
 static int add_switch(const struct source *source, const char *key, const char *value)
 {
+    struct tide_text word = {0};
     if (strcmp(value, "no") == 0)
         return -1;
     if (strcmp(value, "yes") != 0)
         return tide_fail_usage(source->command, "%s:%zu: %s is yes or no, not '%s'",
                                source->file, source->line, key, value);
-    return add_word(source->words, "--allow-incomplete");
+    tide_text_addf(&word, "--%s", key);
+    const int done =
+        word.bytes ? add_word(source->words, word.bytes) : tide_fail("out of memory");
+    tide_text_release(&word);
+    return done;
+}
+
+/* Is KEY one whose value is a file, named as seen from the file of limits? */
+static bool names_file(const char *key)
+{
+    return strcmp(key, "baseline") == 0 || strcmp(key, "suppressions") == 0;
 }
 
 static int add_setting(const struct source *source, const char *key, const char *value)
@@ -114,14 +125,14 @@ static int add_setting(const struct source *source, const char *key, const char 
     struct tide_text word = {0};
     if (strcmp(key, "max-calls-in") == 0)
         return add_calls_in(source, value);
-    if (strcmp(key, "allow-incomplete") == 0)
+    if (strcmp(key, "allow-incomplete") == 0 || strcmp(key, "no-suppressions") == 0)
         return add_switch(source, key, value);
     if (strcmp(key, "config") == 0 || strcmp(key, "help") == 0)
         return tide_fail_usage(source->command, "%s:%zu: no %s here", source->file,
                                source->line, key);
     tide_text_addf(&word, "--%s=", key);
     const char *const slash = strrchr(source->file, '/');
-    if (strcmp(key, "baseline") == 0 && *value != '/' && slash) /* beside the file */
+    if (names_file(key) && *value != '/' && slash) /* beside the file */
         tide_text_add_bytes(&word, source->file, (size_t)(slash + 1 - source->file));
     tide_text_add(&word, value);
     const int done =

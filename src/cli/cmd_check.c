@@ -12,6 +12,7 @@
 #include "cli/export_file.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
+#include "cli/suppression_file.h"
 #include "view/check_view.h"
 
 static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
@@ -20,7 +21,8 @@ struct check_options {
     struct tide_budget budget;
     const char *growth;   /* as it was given, NULL: not */
     const char *calls_in; /* never set: see check_words.h */
-    const char *baseline, *config, *junit, *markdown;
+    const char *baseline, *config, *junit, *markdown, *suppressions;
+    bool no_suppressions;
     bool json;
     int color;
 };
@@ -39,6 +41,8 @@ static int parse(const struct tide_check_words *words, struct check_options *opt
         {.name = "max-growth", .text = &options->growth},
         {.name = "max-new-leaks", .count = &budget->max_new_leaks},
         {.name = "allow-incomplete", .flag = &budget->allow_incomplete},
+        {.name = "suppressions", .text = &options->suppressions},
+        {.name = "no-suppressions", .flag = &options->no_suppressions},
         {.name = "config", .text = &options->config},
         {.name = "junit", .text = &options->junit},
         {.name = "markdown", .text = &options->markdown},
@@ -164,19 +168,42 @@ static int show(const struct check_options *options, const struct tide_check_vie
 
 /* --- The check ----------------------------------------------------------------------- */
 
-static int judge(const struct check_options *options, const struct tide_opened *opened,
-                 const struct tide_opened *baseline)
+/* Is what leaks limited? */
+static bool looks_at_leaks(const struct tide_budget *budget)
+{
+    return budget->max_leak != TIDE_NO_LIMIT || budget->max_growth >= 0;
+}
+
+/* Find names for what the limits look at, and what is suppressed. */
+static enum tide_status prepare(const struct check_options *options,
+                                struct tide_model *model,
+                                struct tide_suppressions *suppressions)
 {
     const struct tide_budget *const budget = &options->budget;
-    const bool stacks = budget->max_new_leaks != TIDE_NO_LIMIT;
-    struct tide_verdicts checks = {0};
+    const bool leaks =
+        looks_at_leaks(budget) && model->summary[TIDE_IN_HEAP].live_blocks > 0;
     enum tide_status status = TIDE_OK;
-    if (stacks || budget->calls_in_count)
-        status = tide_model_symbolize(opened->model);
-    if (!status && stacks && baseline->model)
-        status = tide_model_symbolize(baseline->model);
+    if (leaks || budget->max_new_leaks != TIDE_NO_LIMIT || budget->calls_in_count)
+        status = tide_model_symbolize(model);
+    if (!status && leaks)
+        status = tide_suppressions_apply(suppressions, model);
+    return status;
+}
+
+/* SUPPRESSIONS: of the trace and of the baseline. */
+static int judge(const struct check_options *options, const struct tide_opened *opened,
+                 const struct tide_opened *baseline,
+                 struct tide_suppressions *suppressions)
+{
+    struct tide_budget budget = options->budget;
+    struct tide_verdicts checks = {0};
+    enum tide_status status = prepare(options, opened->model, &suppressions[0]);
+    if (!status && baseline->model)
+        status = prepare(options, baseline->model, &suppressions[1]);
+    budget.suppressed = &suppressions[0];
+    budget.baseline_suppressed = &suppressions[1];
     if (!status)
-        status = tide_budget_check(budget, opened->model, baseline->model, &checks);
+        status = tide_budget_check(&budget, opened->model, baseline->model, &checks);
     if (status)
         return tide_fail("%s", tide_status_words(status));
     const struct tide_check_view view = {
@@ -195,22 +222,26 @@ static int judge(const struct check_options *options, const struct tide_opened *
 }
 
 static int open_and_judge(const struct check_options *options,
-                          const struct tide_arguments *rest)
+                          const struct tide_arguments *rest,
+                          struct tide_suppressions *suppressions)
 {
+    const struct tide_model_options load = {
+        .until_s = -1, .evidence = looks_at_leaks(&options->budget)};
     struct tide_opened opened, baseline = {0};
-    int done = tide_open_trace(&tide_cmd_check, rest, &opened);
+    int done = tide_open_trace_with(&tide_cmd_check, rest, &load, &opened);
     if (done >= 0)
         return done;
     if (options->baseline) {
         char *word = strdup(options->baseline);
         char *words[] = {word, NULL};
         const struct tide_arguments arguments = {.list = words, .count = 1};
-        done = word ? tide_open_trace(&tide_cmd_check, &arguments, &baseline)
-                    : tide_fail("out of memory");
+        done = word
+                   ? tide_open_trace_with(&tide_cmd_check, &arguments, &load, &baseline)
+                   : tide_fail("out of memory");
         free(word);
     }
     if (done < 0)
-        done = judge(options, &opened, &baseline);
+        done = judge(options, &opened, &baseline, suppressions);
     tide_opened_close(&baseline);
     tide_opened_close(&opened);
     return done;
@@ -226,6 +257,7 @@ static int run(int argc, char **argv)
                    .max_growth = -1,
                    .max_new_leaks = TIDE_NO_LIMIT},
     };
+    struct tide_suppressions suppressions[2] = {0};
     struct tide_arguments rest = {0};
     struct tide_check_words words;
     int done = tide_check_words_read(&words, &tide_cmd_check, argc, argv);
@@ -235,8 +267,13 @@ static int run(int argc, char **argv)
         done = parse(&words, &options, &rest);
     if (done < 0)
         done = check_options(&options);
+    for (size_t i = 0; i < 2 && done < 0; i++)
+        done = tide_suppression_file(options.suppressions, options.no_suppressions,
+                                     &suppressions[i]);
     if (done < 0)
-        done = open_and_judge(&options, &rest);
+        done = open_and_judge(&options, &rest, suppressions);
+    tide_suppressions_release(&suppressions[0]);
+    tide_suppressions_release(&suppressions[1]);
     tide_check_words_release(&words);
     return done;
 }
@@ -252,7 +289,7 @@ const struct tide_command tide_cmd_check = {
         "\n"
         "limits\n"
         "  --max-peak SIZE        of what is live at once, like 2GiB\n"
-        "  --max-leak SIZE        of what is live at the end\n"
+        "  --max-leak SIZE        of what is live at the end and not suppressed\n"
         "  --max-total SIZE       of all that is allocated\n"
         "  --max-calls N          allocation calls\n"
         "  --max-calls-in F=N     those in function F and what it calls; more than once\n"
@@ -263,6 +300,8 @@ const struct tide_command tide_cmd_check = {
         "  --baseline TRACE       an earlier run\n"
         "  --config FILE          limits from a file, one 'max-peak = 2GiB' a line\n"
         "  --allow-incomplete     do not fail for what is missing in a trace\n"
+        "  --suppressions FILE    leaks that do not count: a line leak:PATTERN each\n"
+        "  --no-suppressions      what libraries keep on purpose counts as well\n"
         "  --junit FILE           write JUnit's XML for a CI server; - is stdout\n"
         "  --markdown FILE        write a table for a merge request\n"
         "  --json                 for programs, see tidemark-check(1)\n"

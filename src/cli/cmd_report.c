@@ -9,6 +9,7 @@
 #include "cli/fetch_names.h"
 #include "cli/open_moment.h"
 #include "cli/report_options.h"
+#include "cli/suppression_file.h"
 #include "model/sources.h"
 #include "view/gprof.h"
 #include "view/report_json.h"
@@ -45,6 +46,7 @@ struct parts {
     struct tide_rows *rows, *callees;
     struct tide_groups *groups;
     struct tide_profile profile;
+    bool evidence; /* show when what leaks was born */
 };
 
 static void release(struct parts *parts)
@@ -87,7 +89,9 @@ static enum tide_status build(const struct tide_model *model,
 static void add_shape(struct tide_page *page, const struct tide_model *model,
                       const struct parts *parts, enum tide_shape shape, size_t limit)
 {
-    if (shape == TIDE_SHAPE_SIZES)
+    if (shape == TIDE_SHAPE_FLOW)
+        tide_view_flows(page, model, limit);
+    else if (shape == TIDE_SHAPE_SIZES)
         tide_view_sizes(page, model);
     else if (shape == TIDE_SHAPE_LIFETIMES)
         tide_view_lifetimes(page, model);
@@ -99,6 +103,8 @@ static void add_shape(struct tide_page *page, const struct tide_model *model,
         tide_view_gprof(page, model, &parts->profile, limit);
     else if (shape == TIDE_SHAPE_FLAT)
         tide_view_flat(page, model, parts->rows, limit);
+    else if (shape == TIDE_SHAPE_STACKS && parts->evidence)
+        tide_view_leaks(page, model, parts->rows, limit);
     else if (shape == TIDE_SHAPE_STACKS)
         tide_view_stacks(page, model, parts->rows, limit);
     else if (!tide_shape_told(shape))
@@ -137,11 +143,17 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
     if (status)
         return status;
     const size_t limit = limit_of(options, shape, first);
+    parts.evidence = metric == TIDE_METRIC_LEAKS && !first;
     if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
         add_shape(page, model, &parts, shape, limit);
     if (options->told)
         add_told(page, model, options->told, shape, limit);
     release(&parts);
+    if (metric == TIDE_METRIC_LEAKS && shape != TIDE_SHAPE_GPROF &&
+        options->suppressed->blocks > 0) {
+        tide_view_suppressed(page, options->suppressed);
+        tide_page_skip(page);
+    }
     return TIDE_OK;
 }
 
@@ -151,7 +163,8 @@ static enum tide_status add_everything(struct tide_page *page,
                                        const struct tide_report_options *options)
 {
     struct tide_findings findings;
-    enum tide_status status = tide_findings_build(model, &findings);
+    enum tide_status status =
+        tide_findings_build(model, options->suppressed->sites, &findings);
     if (status)
         return status;
     tide_view_overview(page, model);
@@ -175,7 +188,7 @@ static enum tide_status add_views(struct tide_page *page,
                                   const struct tide_report_options *options)
 {
     enum tide_status status = TIDE_OK;
-    if (options->load.details)
+    if (tide_report_counts(options))
         return add_view(page, model, options, TIDE_METRIC_TOTAL, false);
     for (int metric = 0; metric < TIDE_METRICS && !status; metric++) {
         if (options->views[metric])
@@ -195,7 +208,7 @@ static enum tide_status report_text(const struct tide_model *model,
     tide_view_warning(&page, model->trace);
     if (out->length > 0)
         tide_page_skip(&page);
-    const bool some = tide_report_views(options) > 0 || options->load.details;
+    const bool some = tide_report_views(options) > 0 || tide_report_counts(options);
     const enum tide_status status =
         some ? add_views(&page, model, options) : add_everything(&page, model, options);
     tide_view_honesty(&page, model);
@@ -235,7 +248,7 @@ static enum tide_status report_data(const struct tide_model *model,
     if (status)
         return status;
     if (options->json)
-        status = tide_findings_build(model, &findings);
+        status = tide_findings_build(model, options->suppressed->sites, &findings);
     const struct tide_report_json report = {
         .model = model,
         .rows = parts.rows,
@@ -243,6 +256,7 @@ static enum tide_status report_data(const struct tide_model *model,
         .groups = parts.groups,
         .profile = shape == TIDE_SHAPE_GPROF ? &parts.profile : NULL,
         .findings = &findings,
+        .suppressions = options->suppressed,
         .shape = shape,
         .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
         .sources = options->sources,
@@ -273,7 +287,8 @@ static int open_wanted(struct tide_report_options *options,
                                            &options->load, &moment);
     *out = moment.opened;
     const bool free =
-        (tide_report_views(options) == 0 && !options->load.details) || options->implied;
+        (tide_report_views(options) == 0 && !tide_report_counts(options)) ||
+        options->implied;
     if (done < 0 && moment.at_s >= 0 && free) {
         options->views[TIDE_METRIC_PEAK] = false;
         options->views[TIDE_METRIC_LEAKS] = true;
@@ -302,10 +317,15 @@ static bool wants_told(const struct tide_report_options *options)
 
 /* Find all that the report needs beside the model. */
 static enum tide_status prepare(struct tide_report_options *options,
-                                struct tide_opened *opened)
+                                struct tide_opened *opened,
+                                struct tide_suppressions *suppressions)
 {
     opened->model->debuginfod = options->debuginfod;
     enum tide_status status = tide_model_symbolize(opened->model);
+    /* At some moment all that is live counts. */
+    if (!status && !tide_report_moment(options))
+        status = tide_suppressions_apply(suppressions, opened->model);
+    options->suppressed = suppressions;
     if (!status && options->largest)
         status = tide_largest_blocks(opened->model, (enum tide_space)options->space,
                                      NULL, &options->largest_of);
@@ -319,10 +339,11 @@ static enum tide_status prepare(struct tide_report_options *options,
 }
 
 /* Report on OPENED, which is given back; the exit status. */
-static int report(struct tide_report_options *options, struct tide_opened *opened)
+static int report(struct tide_report_options *options, struct tide_opened *opened,
+                  struct tide_suppressions *suppressions)
 {
     struct tide_text text = {0};
-    enum tide_status status = prepare(options, opened);
+    enum tide_status status = prepare(options, opened, suppressions);
     if (!status)
         status = options->json || options->csv
                      ? report_data(opened->model, options, &text)
@@ -341,8 +362,12 @@ static int run(int argc, char **argv)
 {
     struct tide_report_options options;
     struct tide_arguments rest = {0};
+    struct tide_suppressions suppressions = {0};
     struct tide_opened opened;
     int done = tide_report_parse(argc, argv, &options, &rest);
+    if (done < 0)
+        done = tide_suppression_file(options.suppressions, options.no_suppressions,
+                                     &suppressions);
     if (done < 0 && options.fetch)
         done = tide_fetch_begin(&options.debuginfod);
     if (done < 0)
@@ -352,7 +377,8 @@ static int run(int argc, char **argv)
         tide_opened_close(&opened);
     }
     if (done < 0)
-        done = report(&options, &opened);
+        done = report(&options, &opened, &suppressions);
+    tide_suppressions_release(&suppressions);
     tide_fetch_end(options.debuginfod);
     return done;
 }
@@ -398,6 +424,7 @@ const struct tide_command tide_cmd_report = {
         "  --pools          what the program's own pools gave out, and what it lies in\n"
         "  --timemory       calls by region and function, in timemory's columns\n"
         "  --lifetimes      all blocks of the heap by how long they lived\n"
+        "  --flow           blocks freed by another thread than the one that made them\n"
         "\n"
         "filters (P: part of a name, or a pattern with * and ?; P|Q: either)\n"
         "  --function P     stacks with such a function\n"
@@ -419,6 +446,9 @@ const struct tide_command tide_cmd_report = {
         "  --hide P         such functions and modules count as their callers\n"
         "  --no-fold        so do not those of the C++ and Rust libraries\n"
         "  --debuginfod     ask the servers of DEBUGINFOD_URLS for what has no names here\n"
+        "  --suppressions FILE  leaks that do not count, as LeakSanitizer has them:\n"
+        "                   a line leak:PATTERN each\n"
+        "  --no-suppressions    what libraries keep on purpose counts as well\n"
         "  --json           for programs: all rows of one view, see tidemark-report(1)\n"
         "  --csv            the rows alone, for spreadsheets\n"
         "  --bytes          sizes in bytes\n"

@@ -53,6 +53,7 @@ static const struct tide_option TABLE[] = {
     {.name = "lines", .flag = &asked.shapes[TIDE_SHAPE_LINES]},
     {.name = "sizes", .flag = &asked.shapes[TIDE_SHAPE_SIZES]},
     {.name = "lifetimes", .flag = &asked.shapes[TIDE_SHAPE_LIFETIMES]},
+    {.name = "flow", .flag = &asked.shapes[TIDE_SHAPE_FLOW]},
     {.name = "windows", .flag = &asked.shapes[TIDE_SHAPE_WINDOWS]},
     {.name = "timemory", .flag = &asked.shapes[TIDE_SHAPE_TIMEMORY]},
     {.name = "pools", .flag = &asked.shapes[TIDE_SHAPE_POOLS]},
@@ -69,6 +70,8 @@ static const struct tide_option TABLE[] = {
     {.name = "lifetime", .seconds_range = words.life},
     {.name = "hide", .text = &asked.hide},
     {.name = "no-fold", .flag = &asked.no_fold},
+    {.name = "suppressions", .text = &asked.suppressions},
+    {.name = "no-suppressions", .flag = &asked.no_suppressions},
     {.name = "rows", .letter = 'n', .count = &asked.rows},
     {.name = "space", .choice = &asked.space, .words = SPACE_WORDS},
     {.name = "source", .flag = &asked.source},
@@ -97,9 +100,10 @@ static int count_shapes(const struct tide_report_options *options)
     return count;
 }
 
-static bool counts(const struct tide_report_options *options)
+bool tide_report_counts(const struct tide_report_options *options)
 {
-    return options->shapes[TIDE_SHAPE_SIZES] || options->shapes[TIDE_SHAPE_LIFETIMES];
+    return options->shapes[TIDE_SHAPE_SIZES] || options->shapes[TIDE_SHAPE_LIFETIMES] ||
+           options->shapes[TIDE_SHAPE_FLOW];
 }
 
 static bool filters(const struct tide_report_options *options)
@@ -129,7 +133,9 @@ static void settle(struct tide_report_options *options)
     select->most_age_s = words.age[1];
     select->least_life_s = words.life[0];
     select->most_life_s = words.life[1];
-    options->load.details = counts(options);
+    options->load.details =
+        options->shapes[TIDE_SHAPE_SIZES] || options->shapes[TIDE_SHAPE_LIFETIMES];
+    options->load.evidence = true;
     if (words.axis > TIDE_AXIS_SECONDS) {
         options->along = (struct tide_along){
             .axis = (enum tide_axis)words.axis,
@@ -190,6 +196,21 @@ static const char *wrong_times(void)
                                                 : NULL;
 }
 
+/* The same of what is not of a view. */
+static const char *wrong_counts(const struct tide_report_options *options)
+{
+    const int views = tide_report_views(options);
+    if (tide_report_counts(options) && (views > 0 || options->space != 0))
+        return "--sizes, --lifetimes and --flow are of all blocks of the heap";
+    if (options->shapes[TIDE_SHAPE_FLOW] && filters(options))
+        return "--flow is of all threads: it takes no filter";
+    if (options->load.details &&
+        (tide_filter_narrows(&options->filter) || options->hide))
+        return "--sizes and --lifetimes cannot be filtered by names, only by --size, "
+               "--age and --lifetime";
+    return NULL;
+}
+
 /* The same of views and shapes. */
 static const char *wrong_views(const struct tide_report_options *options)
 {
@@ -206,12 +227,7 @@ static const char *wrong_views(const struct tide_report_options *options)
         !options->shapes[TIDE_SHAPE_STACKS] && !options->shapes[TIDE_SHAPE_FLAT] &&
         !options->shapes[TIDE_SHAPE_LINES])
         return "--source goes with --stacks, --flat or --lines";
-    if (counts(options) && (views > 0 || options->space != 0))
-        return "--sizes and --lifetimes are of all blocks of the heap";
-    if (counts(options) && (tide_filter_narrows(&options->filter) || options->hide))
-        return "--sizes and --lifetimes cannot be filtered by names, only by --size, "
-               "--age and --lifetime";
-    return NULL;
+    return wrong_counts(options);
 }
 
 /* What the program told is of the whole run. */
@@ -267,7 +283,7 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
     if (options->source && count_shapes(options) == 0)
         options->shapes[TIDE_SHAPE_STACKS] = true;
     const bool moment = tide_report_moment(options);
-    if (tide_report_views(options) == 0 && !counts(options)) {
+    if (tide_report_views(options) == 0 && !tide_report_counts(options)) {
         if (moment)
             options->views[TIDE_METRIC_LEAKS] = true;
         else if (count_shapes(options) > 0 || filters(options))
@@ -304,6 +320,9 @@ struct tide_rows_request tide_report_request(const struct tide_report_options *o
     else
         request.shapes =
             shape == TIDE_SHAPE_STACKS ? TIDE_BUILD_STACKS : TIDE_BUILD_TREE;
+    /* IgProf's layout has IgProf's numbers. */
+    if (options->suppressed && shape != TIDE_SHAPE_GPROF)
+        request.suppressed = options->suppressed->sites;
     if (shape == TIDE_SHAPE_BOTTOM_UP)
         request.part = TIDE_TREE_UP;
     if (shape == TIDE_SHAPE_CALLERS || shape == TIDE_SHAPE_SANDWICH)

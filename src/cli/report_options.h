@@ -11,6 +11,7 @@
 #include "cli/open_along.h"
 #include "cli/options.h"
 #include "model/model.h"
+#include "model/suppress.h"
 #include "view/report_json.h"
 
 enum { TIDE_METRICS = 4 };
@@ -24,6 +25,9 @@ struct tide_report_options {
     const char *focus, *hide;
     struct tide_told *told; /* owned by whoever builds it; NULL: not needed */
     bool no_fold;
+    const char *suppressions;                   /* a file, or NULL */
+    bool no_suppressions;                       /* without the built-in list */
+    const struct tide_suppressions *suppressed; /* set later: those that were applied */
     bool implied; /* no view was asked for, but something that is the peak's */
     bool json, csv, bytes, si, source;
     bool fetch;                         /* names from servers */
@@ -44,6 +48,8 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
 
 /* Was one moment asked for, rather than the end? */
 bool tide_report_moment(const struct tide_report_options *options);
+/* Was something asked for that is not of a view: histograms, or who frees what? */
+bool tide_report_counts(const struct tide_report_options *options);
 /* How many views were asked for. */
 int tide_report_views(const struct tide_report_options *options);
 /* The shape of METRIC. */

@@ -73,7 +73,8 @@ struct tide_process_book {
     uint32_t first_lane; /* index + 1 */
     bool known;
     bool forked;
-    bool paused; /* it has been: not all its blocks are known */
+    bool paused;                         /* it has been: not all its blocks are known */
+    uint64_t first_ticks, births_before; /* of the first event seen of it */
 };
 
 /* A process that will end. */
@@ -90,6 +91,7 @@ struct tide_account_setup {
     const struct tide_selection *select; /* NULL: every block counts */
     double ns_per_tick;                  /* of lives */
     bool details;                        /* fill detail->histograms */
+    bool evidence;                       /* see account_evidence.h */
     uint64_t stop_ticks; /* the first event after it ends the account; 0: none does */
 };
 
@@ -101,8 +103,9 @@ struct tide_account {
     struct tide_sites sites; /* when the account is finished */
     struct tide_watermark water[TIDE_SPACES];
     struct tide_maps maps;
-    struct tide_envelope envelope; /* of the heap */
-    struct tide_detail *detail;    /* owned; NULL: nobody asked for it */
+    struct tide_envelope envelope;  /* of the heap */
+    struct tide_detail *detail;     /* owned; NULL: nobody asked for it */
+    struct tide_evidence *evidence; /* owned; NULL: the same */
     struct tide_selection select;
     bool window_open;         /* the window of the selection has begun */
     enum tide_status trouble; /* that could not be told when it came up */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "model/account_evidence.h"
 #include "model/grow.h"
 
 static int by_ticks(const void *one, const void *other)
@@ -67,6 +68,8 @@ enum tide_status tide_account_init(struct tide_account *account,
     account->maps.keys = &account->keys;
     account->maps.water = &account->water[TIDE_IN_MMAP];
     status = tide_account_detail_begin(account);
+    if (!status)
+        status = tide_account_evidence_begin(account);
     return status ? status : list_ends(account);
 }
 
@@ -87,14 +90,17 @@ void tide_account_release(struct tide_account *account)
     tide_pairs_release(&account->flow_pairs);
     free(account->flows);
     free(account->detail);
+    tide_account_evidence_release(account);
     tide_live_store_release(&account->store);
     *account = (struct tide_account){0};
 }
 
 /* --- The beginning of a lane --------------------------------------------------------- */
 
-static enum tide_status admit_process(struct tide_account *account, uint32_t process)
+static enum tide_status admit_process(struct tide_account *account,
+                                      const struct tide_event *event)
 {
+    const uint32_t process = event->process;
     struct tide_process_book *const books =
         tide_grown(account->processes, &account->process_capacity, (size_t)process + 1,
                    sizeof(*books));
@@ -107,6 +113,8 @@ static enum tide_status admit_process(struct tide_account *account, uint32_t pro
     book->known = true;
     book->forked = process < account->setup.process_count &&
                    account->setup.processes[process].forked;
+    book->first_ticks = event->ticks;
+    book->births_before = account->water[TIDE_IN_HEAP].births;
     book->mapped.ranges.random = (uint32_t)account->store.seed ^ process;
     return TIDE_OK;
 }
@@ -114,7 +122,7 @@ static enum tide_status admit_process(struct tide_account *account, uint32_t pro
 enum tide_status tide_account_admit(struct tide_account *account,
                                     const struct tide_event *event)
 {
-    const enum tide_status status = admit_process(account, event->process);
+    const enum tide_status status = admit_process(account, event);
     if (status)
         return status;
     struct tide_lane_book *const books =
@@ -207,7 +215,10 @@ enum tide_status tide_account_retire(struct tide_account *account, uint32_t proc
         return TIDE_OK;
     struct tide_process_book *const book = &account->processes[process];
     end_stretches(account, process, ticks);
-    enum tide_status status = leave_moves(account, book->first_lane);
+    enum tide_status status =
+        account->evidence ? tide_account_remains(account, process, ticks) : TIDE_OK;
+    if (!status)
+        status = leave_moves(account, book->first_lane);
     if (!status)
         status = leave_blocks(account, &book->live);
     if (!status)
@@ -411,6 +422,8 @@ enum tide_status tide_account_finish(struct tide_account *account,
     enum tide_status status = come_to_the_end(account);
     if (!status)
         status = tide_account_detail_finish(account);
+    if (!status && account->evidence)
+        status = tide_account_evidence_finish(account);
     if (status)
         return status;
     tide_keys_finish(&account->keys, account->water);

@@ -54,6 +54,14 @@ static enum tide_status check_whole(struct tide_verdicts *checks,
     return add(checks, check);
 }
 
+/* What was never freed, without what is suppressed. */
+static uint64_t leaked(const struct tide_summary *summary,
+                       const struct tide_suppressions *suppressed)
+{
+    const uint64_t live = summary->live_bytes;
+    return suppressed && suppressed->bytes <= live ? live - suppressed->bytes : live;
+}
+
 /* --- Limits of one run --------------------------------------------------------------- */
 
 static enum tide_status check_totals(struct tide_verdicts *checks,
@@ -67,8 +75,9 @@ static enum tide_status check_totals(struct tide_verdicts *checks,
          .limit = budget->max_peak},
         {.name = "leak",
          .in_bytes = true,
-         .measured = summary->live_bytes,
-         .limit = budget->max_leak},
+         .measured = leaked(summary, budget->suppressed),
+         .limit = budget->max_leak,
+         .suppressed = budget->suppressed ? budget->suppressed->bytes : 0},
         {.name = "total",
          .in_bytes = true,
          .measured = summary->allocated_bytes,
@@ -181,7 +190,8 @@ static uint64_t grown_by(uint64_t base, double percent)
                                                      : TIDE_NO_LIMIT - 1;
 }
 
-static enum tide_status check_growth(struct tide_verdicts *checks, double percent,
+static enum tide_status check_growth(struct tide_verdicts *checks,
+                                     const struct tide_budget *budget,
                                      const struct tide_summary *now,
                                      const struct tide_summary *before)
 {
@@ -192,8 +202,9 @@ static enum tide_status check_growth(struct tide_verdicts *checks, double percen
          .base = before->peak_bytes},
         {.name = "growth_leak",
          .in_bytes = true,
-         .measured = now->live_bytes,
-         .base = before->live_bytes},
+         .measured = leaked(now, budget->suppressed),
+         .base = leaked(before, budget->baseline_suppressed),
+         .suppressed = budget->suppressed ? budget->suppressed->bytes : 0},
         {.name = "growth_total",
          .in_bytes = true,
          .measured = now->allocated_bytes,
@@ -205,7 +216,7 @@ static enum tide_status check_growth(struct tide_verdicts *checks, double percen
     enum tide_status status = TIDE_OK;
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !status; i++) {
         limits[i].compared = true;
-        limits[i].limit = grown_by(limits[i].base, percent);
+        limits[i].limit = grown_by(limits[i].base, budget->max_growth);
         status = add_limit(checks, limits[i]);
     }
     return status;
@@ -239,7 +250,7 @@ static enum tide_status check_baseline(struct tide_verdicts *checks,
     enum tide_status status =
         check_whole(checks, baseline, "baseline_complete", budget->allow_incomplete);
     if (!status && budget->max_growth >= 0)
-        status = check_growth(checks, budget->max_growth, &model->summary[TIDE_IN_HEAP],
+        status = check_growth(checks, budget, &model->summary[TIDE_IN_HEAP],
                               &baseline->summary[TIDE_IN_HEAP]);
     if (!status && budget->max_new_leaks != TIDE_NO_LIMIT)
         status = check_new_leaks(checks, budget->max_new_leaks, model, baseline);

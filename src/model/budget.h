@@ -13,6 +13,7 @@
 #include <tidemark/status.h>
 
 #include "model/model.h"
+#include "model/suppress.h"
 
 #define TIDE_NO_LIMIT UINT64_MAX
 
@@ -31,6 +32,9 @@ struct tide_budget {
     double max_growth; /* per cent of peak, leak, total and calls; negative: none */
     uint64_t max_new_leaks; /* stacks that leak and that did not in the baseline */
     bool allow_incomplete;  /* what was lost is nobody's fault */
+    /* Leaks of the run, and of the baseline, that do not count; borrowed, applied, or
+     * NULL.  Stacks that leak are compared without them. */
+    const struct tide_suppressions *suppressed, *baseline_suppressed;
 };
 
 struct tide_verdict {
@@ -40,7 +44,8 @@ struct tide_verdict {
     bool passed;
     bool compared; /* BASE is the same of the baseline */
     uint64_t measured, limit, base;
-    const char *note; /* what else there is to say, or NULL */
+    uint64_t suppressed; /* bytes that are not in measured */
+    const char *note;    /* what else there is to say, or NULL */
 };
 
 struct tide_verdicts {

@@ -211,6 +211,13 @@ bool tide_filter_narrows(const struct tide_filter *filter)
     return by_context(filter) || by_stack(filter);
 }
 
+/* Is SITE one whose leaks nobody wants to hear of? */
+static bool is_suppressed(const struct tide_rows_request *request, size_t site)
+{
+    return request->suppressed && request->metric == TIDE_METRIC_LEAKS &&
+           request->suppressed[site];
+}
+
 /* The site of each stack in the request's space, + 1; owned by the caller. */
 static uint32_t *list_by_stack(const struct tide_model *model, enum tide_space space)
 {
@@ -238,7 +245,8 @@ static enum tide_status add_keys(const struct tide_model *model,
         const uint32_t site = sites[key->stack] - 1;
         const struct tide_amount amount = amount_of_key(model, i, request->metric);
         add(&chosen->whole, amount);
-        if (!takes[key->context] || (takes_site && !takes_site[site]))
+        if (!takes[key->context] || (takes_site && !takes_site[site]) ||
+            is_suppressed(request, site))
             continue;
         chosen->keys[i] = amount;
         add(&chosen->sites[site], amount);
@@ -260,7 +268,7 @@ static void add_sites(const struct tide_model *model,
         const struct tide_amount amount =
             amount_of_site(&model->sites[i], request->metric);
         add(&chosen->whole, amount);
-        if (takes_site && !takes_site[i])
+        if ((takes_site && !takes_site[i]) || is_suppressed(request, i))
             continue;
         chosen->sites[i] = amount;
         add(&chosen->total, amount);

@@ -4,7 +4,21 @@
 #include <string.h>
 
 #include "model/account.h"
+#include "model/account_evidence.h"
 #include "model/model_state.h"
+
+static int by_weight(const void *one, const void *other)
+{
+    const struct tide_flow *const a = one;
+    const struct tide_flow *const b = other;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    if (a->from != b->from)
+        return a->from > b->from ? 1 : -1;
+    return (a->to > b->to) - (a->to < b->to);
+}
 
 /* What was counted becomes the model's. */
 static void hand_over_keys(struct tide_account *account, struct tide_model *model)
@@ -19,6 +33,8 @@ static void hand_over_keys(struct tide_account *account, struct tide_model *mode
     model->site_count = account->sites.count;
     model->flows = account->flows;
     model->flow_count = account->flow_pairs.count;
+    if (model->flow_count)
+        qsort(model->flows, model->flow_count, sizeof(*model->flows), by_weight);
     keys->list = NULL;
     keys->more = NULL;
     account->sites.list = NULL;
@@ -36,6 +52,18 @@ static enum tide_status hand_over_detail(const struct tide_account *account,
         return TIDE_ENOMEM;
     *model->histograms = account->detail->histograms;
     return TIDE_OK;
+}
+
+/* The model has its keys, sites and contexts. */
+static enum tide_status hand_over_evidence(struct tide_account *account,
+                                           struct tide_model *model)
+{
+    if (!account->evidence)
+        return TIDE_OK;
+    model->survivals = tide_survivors_by_site(&account->evidence->survivors, model);
+    return model->survivals
+               ? tide_holdings_hand_over(&account->evidence->holdings, model)
+               : TIDE_ENOMEM;
 }
 
 enum tide_status tide_model_take(struct tide_model *model, struct tide_account *account)
@@ -64,5 +92,6 @@ enum tide_status tide_model_take(struct tide_model *model, struct tide_account *
     memcpy(model->alloc_kinds, account->alloc_kinds, sizeof(model->alloc_kinds));
     memcpy(model->map_calls, account->map_calls, sizeof(model->map_calls));
     model->stopped = account->stopped;
-    return tide_model_take_contexts(model, &account->contexts);
+    status = tide_model_take_contexts(model, &account->contexts);
+    return status ? status : hand_over_evidence(account, model);
 }

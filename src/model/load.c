@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/account.h"
+#include "model/account_evidence.h"
 #include "model/checkpoint.h"
 #include "model/feed.h"
 #include "model/model.h"
@@ -102,7 +103,12 @@ static enum tide_status enter_run(struct tide_account *account,
         }
         const size_t some = tide_timeline_next(timeline, &account->water[TIDE_IN_HEAP],
                                                events + done, count - done);
-        status = tide_account_run(account, events + done, some);
+        if (account->evidence)
+            status = tide_account_evidence_pass(
+                account, events[done].ticks,
+                timeline->axis == TIDE_AXIS_SECONDS ? timeline->now : 0);
+        if (!status)
+            status = tide_account_run(account, events + done, some);
         tide_timeline_note(timeline, &account->water[TIDE_IN_HEAP]);
         done += some;
     }
@@ -244,6 +250,7 @@ static enum tide_status fill(struct tide_model *model,
         .names = {name_in_trace, trace},
         .select = selects(&options->select) ? &selection : NULL,
         .details = options->details,
+        .evidence = options->evidence,
         .ns_per_tick = trace->ticks_per_second > 0 ? 1e9 / trace->ticks_per_second : 0,
         .stop_ticks = stop,
     };
@@ -332,6 +339,8 @@ void tide_model_free(struct tide_model *model)
     free(model->key_threads);
     free(model->flows);
     free(model->histograms);
+    free(model->survivals);
+    free(model->holdings);
     free(model->regions);
     free(model);
 }

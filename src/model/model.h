@@ -105,6 +105,29 @@ struct tide_site {
     struct tide_key_more more;
 };
 
+/* A process's life is divided into parts: by the blocks born in it, and by time. */
+enum tide_life_axis { TIDE_LIFE_BIRTHS, TIDE_LIFE_TIME, TIDE_LIFE_AXES };
+enum { TIDE_LIFE_SLICES = 32 };
+
+/* The heap blocks of a site that were never freed. */
+struct tide_survival {
+    uint64_t blocks, bytes;
+    uint64_t first_ticks, last_ticks; /* births, see model/survivors.h */
+    uint32_t slices[TIDE_LIFE_AXES];  /* bit N: some were born in part N */
+    uint32_t threads, processes;      /* that made them */
+    double weight[TIDE_LIFE_AXES];    /* bytes, each times its place from 0 to 1 */
+};
+
+/* What a site held at one of the moments that model/holdings.h looks at: a site that held
+ * little then has none. */
+struct tide_holding {
+    uint32_t site;
+    uint32_t moment; /* 1: one part of the run has passed */
+    uint64_t bytes;
+    uint64_t calls, freed_calls; /* so far */
+};
+enum { TIDE_HOLDINGS_MOMENTS = 29 }; /* so the run has 30 parts */
+
 /* Of one space.  Field names are those of the JSON contract (DESIGN: summary). */
 struct tide_summary {
     uint64_t alloc_calls, free_calls, realloc_calls, failed_calls;
@@ -184,7 +207,7 @@ struct tide_model {
     size_t context_count;
     struct tide_key_thread *key_threads; /* owned */
     size_t key_thread_count;
-    struct tide_flow *flows; /* owned */
+    struct tide_flow *flows; /* owned; the heaviest first */
     size_t flow_count;
     struct tide_region *regions; /* owned; region N is regions[N - 1] */
     size_t region_count;
@@ -205,6 +228,10 @@ struct tide_model {
     struct tide_debuginfod *debuginfod; /* borrowed: set it before symbolizing, to look
                                            for names on servers; else NULL */
     struct tide_histograms *histograms; /* owned; NULL: not asked for */
+    /* Both NULL unless options.evidence asks for them. */
+    struct tide_survival *survivals; /* owned; per site */
+    struct tide_holding *holdings;   /* owned; by site and moment */
+    size_t holding_count;
     bool stopped;        /* read up to until_s only: what is live is live then */
     double until_s;      /* of the options */
     double from_s;       /* of options.select; 0: from the start */
@@ -240,6 +267,7 @@ enum tide_ahead {
 struct tide_model_options {
     struct tide_select select;
     bool details;   /* fill model->histograms */
+    bool evidence;  /* fill model->survivals and model->holdings */
     double until_s; /* stop after this time: the live set is then that of the moment;
                        negative: read all */
     /* Not SECONDS: the timeline is along this axis, which a first model of the trace says
@@ -346,6 +374,8 @@ struct tide_rows_request {
     struct tide_filter filter;
     bool fold;        /* library functions count as their callers */
     const char *hide; /* so do functions and modules that this pattern means; or NULL */
+    const bool *suppressed; /* per site: leaks that do not count (model/suppress.h); or
+                               NULL */
     enum tide_tree_part part;
     const char *focus; /* pattern: the innermost function that it means; with
                           CALLERS and CALLEES, stacks without it are not in the tree */
@@ -426,17 +456,26 @@ void tide_groups_free(struct tide_groups *groups);
 /* --- Findings -------------------------------------------------------------------- */
 
 struct tide_finding {
-    const char *kind; /* "peak_owner", "leak", "churn": a stable word */
-    char *text;       /* one sentence; owned by the list */
+    const char *kind; /* "peak_owner", "leak_growing": a stable word, see
+                         docs/findings.md */
+    char *text;       /* a few sentences; owned by the list */
     uint64_t bytes, calls;
-    uint32_t stack;
+    uint32_t stack;                  /* the heaviest of its stacks */
+    uint32_t call;                   /* of that path, not folded: whom it names */
+    uint32_t stacks;                 /* how many there are */
+    uint64_t gain_bytes, gain_calls; /* estimates; 0: none */
+    double gain_s;
+    double share;           /* the gain: of the peak, or of the run's time */
+    double first_s, last_s; /* births */
 };
 struct tide_findings {
     struct tide_finding *list;
     size_t count;
 };
+/* SUPPRESSED: per site, what it never freed does not count; NULL: all does.  The model is
+ * symbolized. */
 enum tide_status tide_findings_build(const struct tide_model *model,
-                                     struct tide_findings *out);
+                                     const bool *suppressed, struct tide_findings *out);
 void tide_findings_release(struct tide_findings *findings);
 
 #endif

@@ -19,6 +19,8 @@ static void add_check(struct tide_json *json, const struct tide_verdict *check)
     tide_json_string(json, "unit", check->in_bytes ? "bytes" : "count");
     tide_json_uint(json, "measured", check->measured);
     tide_json_uint(json, "limit", check->limit);
+    if (check->suppressed)
+        tide_json_uint(json, "suppressed", check->suppressed);
     if (check->compared)
         tide_json_uint(json, "base", check->base);
     tide_json_string(json, "note", check->note);

@@ -98,6 +98,10 @@ static void add_line(struct tide_page *page, const struct tide_verdict *check)
         tide_check_limit(&words, check, page->style->units);
         if (check->note)
             tide_text_addf(&words, " (%s)", check->note);
+        if (check->suppressed)
+            tide_text_addf(
+                &words, " (%s more suppressed)",
+                tide_number_bytes(check->suppressed, page->style->units).text);
     }
     tide_page_tab(page, TIDE_LEFT);
     tide_page_add(page, check->passed ? TIDE_INK_DIM : TIDE_INK_ALARM,
@@ -203,6 +207,9 @@ void tide_view_check_markdown(struct tide_text *out, const struct tide_check_vie
         tide_check_measured(out, check, TIDE_UNITS_IEC);
         if (check->note && !is_about_trace(check))
             tide_text_addf(out, " (%s)", check->note);
+        if (check->suppressed)
+            tide_text_addf(out, " (%s more suppressed)",
+                           tide_number_bytes(check->suppressed, TIDE_UNITS_IEC).text);
         tide_text_add(out, " | ");
         tide_check_limit(out, check, TIDE_UNITS_IEC);
         tide_text_add(out, " |\n");

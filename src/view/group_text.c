@@ -5,8 +5,6 @@
 #include "view/run_words.h"
 #include "view/source.h"
 
-enum { TIDE_FLOWS_SHOWN = 10 };
-
 static const char *noun_of(enum tide_group_by by)
 {
     static const char *const NOUNS[TIDE_GROUPINGS] = {
@@ -90,60 +88,6 @@ static void add_row(struct tide_page *page, const struct tide_groups *groups,
         tide_page_source(page, row->name, (uint32_t)row->number);
 }
 
-/* --- Who freed whose blocks ----------------------------------------------------------- */
-
-static void add_thread(struct tide_text *out, const struct tide_model *model,
-                       uint32_t number, const struct tide_style *style)
-{
-    const struct tide_key_thread *const thread = &model->key_threads[number];
-    struct tide_text words = number_words(TIDE_BY_THREAD, thread->tid, thread->count);
-    tide_name_safe(out, thread->name && *thread->name ? thread->name : "[unnamed]",
-                   style);
-    tide_text_add(out, words.bytes ? words.bytes : "");
-    tide_text_release(&words);
-}
-
-/* The heaviest flow that is not heavier than AFTER, nor one of those before it. */
-static const struct tide_flow *next_flow(const struct tide_model *model,
-                                         const struct tide_flow *after)
-{
-    const struct tide_flow *best = NULL;
-    for (size_t i = 0; i < model->flow_count; i++) {
-        const struct tide_flow *const flow = &model->flows[i];
-        const bool later = !after || flow->bytes < after->bytes ||
-                           (flow->bytes == after->bytes && flow > after);
-        if (later && (!best || flow->bytes > best->bytes))
-            best = flow;
-    }
-    return best;
-}
-
-static void add_flows(struct tide_page *page, const struct tide_model *model)
-{
-    if (model->flow_count == 0)
-        return;
-    tide_page_skip(page);
-    tide_page_heading(page, "Freed by another thread", "than the one that made them");
-    const struct tide_flow *flow = next_flow(model, NULL);
-    for (int i = 0; flow && i < TIDE_FLOWS_SHOWN; i++, flow = next_flow(model, flow)) {
-        struct tide_text words = {0};
-        tide_text_addf(&words, "%s in ",
-                       tide_number_bytes(flow->bytes, page->style->units).text);
-        tide_words_count(&words, flow->calls, "block");
-        tide_text_add(&words, " made by ");
-        add_thread(&words, model, flow->from, page->style);
-        tide_text_add(&words, ", freed by ");
-        add_thread(&words, model, flow->to, page->style);
-        tide_page_tab(page, 2);
-        tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "", 4);
-        tide_text_release(&words);
-    }
-    if (model->flow_count > TIDE_FLOWS_SHOWN) {
-        tide_page_tab(page, 2);
-        tide_page_more(page, model->flow_count - TIDE_FLOWS_SHOWN, "pair");
-    }
-}
-
 void tide_view_groups(struct tide_page *page, const struct tide_model *model,
                       const struct tide_groups *groups, size_t limit)
 {
@@ -164,5 +108,5 @@ void tide_view_groups(struct tide_page *page, const struct tide_model *model,
                        groups->by == TIDE_BY_PROCESS ? "" : noun_of(groups->by));
     }
     if (groups->by == TIDE_BY_THREAD && !groups->narrowed)
-        add_flows(page, model);
+        tide_view_flows_short(page, model);
 }

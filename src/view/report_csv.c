@@ -340,6 +340,33 @@ static void add_lifetimes(struct csv *csv, const struct tide_histograms *all)
     add_lives(csv, "allocated_bytes", &all->life_bytes);
 }
 
+static void add_thread(struct csv *csv, const struct tide_model *model, uint32_t number)
+{
+    const struct tide_key_thread *const thread = &model->key_threads[number];
+    const bool known = thread->process < model->trace->process_count;
+    add_text(csv, thread->name);
+    add_place(csv, thread->tid);
+    add_place(csv, known ? model->trace->processes[thread->process].pid : 0);
+}
+
+static void add_flows(struct csv *csv, const struct tide_report_json *report)
+{
+    static const char *const NAMES[] = {"bytes",       "blocks",      "maker_thread",
+                                        "maker_tid",   "maker_pid",   "freeing_thread",
+                                        "freeing_tid", "freeing_pid", NULL};
+    const struct tide_model *const model = report->model;
+    add_head(csv, NAMES);
+    for (size_t i = 0; i < model->flow_count; i++) {
+        if (report->limit > 0 && i == report->limit)
+            break;
+        add_number(csv, model->flows[i].bytes);
+        add_number(csv, model->flows[i].calls);
+        add_thread(csv, model, model->flows[i].from);
+        add_thread(csv, model, model->flows[i].to);
+        end(csv);
+    }
+}
+
 void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *report)
 {
     struct csv csv = {.out = out};
@@ -347,6 +374,8 @@ void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *
         add_sizes(&csv, report->model->histograms);
     else if (report->shape == TIDE_SHAPE_LIFETIMES)
         add_lifetimes(&csv, report->model->histograms);
+    else if (report->shape == TIDE_SHAPE_FLOW)
+        add_flows(&csv, report);
     else if (report->groups)
         add_groups(&csv, report);
     else if (report->profile)

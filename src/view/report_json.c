@@ -22,6 +22,7 @@ const char *tide_shape_name(enum tide_shape shape)
         [TIDE_SHAPE_SIZES] = "sizes",     [TIDE_SHAPE_LIFETIMES] = "lifetimes",
         [TIDE_SHAPE_WINDOWS] = "windows", [TIDE_SHAPE_TIMEMORY] = "timemory",
         [TIDE_SHAPE_POOLS] = "pools",     [TIDE_SHAPE_GPROF] = "gprof",
+        [TIDE_SHAPE_FLOW] = "flow",
     };
     return NAMES[shape];
 }
@@ -154,6 +155,8 @@ static void add_stack_rows(struct writer *writer)
         }
         add_stack(writer);
         add_site(&writer->json, report->model, &report->model->sites[row->site]);
+        if (rows->metric == TIDE_METRIC_LEAKS)
+            tide_json_leak(&writer->json, report->model, row->site);
         tide_json_close(&writer->json);
         tide_report_row_done(report, writer->json.out);
     }
@@ -244,6 +247,8 @@ static void add_rows(struct writer *writer)
         tide_json_sizes(json, report->model->histograms);
     else if (report->shape == TIDE_SHAPE_LIFETIMES)
         tide_json_lifetimes(json, report->model->histograms);
+    else if (report->shape == TIDE_SHAPE_FLOW)
+        tide_json_flows(json, report->model, report->limit);
     else if (report->groups)
         tide_json_groups(json, report);
     else if (report->profile)
@@ -307,21 +312,42 @@ static void add_spaces(struct tide_json *json, const struct tide_model *model)
     tide_json_close(json);
 }
 
+static void add_finding(struct writer *writer, const struct tide_finding *finding)
+{
+    struct tide_json *const json = &writer->json;
+    const bool fold = writer->paths.fold;
+    const char *const hide = writer->paths.hide;
+    tide_json_open_row(json, NULL);
+    tide_json_string(json, "kind", finding->kind);
+    tide_json_string(json, "text", finding->text);
+    tide_json_uint(json, "bytes", finding->bytes);
+    tide_json_uint(json, "calls", finding->calls);
+    tide_json_uint(json, "gain_bytes", finding->gain_bytes);
+    tide_json_uint(json, "gain_calls", finding->gain_calls);
+    tide_json_number(json, "gain_s", finding->gain_s);
+    tide_json_number(json, "share", finding->share);
+    tide_json_number(json, "first_s", finding->first_s);
+    tide_json_number(json, "last_s", finding->last_s);
+    tide_json_uint(json, "stacks", finding->stacks);
+    /* Whom it names is counted in the whole path. */
+    writer->paths.fold = false;
+    writer->paths.hide = NULL;
+    walk(writer, finding->stack);
+    if (finding->call < writer->paths.call_count)
+        add_call(writer, finding->call);
+    writer->paths.fold = fold;
+    writer->paths.hide = hide;
+    walk(writer, finding->stack);
+    add_stack(writer);
+    tide_json_close(json);
+}
+
 static void add_findings(struct writer *writer)
 {
     const struct tide_findings *const findings = writer->report->findings;
     tide_json_open(&writer->json, "findings", '[');
-    for (size_t i = 0; findings && i < findings->count; i++) {
-        const struct tide_finding *const finding = &findings->list[i];
-        walk(writer, finding->stack);
-        tide_json_open_row(&writer->json, NULL);
-        tide_json_string(&writer->json, "kind", finding->kind);
-        tide_json_string(&writer->json, "text", finding->text);
-        tide_json_uint(&writer->json, "bytes", finding->bytes);
-        tide_json_uint(&writer->json, "calls", finding->calls);
-        add_stack(writer);
-        tide_json_close(&writer->json);
-    }
+    for (size_t i = 0; findings && i < findings->count; i++)
+        add_finding(writer, &findings->list[i]);
     tide_json_close(&writer->json);
 }
 
@@ -370,8 +396,9 @@ static struct tide_view_totals totals_of(const struct tide_report_json *report)
         return tide_totals_of_groups(report->groups);
     if (report->rows)
         return tide_totals_of_rows(report->rows);
-    const struct tide_summary *const heap = &report->model->summary[TIDE_IN_HEAP];
-    if (!report->model->histograms)
+    const struct tide_model *const model = report->model;
+    const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
+    if (!model->histograms && report->shape != TIDE_SHAPE_FLOW)
         return (struct tide_view_totals){
             .metric = TIDE_METRIC_TOTAL,
             .bytes = heap->allocated_bytes,
@@ -379,11 +406,15 @@ static struct tide_view_totals totals_of(const struct tide_report_json *report)
             .whole_bytes = heap->allocated_bytes,
             .whole_calls = heap->alloc_calls,
         };
-    const struct tide_histogram *const counted = &report->model->histograms->requested;
+    const struct tide_histograms *const counted = model->histograms;
     uint64_t bytes = 0, calls = 0;
-    for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
-        bytes += counted->bytes[i];
-        calls += counted->calls[i];
+    for (size_t i = 0; counted && i < TIDE_HISTOGRAM_PLACES; i++) {
+        bytes += counted->requested.bytes[i];
+        calls += counted->requested.calls[i];
+    }
+    for (size_t i = 0; report->shape == TIDE_SHAPE_FLOW && i < model->flow_count; i++) {
+        bytes += model->flows[i].bytes;
+        calls += model->flows[i].calls;
     }
     return (struct tide_view_totals){
         .metric = TIDE_METRIC_TOTAL,
@@ -391,7 +422,7 @@ static struct tide_view_totals totals_of(const struct tide_report_json *report)
         .calls = calls,
         .whole_bytes = heap->allocated_bytes,
         .whole_calls = heap->alloc_calls,
-        .filtered = report->model->selected,
+        .filtered = model->selected,
     };
 }
 
@@ -466,6 +497,8 @@ void tide_view_report_json(struct tide_text *out, const struct tide_report_json 
     if (report->timeline)
         add_timeline(&writer.json, report->model);
     add_rows(&writer);
+    if (report->suppressions)
+        tide_json_suppressed(&writer.json, report->suppressions);
     add_findings(&writer);
     tide_json_honesty(&writer.json, report->model);
     tide_json_close(&writer.json);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "model/model.h"
 #include "model/profile.h"
+#include "model/suppress.h"
 #include "model/told.h"
 #include "view/json.h"
 
@@ -33,6 +34,7 @@ enum tide_shape {
     TIDE_SHAPE_LINES,
     TIDE_SHAPE_SIZES, /* from here on histograms */
     TIDE_SHAPE_LIFETIMES,
+    TIDE_SHAPE_FLOW,    /* which thread freed whose blocks */
     TIDE_SHAPE_WINDOWS, /* from here on what the program told, and no blocks */
     TIDE_SHAPE_TIMEMORY,
     TIDE_SHAPE_POOLS,
@@ -46,9 +48,10 @@ static inline bool tide_shape_groups(enum tide_shape shape)
     return shape >= TIDE_SHAPE_THREADS && shape < TIDE_SHAPE_SIZES;
 }
 
+/* Is it of all blocks, without rows? */
 static inline bool tide_shape_counts(enum tide_shape shape)
 {
-    return shape == TIDE_SHAPE_SIZES || shape == TIDE_SHAPE_LIFETIMES;
+    return shape >= TIDE_SHAPE_SIZES && shape < TIDE_SHAPE_WINDOWS;
 }
 
 static inline bool tide_shape_told(enum tide_shape shape)
@@ -64,6 +67,7 @@ struct tide_report_json {
     const struct tide_groups *groups;
     const struct tide_profile *profile; /* of rows */
     const struct tide_findings *findings;
+    const struct tide_suppressions *suppressions; /* that were applied */
     enum tide_shape shape;
     size_t limit;  /* rows at most, the largest; 0: all */
     bool timeline; /* show it */
@@ -95,6 +99,15 @@ static inline void tide_report_row_done(const struct tide_report_json *report,
 void tide_json_groups(struct tide_json *json, const struct tide_report_json *report);
 void tide_json_sizes(struct tide_json *json, const struct tide_histograms *all);
 void tide_json_lifetimes(struct tide_json *json, const struct tide_histograms *all);
+
+/* What became of the survivors of SITE, as a member of the row that is open; nothing
+ * when nothing is known. */
+void tide_json_leak(struct tide_json *json, const struct tide_model *model,
+                    uint32_t site);
+void tide_json_suppressed(struct tide_json *json,
+                          const struct tide_suppressions *suppressions);
+void tide_json_flows(struct tide_json *json, const struct tide_model *model,
+                     size_t limit);
 
 /* --- What `info` writes in the same words --- */
 

@@ -1,5 +1,6 @@
-/* view/report_json_more.c - groups and histograms in `tidemark report --json`. */
+/* view/report_json_more.c - groups, histograms, leaks and flows in `tidemark report --json`. */
 #include "model/detail.h"
+#include "model/leak.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 #include "view/source.h"
@@ -103,6 +104,83 @@ void tide_json_lifetimes(struct tide_json *json, const struct tide_histograms *a
         tide_json_uint(json, "least_allocated_bytes", tide_histogram_least(i));
         tide_json_uint(json, "calls", all->life_bytes.calls[i]);
         tide_json_uint(json, "bytes", all->life_bytes.bytes[i]);
+        tide_json_close(json);
+    }
+}
+
+/* --- Leaks --------------------------------------------------------------------------- */
+
+void tide_json_leak(struct tide_json *json, const struct tide_model *model,
+                    uint32_t site)
+{
+    if (!model->survivals || model->survivals[site].blocks == 0)
+        return;
+    const struct tide_leak leak = tide_leak_judge(model, &model->survivals[site]);
+    tide_json_open_row(json, "leak");
+    tide_json_string(json, "evidence", tide_leak_word(leak.kind));
+    tide_json_number(json, "first_s", leak.first_s);
+    tide_json_number(json, "last_s", leak.last_s);
+    tide_json_number(json, "bytes_per_second", leak.bytes_per_second);
+    if (leak.bytes_per_event)
+        tide_json_uint(json, "bytes_per_event", leak.bytes_per_event);
+    else
+        tide_json_null(json, "bytes_per_event");
+    tide_json_uint(json, "threads", leak.threads);
+    tide_json_uint(json, "processes", leak.processes);
+    tide_json_close(json);
+}
+
+void tide_json_suppressed(struct tide_json *json,
+                          const struct tide_suppressions *suppressions)
+{
+    tide_json_open(json, "suppressed", '{');
+    tide_json_uint(json, "bytes", suppressions->bytes);
+    tide_json_uint(json, "blocks", suppressions->blocks);
+    tide_json_open(json, "rules", '[');
+    for (size_t i = 0; i < suppressions->count; i++) {
+        const struct tide_suppression *const one = &suppressions->list[i];
+        tide_json_open_row(json, NULL);
+        tide_json_uint(json, "bytes", one->bytes);
+        tide_json_uint(json, "blocks", one->blocks);
+        tide_json_string(json, "pattern", one->pattern);
+        tide_json_bool(json, "built_in", one->built_in);
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+    tide_json_close(json);
+}
+
+/* --- Flows --------------------------------------------------------------------------- */
+
+static void add_thread(struct tide_json *json, const char *key,
+                       const struct tide_model *model, uint32_t number)
+{
+    const struct tide_key_thread *const thread = &model->key_threads[number];
+    const struct tide_process *const process =
+        thread->process < model->trace->process_count
+            ? &model->trace->processes[thread->process]
+            : NULL;
+    tide_json_open_row(json, key);
+    tide_json_string(json, "thread",
+                     thread->name && *thread->name ? thread->name : NULL);
+    add_number(json, "tid", thread->tid);
+    tide_json_uint(json, "threads", thread->count);
+    add_number(json, "pid", process ? process->pid : 0);
+    tide_json_close(json);
+}
+
+void tide_json_flows(struct tide_json *json, const struct tide_model *model,
+                     size_t limit)
+{
+    for (size_t i = 0; i < model->flow_count; i++) {
+        const struct tide_flow *const flow = &model->flows[i];
+        if (limit > 0 && i == limit)
+            break;
+        tide_json_open_row(json, NULL);
+        tide_json_uint(json, "bytes", flow->bytes);
+        tide_json_uint(json, "blocks", flow->calls);
+        add_thread(json, "made_by", model, flow->from);
+        add_thread(json, "freed_by", model, flow->to);
         tide_json_close(json);
     }
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "model/model.h"
+#include "model/suppress.h"
 #include "view/line.h"
 
 /* What the run was and what it used, in words. */
@@ -33,6 +34,19 @@ void tide_view_groups(struct tide_page *page, const struct tide_model *model,
 /* The heap's blocks by size, and by how long they lived: the model has histograms. */
 void tide_view_sizes(struct tide_page *page, const struct tide_model *model);
 void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model);
+
+/* What tells a leak from what is only kept, below each stack. */
+void tide_view_leaks(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_rows *rows, size_t limit);
+/* What was left out of the leaks, in one line; nothing when nothing was. */
+void tide_view_suppressed(struct tide_page *page,
+                          const struct tide_suppressions *suppressions);
+
+/* Which thread freed whose blocks, and where those were made; the short form is a part
+ * of the threads' view, nothing when there is nothing. */
+void tide_view_flows(struct tide_page *page, const struct tide_model *model,
+                     size_t limit);
+void tide_view_flows_short(struct tide_page *page, const struct tide_model *model);
 
 /* What stands out, one sentence each; nothing when there is nothing. */
 void tide_view_findings(struct tide_page *page, const struct tide_findings *findings);

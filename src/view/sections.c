@@ -89,6 +89,8 @@ static const char *nothing_of(const struct tide_model *model,
         return "nothing that the filter lets through";
     if (model->summary[totals->space].alloc_calls == 0 && model->stopped)
         return "nothing by then";
+    if (totals->whole_bytes > 0)
+        return "nothing but what is suppressed";
     if (model->summary[totals->space].alloc_calls == 0 && totals->space == TIDE_IN_HEAP)
         return "nothing was recorded";
     if (model->summary[totals->space].alloc_calls == 0)

@@ -1,6 +1,8 @@
 /* view/stacks_text.c - the heaviest stacks as text, each as its innermost calls. */
+#include "model/leak.h"
 #include "model/path.h"
 #include "view/columns.h"
+#include "view/leak_text.h"
 #include "view/report_text.h"
 #include "view/runtime.h"
 #include "view/source.h"
@@ -98,8 +100,26 @@ static struct tide_columns measure(const struct tide_page *page,
 /* What is shown of the rows. */
 struct part {
     size_t count;
-    bool folds; /* stacks are not shown whole */
+    bool folds;    /* stacks are not shown whole */
+    bool evidence; /* below each: when its blocks were born */
 };
+
+/* Nothing when the row is only a part of what is known of its site. */
+static void add_evidence(struct tide_page *page, const struct tide_model *model,
+                         const struct tide_stack_row *row, int column)
+{
+    const struct tide_survival *const survival =
+        model->survivals ? &model->survivals[row->site] : NULL;
+    struct tide_text words = {0};
+    if (!survival || survival->blocks != row->calls || row->calls == 0)
+        return;
+    const struct tide_leak leak = tide_leak_judge(model, survival);
+    tide_words_leak(&words, &leak, row->calls, page->style->units);
+    tide_page_tab(page, column);
+    tide_page_wrap(page, leak.kind == TIDE_LEAK_GROWING ? TIDE_INK_WARM : TIDE_INK_DIM,
+                   words.bytes ? words.bytes : "", column + 2);
+    tide_text_release(&words);
+}
 
 static enum tide_status add_rows(struct tide_page *page, const struct tide_model *model,
                                  const struct tide_rows *rows,
@@ -120,15 +140,17 @@ static enum tide_status add_rows(struct tide_page *page, const struct tide_model
         add_path(page, &paths, tide_columns_end(columns), part.folds);
         if (paths.call_count > 0)
             tide_page_source(page, paths.calls[0].file, paths.calls[0].line);
+        if (part.evidence)
+            add_evidence(page, model, row, tide_columns_end(columns));
     }
     tide_paths_release(&paths);
     return status;
 }
 
-void tide_view_stacks(struct tide_page *page, const struct tide_model *model,
-                      const struct tide_rows *rows, size_t limit)
+static void add_view(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_rows *rows, struct part part)
 {
-    const size_t shown = limit && limit < rows->stack_count ? limit : rows->stack_count;
+    const size_t shown = part.count;
     const struct tide_columns columns = measure(page, rows, shown);
     const struct tide_view_totals totals = tide_totals_of_rows(rows);
     tide_view_heading(page, model, &totals);
@@ -137,8 +159,28 @@ void tide_view_stacks(struct tide_page *page, const struct tide_model *model,
     tide_columns_head(page, &columns);
     tide_page_add(page, TIDE_INK_DIM, "allocated in");
     tide_page_end(page);
-    if (add_rows(page, model, rows, &columns, (struct part){shown, limit > 0}))
+    if (add_rows(page, model, rows, &columns, part))
         page->out->failed = true;
     if (shown < rows->stack_count)
         add_rest(page, rows, &columns, shown);
+}
+
+static struct part part_of(const struct tide_rows *rows, size_t limit)
+{
+    const size_t shown = limit && limit < rows->stack_count ? limit : rows->stack_count;
+    return (struct part){.count = shown, .folds = limit > 0};
+}
+
+void tide_view_stacks(struct tide_page *page, const struct tide_model *model,
+                      const struct tide_rows *rows, size_t limit)
+{
+    add_view(page, model, rows, part_of(rows, limit));
+}
+
+void tide_view_leaks(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_rows *rows, size_t limit)
+{
+    struct part part = part_of(rows, limit);
+    part.evidence = true;
+    add_view(page, model, rows, part);
 }

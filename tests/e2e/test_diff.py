@@ -195,7 +195,8 @@ class Moments(tide.Case):
     @staticmethod
     def own_thread_vector(trace):
         """What glibc takes for the thread: 16 bytes a library with thread-local data."""
-        row, = [row for row in tide.report(trace, "--leaks", "--stacks")["rows"]
+        row, = [row for row in tide.report(trace, "--leaks", "--stacks",
+                                           "--no-suppressions")["rows"]
                 if any("pthread_create" in call["function"] for call in row["stack"])]
         return row["bytes"]
 

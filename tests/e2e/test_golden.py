@@ -21,7 +21,8 @@ SHAPES = {"flat": "function", "labels": "label", "regions": "region", "threads":
 def rows(trace, program, shape, view):
     """name -> numbers, of the program's own functions, labels, regions or threads."""
     found = {}
-    for row in tide.report(trace, "--" + view, "--" + shape)["rows"]:
+    for row in tide.report(trace, "--" + view, "--" + shape,
+                           "--no-suppressions")["rows"]:
         name = str(row.get(SHAPES[shape]))
         if shape == "flat" and not name.startswith(program + "+0x"):
             continue

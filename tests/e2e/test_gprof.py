@@ -71,7 +71,7 @@ class EventLoop(tide.Case):
     @classmethod
     def setUpClass(cls):
         cls.run_of = tide.Recorded([tide.program("event_loop")])
-        rows = cls.run_of.report("--leaks", "--flat")["rows"]
+        rows = cls.run_of.report("--leaks", "--flat", "--no-suppressions")["rows"]
         cls.vector = sum(row["bytes"] for row in rows
                          if row["function"] not in ("main",) and
                          not row["function"].endswith("leakOne") and

@@ -1,0 +1,99 @@
+/* model/account_evidence.c - the books, when it matters how things came about.
+ *
+ * Nothing here is called for single events: see survivors.h and holdings.h.
+ */
+#include <stdlib.h>
+
+#include "model/account.h"
+#include "model/account_evidence.h"
+
+enum tide_status tide_account_evidence_begin(struct tide_account *account)
+{
+    const struct tide_account_setup *const setup = &account->setup;
+    /* What is live at a moment, or counts only in part, is no evidence. */
+    if (!setup->evidence || setup->select || setup->stop_ticks != UINT64_MAX)
+        return TIDE_OK;
+    account->evidence = calloc(1, sizeof(*account->evidence));
+    return account->evidence ? TIDE_OK : TIDE_ENOMEM;
+}
+
+void tide_account_evidence_release(struct tide_account *account)
+{
+    if (!account->evidence)
+        return;
+    tide_survivors_release(&account->evidence->survivors);
+    tide_holdings_release(&account->evidence->holdings);
+    free(account->evidence);
+    account->evidence = NULL;
+}
+
+enum tide_status tide_account_evidence_pass(struct tide_account *account,
+                                            uint64_t ticks, uint32_t stretch)
+{
+    struct tide_evidence *const evidence = account->evidence;
+    const struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
+    tide_survivors_note(&evidence->survivors, water->births, ticks);
+    return tide_holdings_pass(&evidence->holdings, &account->keys, water, stretch);
+}
+
+/* --- What is left -------------------------------------------------------------------- */
+
+/* The life of PROCESS, which ends at TICKS. */
+static struct tide_life_span span_of(const struct tide_account *account,
+                                     uint32_t process, uint64_t ticks)
+{
+    const struct tide_process_book *const book = &account->processes[process];
+    return (struct tide_life_span){
+        .births = {book->births_before, account->water[TIDE_IN_HEAP].births},
+        .ticks = {book->first_ticks, ticks},
+    };
+}
+
+static enum tide_status add_moves(struct tide_account *account, uint32_t process,
+                                  const struct tide_life_span *span)
+{
+    enum tide_status status = TIDE_OK;
+    uint32_t at = account->processes[process].first_lane;
+    for (; at && !status; at = account->lanes[at - 1].next_lane) {
+        const struct tide_lane_book *const lane = &account->lanes[at - 1];
+        for (size_t i = 0; i < lane->move_count && !status; i++)
+            if (lane->moves[i].key)
+                status =
+                    tide_survivors_add(&account->evidence->survivors, &lane->moves[i],
+                                       lane->moves[i].key - 1, span);
+    }
+    return status;
+}
+
+enum tide_status tide_account_remains(struct tide_account *account, uint32_t process,
+                                      uint64_t ticks)
+{
+    const struct tide_live *const live = &account->processes[process].live;
+    const struct tide_life_span span = span_of(account, process, ticks);
+    struct tide_live_walk walk = {0};
+    struct tide_block block;
+    enum tide_status status = add_moves(account, process, &span);
+    while (!status && tide_live_next(&account->store, live, &walk, &block))
+        status = tide_survivors_add(&account->evidence->survivors, &block,
+                                    block.key - 1, &span);
+    return status;
+}
+
+enum tide_status tide_account_evidence_finish(struct tide_account *account)
+{
+    const struct tide_account_setup *const setup = &account->setup;
+    const struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
+    enum tide_status status = TIDE_OK;
+    if (account->stopped)
+        return TIDE_OK; /* what is live may be freed yet */
+    tide_survivors_note(&account->evidence->survivors, water->births, water->now);
+    for (uint32_t i = 0; i < account->process_capacity && !status; i++) {
+        if (!account->processes[i].known)
+            continue;
+        uint64_t end = water->now;
+        if (i < setup->process_count && setup->processes[i].end_ticks)
+            end = setup->processes[i].end_ticks;
+        status = tide_account_remains(account, i, end);
+    }
+    return status;
+}

@@ -1,0 +1,153 @@
+/* model/findings_parts.h - what the files of findings share.
+ *
+ * For: findings*.c, tests/.  Sites are summed up by the function to blame for them: a
+ * subject.  Rules look at subjects and say what is wrong with them, one thing each; of
+ * all that is said of one subject the first rule's word counts.  docs/findings.md lists
+ * the rules and their thresholds.
+ */
+#ifndef TIDE_MODEL_FINDINGS_PARTS_H
+#define TIDE_MODEL_FINDINGS_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tidemark/status.h>
+
+#include "base/text.h"
+#include "model/leak.h"
+#include "model/model.h"
+#include "model/path.h"
+
+#define TIDE_NO_SUBJECT UINT32_MAX
+
+/* --- findings_blame.c --- */
+
+/* Who is to blame for a stack. */
+struct tide_blame {
+    size_t call; /* the index in the path at hand */
+    bool grows;  /* the blocks are those of a container that outgrew the one before */
+    bool loader; /* run by the loader, before main */
+};
+
+/* What each function is, looked at once.  All zeros is ready for use. */
+struct tide_blamer {
+    uint8_t *known; /* owned, per function */
+    size_t capacity;
+};
+void tide_blamer_release(struct tide_blamer *blamer);
+/* Of the path at hand. */
+enum tide_status tide_blame_path(struct tide_blamer *blamer,
+                                 const struct tide_paths *paths,
+                                 struct tide_blame *out);
+
+/* --- findings_subjects.c --- */
+
+/* Held for long without a change. */
+struct tide_hold {
+    uint64_t bytes, blocks;
+    uint64_t siblings; /* blocks that were freed before */
+    double from_s, until_s;
+};
+
+/* One function that makes blocks in one space: the sum of its stacks. */
+struct tide_subject {
+    uint32_t function; /* in the paths */
+    uint32_t space;    /* enum tide_space */
+    uint32_t stacks;
+    uint64_t calls, bytes, freed_calls;
+    uint64_t temporary_calls, temporary_bytes;
+    uint64_t foreign_calls, foreign_bytes;
+    uint64_t peak_blocks, peak_bytes;
+    uint64_t
+        peak_slack; /* of the blocks at the peak, as blocks of its stacks have it */
+    uint64_t
+        most_bytes; /* at once; if its stacks had theirs at different times: more */
+    uint64_t first_ticks, last_ticks;
+    /* Births by realloc: how often, what they grew by, and what they may have copied. */
+    uint64_t moved_calls, grown_bytes, copied_bytes;
+    /* Births by containers that grow: see tide_blame. */
+    uint64_t step_calls, step_bytes;
+    /* Of stacks whose blocks have one size: calls, and how many were there at once. */
+    uint64_t equal_calls, equal_blocks;
+    /* Never freed, and neither suppressed nor made before main. */
+    struct tide_survival left;
+    struct tide_hold late;     /* the heaviest */
+    struct tide_hold start_up; /* made at the start and held until the end */
+};
+
+struct tide_subjects {
+    struct tide_subject *list; /* owned */
+    size_t count, capacity;
+    uint32_t *of_site; /* owned: of each site; TIDE_NO_SUBJECT: none */
+    bool ended_well;   /* what is live may be called leaked */
+    struct tide_blamer blamer;
+    bool tidy; /* most functions have freed what they made: who has not stands
+                          out */
+};
+
+/* Sum up the sites of MODEL; SUPPRESSED: per site, or NULL. */
+enum tide_status tide_subjects_gather(struct tide_subjects *subjects,
+                                      const struct tide_model *model,
+                                      struct tide_paths *paths, const bool *suppressed);
+void tide_subjects_release(struct tide_subjects *subjects);
+
+/* --- findings_hold.c --- */
+
+/* Fill late and start_up of all subjects. */
+void tide_subjects_hold(struct tide_subjects *subjects, const struct tide_model *model);
+
+/* --- findings_rules.c --- */
+
+enum tide_finding_kind {
+    TIDE_FOUND_LEAK_GROWING,
+    TIDE_FOUND_LEAK_PER_THREAD,
+    TIDE_FOUND_OVERSIZED,
+    TIDE_FOUND_GROWTH,
+    TIDE_FOUND_CHURN,
+    TIDE_FOUND_POOL,
+    TIDE_FOUND_FOREIGN_FREE,
+    TIDE_FOUND_LATE_FREE,
+    TIDE_FOUND_TINY,
+    TIDE_FOUND_START_UP,
+    TIDE_FOUND_LEAK_ONCE,
+    TIDE_FOUND_LEAK,
+    TIDE_FOUND_PEAK_OWNER,
+    TIDE_FOUND_KINDS,
+};
+const char *tide_finding_word(enum tide_finding_kind kind); /* "leak_growing" */
+
+/* What a rule has to say of a subject. */
+struct tide_verdict_on {
+    uint64_t bytes, calls;           /* what it is about */
+    uint64_t gain_bytes, gain_calls; /* what a cure saves, as an estimate */
+    double share;                    /* the gain, of the whole that it is part of */
+    double seconds;                  /* for rules of time: what it costs */
+    struct tide_leak leak;           /* for leaks */
+};
+
+/* Does the rule of KIND speak against SUBJECT? */
+bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model,
+                     const struct tide_subjects *subjects,
+                     const struct tide_subject *subject, struct tide_verdict_on *out);
+/* How much SITE has part in a finding of KIND: the one that has most stands for it. */
+uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site);
+/* For the order of findings: a share of one kind is worth more than of another. */
+double tide_rule_worth(enum tide_finding_kind kind);
+
+/* --- findings_words.c --- */
+
+struct tide_found {
+    enum tide_finding_kind kind;
+    uint32_t subject;
+    uint32_t site; /* the one that has most part in it */
+    struct tide_verdict_on verdict;
+    double score;
+};
+
+/* Add what was FOUND to OUT, in sentences.  WHO is to blame, by name and line. */
+void tide_found_words(struct tide_text *out, const struct tide_model *model,
+                      const struct tide_subject *subject,
+                      const struct tide_found *found, const char *who);
+
+#endif

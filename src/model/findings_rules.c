@@ -1,0 +1,335 @@
+/* model/findings_rules.c - when something is worth a finding.
+ *
+ * Rules of memory measure what a cure saves in bytes of the peak; rules of time what it
+ * saves in allocation calls, at what these cost on common machines.  A rule has two
+ * thresholds: one that makes it true, and one that makes it matter.
+ */
+#include "model/findings_parts.h"
+
+/* What a pair of malloc and free costs, one across threads, and copying. */
+static const double TIDE_PAIR_S = 50e-9;
+static const double TIDE_FOREIGN_S = 100e-9;
+static const double TIDE_COPY_BYTES_PER_S = 4e9;
+/* Nobody works for less. */
+static const double TIDE_SECONDS_LEAST = 0.005;
+
+enum {
+    TIDE_KIB = 1024,
+    TIDE_MIB = 1024 * 1024,
+    TIDE_TIME_PARTS = 100, /* costs that matter: a hundredth of the run's time */
+    TIDE_CALLS_PARTS = 10, /* a tenth of all allocation calls */
+};
+
+/* What the rules are told. */
+struct case_file {
+    const struct tide_model *model;
+    const struct tide_subjects *subjects;
+    const struct tide_subject *subject;
+    const struct tide_summary *heap;
+    uint64_t peak; /* of the subject's space */
+    struct tide_verdict_on *out;
+};
+
+/* Is AMOUNT at least one of PARTS equal parts of WHOLE? */
+static bool is_part(uint64_t amount, uint64_t whole, uint64_t parts)
+{
+    return amount > 0 && amount >= whole / parts + (whole % parts != 0);
+}
+
+static double share_of(uint64_t amount, uint64_t whole)
+{
+    return whole ? (double)amount / (double)whole : 0;
+}
+
+/* A rule of memory speaks. */
+static bool saves_bytes(const struct case_file *file, uint64_t bytes, uint64_t calls,
+                        uint64_t gain)
+{
+    file->out->bytes = bytes;
+    file->out->calls = calls;
+    file->out->gain_bytes = gain;
+    file->out->share = share_of(gain, file->peak);
+    return true;
+}
+
+/* A rule of time speaks, if SECONDS are enough to matter. */
+static bool saves_time(const struct case_file *file, uint64_t bytes, uint64_t calls,
+                       uint64_t gain, double seconds)
+{
+    const double whole = file->model->duration_s;
+    file->out->bytes = bytes;
+    file->out->calls = calls;
+    file->out->gain_calls = gain;
+    file->out->seconds = seconds;
+    file->out->share = whole > 0 ? seconds / whole : 0;
+    if (file->out->share > 1)
+        file->out->share = 1;
+    return seconds >= TIDE_SECONDS_LEAST && seconds * TIDE_TIME_PARTS >= whole;
+}
+
+/* --- Leaks --------------------------------------------------------------------------- */
+
+/* Of KIND, LEAST bytes, and one of PEAK_PARTS parts of the peak. */
+static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
+                    uint64_t least, uint64_t peak_parts)
+{
+    const struct tide_survival *const left = &file->subject->left;
+    if (!file->subjects->ended_well || left->blocks == 0 || left->bytes < least ||
+        !is_part(left->bytes, file->heap->live_bytes, 100) ||
+        !is_part(left->bytes, file->heap->peak_bytes, peak_parts))
+        return false;
+    file->out->leak = tide_leak_judge(file->model, left);
+    return file->out->leak.kind == kind &&
+           saves_bytes(file, left->bytes, left->blocks, left->bytes);
+}
+
+/* Is what it never freed lost, and not only kept until the end?  Either nearly all others
+ * free what they make, or it frees most blocks of its own and not these, or the run was
+ * so long that what grows in it is a burden. */
+static bool is_lost(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    return file->subjects->tidy || subject->freed_calls >= subject->calls / 2 ||
+           file->model->duration_s >= 60;
+}
+
+static bool find_leak_growing(const struct case_file *file)
+{
+    return is_leak(file, TIDE_LEAK_GROWING, 1 * TIDE_KIB, 1000) && is_lost(file);
+}
+
+static bool find_leak_per_thread(const struct case_file *file)
+{
+    return is_leak(file, TIDE_LEAK_PER_THREAD, 1 * TIDE_KIB, 100) && is_lost(file);
+}
+
+/* What is made when a program starts, once, it means to keep. */
+static bool find_leak_once(const struct case_file *file)
+{
+    const uint32_t first_part = 1;
+    return file->subjects->tidy &&
+           file->subject->left.slices[TIDE_LIFE_BIRTHS] != first_part &&
+           is_leak(file, TIDE_LEAK_ONCE, 4 * TIDE_KIB, 20);
+}
+
+static bool find_leak(const struct case_file *file)
+{
+    return file->subjects->tidy && is_leak(file, TIDE_LEAK_SOME, 4 * TIDE_KIB, 20);
+}
+
+/* --- Calls --------------------------------------------------------------------------- */
+
+static bool find_growth_by_realloc(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    /* Who doubles a block copies about as much as it grows by, who adds an eighth to it
+     * eight times as much. */
+    if (subject->moved_calls < 100 || subject->copied_bytes < 1 * TIDE_MIB ||
+        subject->copied_bytes / 16 < subject->grown_bytes)
+        return false;
+    return saves_time(file, subject->copied_bytes, subject->moved_calls,
+                      subject->moved_calls,
+                      (double)subject->moved_calls * TIDE_PAIR_S +
+                          (double)subject->copied_bytes / TIDE_COPY_BYTES_PER_S);
+}
+
+static bool find_growth_by_steps(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    if (subject->step_calls < 1000 ||
+        !is_part(subject->step_calls, file->heap->alloc_calls, TIDE_CALLS_PARTS))
+        return false;
+    return saves_time(file, subject->step_bytes, subject->step_calls,
+                      subject->step_calls,
+                      (double)subject->step_calls * TIDE_PAIR_S +
+                          (double)subject->step_bytes / 2 / TIDE_COPY_BYTES_PER_S);
+}
+
+static bool find_growth(const struct case_file *file)
+{
+    return find_growth_by_realloc(file) || find_growth_by_steps(file);
+}
+
+static bool find_churn(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    const uint64_t calls = subject->temporary_calls;
+    if (calls < 1000 || !is_part(calls, file->heap->alloc_calls, TIDE_CALLS_PARTS))
+        return false;
+    const bool most = calls >= 50000 && is_part(calls, file->heap->alloc_calls, 2);
+    return saves_time(file, subject->temporary_bytes, calls, calls,
+                      (double)calls * TIDE_PAIR_S) ||
+           most;
+}
+
+static bool find_pool(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    const uint64_t calls = subject->equal_calls;
+    const bool recycled = calls / 10 >= subject->equal_blocks &&
+                          subject->freed_calls >= subject->calls / 10 * 9;
+    if (calls < 10000 || !recycled || calls < subject->calls / 2 ||
+        subject->temporary_calls > subject->calls / 2 ||
+        !is_part(calls, file->heap->alloc_calls, TIDE_CALLS_PARTS))
+        return false;
+    return saves_time(file, subject->bytes, calls, calls - subject->equal_blocks,
+                      (double)calls * TIDE_PAIR_S);
+}
+
+static bool find_foreign_free(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    const uint64_t calls = subject->foreign_calls;
+    if (calls < 1000 || calls < subject->freed_calls / 2 ||
+        !is_part(calls, file->heap->free_calls, TIDE_CALLS_PARTS))
+        return false;
+    return saves_time(file, subject->foreign_bytes, calls, calls,
+                      (double)calls * TIDE_FOREIGN_S);
+}
+
+/* --- Bytes --------------------------------------------------------------------------- */
+
+/* More than this the process never had in memory; 0: it is not known, or there are
+ * several.  When tidemark waited for it, the system's own count is there, unless it is
+ * below what tidemark has itself (see collect/run.c). */
+static uint64_t resident_peak(const struct tide_model *model)
+{
+    const struct tide_trace *const trace = model->trace;
+    const struct tide_process *const process = trace->processes;
+    if (trace->process_count != 1 || !process->main || !process->status_known)
+        return 0;
+    return process->rss_peak > trace->collector_rss_peak ? process->rss_peak
+                                                         : trace->collector_rss_peak;
+}
+
+/* It held more at once than the whole process ever had in memory: the rest of it was not
+ * touched by then. */
+static bool find_oversized(const struct case_file *file)
+{
+    const uint64_t resident = resident_peak(file->model);
+    const uint64_t most = file->subject->stacks == 1 ? file->subject->most_bytes
+                                                     : file->subject->peak_bytes;
+    if (resident == 0 || most <= resident)
+        return false;
+    const uint64_t untouched = most - resident;
+    return untouched >= 16 * TIDE_MIB && is_part(untouched, most, 2) &&
+           saves_bytes(file, most, file->subject->calls, untouched);
+}
+
+static bool find_late_free(const struct case_file *file)
+{
+    const struct tide_hold *const late = &file->subject->late;
+    const double seconds = late->until_s - late->from_s;
+    return seconds >= 1 && seconds >= file->model->duration_s / 4 &&
+           late->bytes >= 1 * TIDE_MIB && is_part(late->bytes, file->peak, 10) &&
+           saves_bytes(file, late->bytes, late->blocks, late->bytes);
+}
+
+static bool find_tiny(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    const uint64_t blocks = subject->peak_blocks;
+    const uint64_t waste = subject->peak_slack;
+    if (blocks < 10000 || subject->peak_bytes / blocks > 64 || waste < 256 * TIDE_KIB ||
+        !is_part(waste, subject->peak_bytes + waste, 4) ||
+        !is_part(waste, file->heap->peak_usable_bytes, 20))
+        return false;
+    saves_bytes(file, subject->peak_bytes, blocks, waste);
+    file->out->share = share_of(waste, file->heap->peak_usable_bytes);
+    return true;
+}
+
+static bool find_start_up(const struct case_file *file)
+{
+    const struct tide_hold *const hold = &file->subject->start_up;
+    return file->model->duration_s >= 1 && hold->bytes >= 1 * TIDE_MIB &&
+           is_part(hold->bytes, file->peak, 4) &&
+           saves_bytes(file, hold->bytes, hold->blocks, hold->bytes);
+}
+
+static bool find_peak_owner(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    return subject->peak_bytes >= 8 * TIDE_MIB &&
+           is_part(subject->peak_bytes, file->peak, 4) &&
+           saves_bytes(file, subject->peak_bytes, subject->peak_blocks,
+                       subject->peak_bytes);
+}
+
+/* --- All ----------------------------------------------------------------------------- */
+
+static const struct rule {
+    const char *word;
+    bool (*find)(const struct case_file *file);
+    bool heap_only;
+    double worth;
+} RULES[TIDE_FOUND_KINDS] = {
+    [TIDE_FOUND_LEAK_GROWING] = {"leak_growing", find_leak_growing, true, 4},
+    [TIDE_FOUND_LEAK_PER_THREAD] = {"leak_per_thread", find_leak_per_thread, true, 2},
+    [TIDE_FOUND_OVERSIZED] = {"oversized", find_oversized, false, 0.5},
+    [TIDE_FOUND_GROWTH] = {"growth", find_growth, true, 1.5},
+    [TIDE_FOUND_CHURN] = {"churn", find_churn, true, 1.5},
+    [TIDE_FOUND_POOL] = {"pool", find_pool, true, 1},
+    [TIDE_FOUND_FOREIGN_FREE] = {"foreign_free", find_foreign_free, true, 1},
+    [TIDE_FOUND_LATE_FREE] = {"late_free", find_late_free, true, 1},
+    [TIDE_FOUND_TINY] = {"tiny", find_tiny, true, 1},
+    [TIDE_FOUND_START_UP] = {"start_up", find_start_up, true, 0.5},
+    [TIDE_FOUND_LEAK_ONCE] = {"leak_once", find_leak_once, true, 1},
+    [TIDE_FOUND_LEAK] = {"leak", find_leak, true, 1},
+    [TIDE_FOUND_PEAK_OWNER] = {"peak_owner", find_peak_owner, false, 0.5},
+};
+
+const char *tide_finding_word(enum tide_finding_kind kind)
+{
+    return RULES[kind].word;
+}
+
+double tide_rule_worth(enum tide_finding_kind kind)
+{
+    return RULES[kind].worth;
+}
+
+bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model,
+                     const struct tide_subjects *subjects,
+                     const struct tide_subject *subject, struct tide_verdict_on *out)
+{
+    const struct case_file file = {
+        .model = model,
+        .subjects = subjects,
+        .subject = subject,
+        .heap = &model->summary[TIDE_IN_HEAP],
+        .peak = model->summary[subject->space].peak_bytes,
+        .out = out,
+    };
+    *out = (struct tide_verdict_on){0};
+    return (!RULES[kind].heap_only || subject->space == TIDE_IN_HEAP) &&
+           RULES[kind].find(&file);
+}
+
+uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site)
+{
+    switch (kind) {
+    case TIDE_FOUND_LEAK_GROWING:
+    case TIDE_FOUND_LEAK_PER_THREAD:
+    case TIDE_FOUND_LEAK_ONCE:
+    case TIDE_FOUND_LEAK:
+        return site->live_bytes > 0 ? (uint64_t)site->live_bytes : 0;
+    case TIDE_FOUND_GROWTH:
+        return site->more.moved_calls ? site->more.moved_calls : site->calls;
+    case TIDE_FOUND_CHURN:
+        return site->temporary_calls;
+    case TIDE_FOUND_POOL:
+        return site->calls;
+    case TIDE_FOUND_FOREIGN_FREE:
+        return site->more.foreign_calls;
+    case TIDE_FOUND_TINY:
+    case TIDE_FOUND_PEAK_OWNER:
+        return site->peak_bytes > 0 ? (uint64_t)site->peak_bytes : 0;
+    case TIDE_FOUND_OVERSIZED:
+    case TIDE_FOUND_LATE_FREE:
+    case TIDE_FOUND_START_UP:
+    case TIDE_FOUND_KINDS:
+    default:
+        return site->most_bytes;
+    }
+}

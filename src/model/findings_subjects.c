@@ -1,0 +1,214 @@
+/* model/findings_subjects.c - sites, summed up by the function to blame for them.
+ */
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "model/findings_parts.h"
+#include "model/grow.h"
+#include "model/pairs.h"
+#include "model/survivors.h"
+
+enum {
+    TIDE_KEEPERS_FEW = 2,
+    TIDE_KEEPERS_PARTS = 10, /* a tenth */
+};
+
+void tide_subjects_release(struct tide_subjects *subjects)
+{
+    free(subjects->list);
+    free(subjects->of_site);
+    tide_blamer_release(&subjects->blamer);
+    *subjects = (struct tide_subjects){0};
+}
+
+/* May what is live at the end be called leaked?  Not when the end was not seen, nor when
+ * the program died of a signal: then blocks are live because the work was not done. */
+static bool ended_well(const struct tide_model *model)
+{
+    if (!model->honesty.complete || model->stopped)
+        return false;
+    for (size_t i = 0; i < model->trace->process_count; i++) {
+        const struct tide_process *const process = &model->trace->processes[i];
+        if (process->main && process->status_known && WIFSIGNALED(process->status))
+            return false;
+    }
+    return true;
+}
+
+/* Many programs end without freeing what they hold, and are right: then what is live was
+ * not lost.  That one of a few functions keeps something in a program that frees all else
+ * is another thing. */
+static bool is_tidy(const struct tide_subjects *subjects)
+{
+    size_t makers = 0, keepers = 0;
+    for (size_t i = 0; i < subjects->count; i++) {
+        if (subjects->list[i].space != TIDE_IN_HEAP)
+            continue;
+        makers++;
+        keepers += subjects->list[i].left.blocks > 0;
+    }
+    return keepers <= TIDE_KEEPERS_FEW || keepers <= makers / TIDE_KEEPERS_PARTS;
+}
+
+/* --- One site ------------------------------------------------------------------------ */
+
+static uint64_t at_least_zero(int64_t value)
+{
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* AMOUNT times PART of WHOLE. */
+static uint64_t part_of(uint64_t amount, uint64_t part, uint64_t whole)
+{
+    return whole ? (uint64_t)((double)amount * ((double)part / (double)whole)) : 0;
+}
+
+/* The size that all blocks of SITE have; 0: they differ.  If they do, one of these sums
+ * gives it away. */
+static uint64_t size_of_all(const struct tide_site *site)
+{
+    const uint64_t size = site->calls ? site->bytes / site->calls : 0;
+    const bool equal = size && size * site->calls == site->bytes &&
+                       size * site->freed_calls == site->freed_bytes &&
+                       size * site->temporary_calls == site->temporary_bytes &&
+                       site->most_bytes % size == 0 &&
+                       site->peak_bytes % (int64_t)size == 0;
+    return equal ? size : 0;
+}
+
+static void add_sums(struct tide_subject *subject, const struct tide_site *site)
+{
+    const uint64_t peak_blocks = at_least_zero(site->peak_blocks);
+    subject->stacks++;
+    subject->calls += site->calls;
+    subject->bytes += site->bytes;
+    subject->freed_calls += site->freed_calls;
+    subject->temporary_calls += site->temporary_calls;
+    subject->temporary_bytes += site->temporary_bytes;
+    subject->foreign_calls += site->more.foreign_calls;
+    subject->foreign_bytes += site->more.foreign_bytes;
+    subject->peak_blocks += peak_blocks;
+    subject->peak_bytes += at_least_zero(site->peak_bytes);
+    subject->peak_slack += part_of(site->slack_bytes, peak_blocks, site->calls);
+    subject->most_bytes += site->most_bytes;
+    if (subject->stacks == 1 || site->first_ticks < subject->first_ticks)
+        subject->first_ticks = site->first_ticks;
+    if (site->last_ticks > subject->last_ticks)
+        subject->last_ticks = site->last_ticks;
+    const uint64_t size = size_of_all(site);
+    if (size) {
+        subject->equal_calls += site->calls;
+        subject->equal_blocks += site->most_bytes / size;
+    }
+}
+
+/* What its reallocs may have copied is what they made, less what they grew by. */
+static void add_moves(struct tide_subject *subject, const struct tide_site *site)
+{
+    const struct tide_key_more *const more = &site->more;
+    const uint64_t moved = part_of(site->bytes, more->moved_calls, site->calls);
+    subject->moved_calls += more->moved_calls;
+    subject->grown_bytes += more->grown_bytes;
+    subject->copied_bytes += moved > more->grown_bytes ? moved - more->grown_bytes : 0;
+}
+
+/* What SITE never freed; without evidence no more than how much. */
+static void add_left(struct tide_subject *subject, const struct tide_model *model,
+                     uint32_t site)
+{
+    const struct tide_site *const leaks = &model->sites[site];
+    const struct tide_survival plain = {
+        .blocks = at_least_zero(leaks->live_blocks),
+        .bytes = at_least_zero(leaks->live_bytes),
+        .first_ticks = leaks->first_ticks,
+        .last_ticks = leaks->last_ticks,
+    };
+    const struct tide_survival *const known =
+        model->survivals ? &model->survivals[site] : &plain;
+    tide_survival_merge(&subject->left, known);
+    /* Two stacks of one thread count twice: so many threads at most. */
+    if (known->threads > subject->left.threads)
+        subject->left.threads = known->threads;
+    if (known->processes > subject->left.processes)
+        subject->left.processes = known->processes;
+}
+
+/* --- All ----------------------------------------------------------------------------- */
+
+struct gathering {
+    struct tide_subjects *subjects;
+    const struct tide_model *model;
+    struct tide_paths *paths;
+    const bool *suppressed;
+    struct tide_pairs known; /* (function, space) of each subject */
+};
+
+/* The subject of FUNCTION in SPACE, new or known; TIDE_NO_SUBJECT without memory. */
+static uint32_t find_subject(struct gathering *gathering, uint32_t function,
+                             uint32_t space)
+{
+    struct tide_subjects *const subjects = gathering->subjects;
+    uint32_t number;
+    if (tide_pairs_find(&gathering->known, (struct tide_pair){function, space},
+                        &number))
+        return TIDE_NO_SUBJECT;
+    struct tide_subject *const list = tide_grown(subjects->list, &subjects->capacity,
+                                                 (size_t)number + 1, sizeof(*list));
+    if (!list)
+        return TIDE_NO_SUBJECT;
+    subjects->list = list;
+    subjects->count = gathering->known.count;
+    list[number].function = function;
+    list[number].space = space;
+    return number;
+}
+
+static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
+{
+    const struct tide_site *const site = &gathering->model->sites[index];
+    struct tide_paths *const paths = gathering->paths;
+    struct tide_blame blame;
+    enum tide_status status = tide_paths_walk(paths, site->stack);
+    if (!status)
+        status = tide_blame_path(&gathering->subjects->blamer, paths, &blame);
+    if (status)
+        return status;
+    const uint32_t number =
+        find_subject(gathering, paths->calls[blame.call].function, site->space);
+    if (number == TIDE_NO_SUBJECT)
+        return TIDE_ENOMEM;
+    struct tide_subject *const subject = &gathering->subjects->list[number];
+    gathering->subjects->of_site[index] = number;
+    add_sums(subject, site);
+    add_moves(subject, site);
+    if (blame.grows) {
+        subject->step_calls += site->calls;
+        subject->step_bytes += site->bytes;
+    }
+    const bool silent =
+        blame.loader || (gathering->suppressed && gathering->suppressed[index]);
+    if (site->space == TIDE_IN_HEAP && site->live_blocks > 0 && !silent)
+        add_left(subject, gathering->model, index);
+    return TIDE_OK;
+}
+
+enum tide_status tide_subjects_gather(struct tide_subjects *subjects,
+                                      const struct tide_model *model,
+                                      struct tide_paths *paths, const bool *suppressed)
+{
+    struct gathering gathering = {
+        .subjects = subjects, .model = model, .paths = paths, .suppressed = suppressed};
+    *subjects = (struct tide_subjects){.ended_well = ended_well(model)};
+    subjects->of_site = calloc(model->site_count + 1, sizeof(*subjects->of_site));
+    enum tide_status status = subjects->of_site ? TIDE_OK : TIDE_ENOMEM;
+    for (uint32_t i = 0; i < model->site_count && !status; i++)
+        status = gather_site(&gathering, i);
+    tide_pairs_release(&gathering.known);
+    if (status)
+        tide_subjects_release(subjects);
+    if (status)
+        return status;
+    subjects->tidy = is_tidy(subjects);
+    tide_subjects_hold(subjects, model);
+    return TIDE_OK;
+}

@@ -1,0 +1,359 @@
+/* model/findings_words.c - what a finding says: what was measured, and what helps.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "model/findings_parts.h"
+
+/* --- Numbers ------------------------------------------------------------------------- */
+
+static void add_bytes(struct tide_text *text, double bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (bytes < 1024) {
+        tide_text_addf(text, "%.0f byte%s", bytes,
+                       bytes >= 0.5 && bytes < 1.5 ? "" : "s");
+        return;
+    }
+    double amount = bytes / 1024;
+    size_t unit = 0;
+    while (amount >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        amount /= 1024;
+        unit++;
+    }
+    tide_text_addf(text, "%.1f %s", amount, units[unit]);
+}
+
+/* "1,234,567 blocks" */
+static void add_count(struct tide_text *text, uint64_t count, const char *thing)
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            tide_text_add(text, ",");
+        tide_text_add_bytes(text, &digits[i], 1);
+    }
+    tide_text_addf(text, " %s%s", thing, count == 1 ? "" : "s");
+}
+
+static void add_seconds(struct tide_text *text, double seconds)
+{
+    if (seconds < 0.001)
+        tide_text_addf(text, "%.0f us", seconds * 1e6);
+    else if (seconds < 1)
+        tide_text_addf(text, "%.*f ms", seconds < 0.01 ? 1 : 0, seconds * 1e3);
+    else
+        tide_text_addf(text, "%.*f s", seconds < 100 ? 1 : 0, seconds);
+}
+
+/* "8 %", and below one as "0.3 %". */
+static void add_percent(struct tide_text *text, double share)
+{
+    const double percent = share * 100;
+    tide_text_addf(text, "%.*f %%", percent < 1 && percent > 0 ? 1 : 0, percent);
+}
+
+/* What all sentences are made of. */
+struct sentence {
+    struct tide_text *text;
+    const struct tide_model *model;
+    const struct tide_subject *subject;
+    const struct tide_verdict_on *verdict;
+    const char *who;
+};
+
+/* "1.5 MiB in 12 blocks" */
+static void add_amount(const struct sentence *s)
+{
+    add_bytes(s->text, (double)s->verdict->bytes);
+    tide_text_add(s->text, " in ");
+    add_count(s->text, s->verdict->calls, "block");
+}
+
+static const char *were(const struct sentence *s)
+{
+    return s->verdict->calls == 1 ? "was" : "were";
+}
+
+/* " (8 % of the peak)" */
+static void add_share_of_peak(const struct sentence *s)
+{
+    tide_text_add(s->text, ", ");
+    add_percent(s->text, s->verdict->share);
+    tide_text_addf(s->text, " of the peak%s",
+                   s->subject->space == TIDE_IN_HEAP ? "" : " of mapped memory");
+}
+
+/* How often that is in a second while it happens. */
+static void add_rate(const struct sentence *s)
+{
+    const double first = tide_trace_seconds(s->model->trace, s->subject->first_ticks);
+    const double last = tide_trace_seconds(s->model->trace, s->subject->last_ticks);
+    if (last - first < 1e-6)
+        return;
+    tide_text_add(s->text, ", ");
+    add_count(s->text, (uint64_t)((double)s->verdict->calls / (last - first)), "call");
+    tide_text_add(s->text, " a second");
+}
+
+static double share_of_calls(const struct sentence *s)
+{
+    const uint64_t all = s->model->summary[TIDE_IN_HEAP].alloc_calls;
+    return all ? (double)s->verdict->calls / (double)all : 0;
+}
+
+/* "saves about 12 calls, 3 ms." */
+static void add_gain_of_time(const struct sentence *s)
+{
+    tide_text_add(s->text, " saves about ");
+    add_count(s->text, s->verdict->gain_calls, "call");
+    tide_text_add(s->text, ", some ");
+    add_seconds(s->text, s->verdict->seconds);
+    tide_text_add(s->text, ".");
+}
+
+static void add_gain_of_bytes(const struct sentence *s)
+{
+    tide_text_add(s->text, " saves ");
+    add_bytes(s->text, (double)s->verdict->gain_bytes);
+}
+
+/* --- Leaks --------------------------------------------------------------------------- */
+
+static void add_births(const struct sentence *s)
+{
+    const struct tide_leak *const leak = &s->verdict->leak;
+    if (s->verdict->calls == 1) {
+        tide_text_add(s->text, ", made at ");
+        add_seconds(s->text, leak->first_s);
+        return;
+    }
+    tide_text_add(s->text, ", made from ");
+    add_seconds(s->text, leak->first_s);
+    tide_text_add(s->text, " to ");
+    add_seconds(s->text, leak->last_s);
+}
+
+static void begin_leak(const struct sentence *s)
+{
+    add_amount(s);
+    tide_text_addf(s->text, " from %s %s never freed", s->who, were(s));
+    add_births(s);
+}
+
+static void end_leak(const struct sentence *s)
+{
+    tide_text_add(s->text, ". Freeing ");
+    tide_text_add(s->text, s->verdict->calls == 1 ? "it" : "them");
+    add_gain_of_bytes(s);
+    add_share_of_peak(s);
+    tide_text_add(s->text, ".");
+}
+
+static void say_leak_growing(const struct sentence *s)
+{
+    const struct tide_leak *const leak = &s->verdict->leak;
+    begin_leak(s);
+    tide_text_add(s->text, " and still growing");
+    if (leak->bytes_per_second > 0) {
+        tide_text_add(s->text, ", by ");
+        add_bytes(s->text, leak->bytes_per_second);
+        tide_text_add(s->text, " a second");
+    }
+    if (leak->bytes_per_event > 0) {
+        tide_text_add(s->text, ", ");
+        add_bytes(s->text, (double)leak->bytes_per_event);
+        tide_text_add(s->text, " per event");
+    }
+    end_leak(s);
+}
+
+static void say_leak_per_thread(const struct sentence *s)
+{
+    begin_leak(s);
+    tide_text_add(s->text, ", a few by each of ");
+    add_count(s->text, s->verdict->leak.threads, "thread");
+    end_leak(s);
+}
+
+static void say_leak_once(const struct sentence *s)
+{
+    begin_leak(s);
+    if (s->verdict->leak.processes > 1) {
+        tide_text_add(s->text, ", once in each of ");
+        add_count(s->text, s->verdict->leak.processes, "process");
+        tide_text_add(s->text, "es"); /* the plural of process */
+    } else {
+        tide_text_add(s->text, ", once");
+    }
+    end_leak(s);
+}
+
+static void say_leak(const struct sentence *s)
+{
+    begin_leak(s);
+    end_leak(s);
+}
+
+/* --- Calls --------------------------------------------------------------------------- */
+
+static void say_growth(const struct sentence *s)
+{
+    const struct tide_subject *const subject = s->subject;
+    const bool by_realloc = s->verdict->calls == subject->moved_calls;
+    tide_text_addf(s->text, "%s grows what it holds in ", s->who);
+    add_count(s->text, s->verdict->calls, by_realloc ? "realloc call" : "step");
+    if (by_realloc) {
+        tide_text_add(s->text, ", by ");
+        add_bytes(s->text, (double)subject->grown_bytes / (double)subject->moved_calls);
+        tide_text_add(s->text, " each, which may copy ");
+    } else {
+        tide_text_add(s->text, ", which made ");
+    }
+    add_bytes(s->text, (double)s->verdict->bytes);
+    tide_text_add(s->text, ". Reserving the size here, or doubling it,");
+    add_gain_of_time(s);
+}
+
+static void say_churn(const struct sentence *s)
+{
+    tide_text_addf(s->text, "%s makes ", s->who);
+    add_count(s->text, s->verdict->calls, "temporary block");
+    tide_text_add(s->text, " of ");
+    add_bytes(s->text, (double)s->verdict->bytes / (double)s->verdict->calls);
+    tide_text_add(s->text, ", ");
+    add_percent(s->text, share_of_calls(s));
+    tide_text_add(s->text, " of all allocation calls");
+    add_rate(s);
+    tide_text_add(s->text, ". Keeping one and using it again");
+    add_gain_of_time(s);
+}
+
+static void say_pool(const struct sentence *s)
+{
+    tide_text_addf(s->text, "%s makes and frees ", s->who);
+    add_count(s->text, s->verdict->calls, "block");
+    tide_text_add(s->text, " of ");
+    add_bytes(s->text, (double)s->verdict->bytes / (double)s->subject->calls);
+    tide_text_add(s->text, ", of which ");
+    add_count(s->text, s->subject->equal_blocks, "block");
+    tide_text_addf(s->text, " at most %s there at once",
+                   s->subject->equal_blocks == 1 ? "was" : "were");
+    add_rate(s);
+    tide_text_add(s->text, ". A pool");
+    add_gain_of_time(s);
+}
+
+static void say_foreign_free(const struct sentence *s)
+{
+    add_amount(s);
+    tide_text_addf(s->text,
+                   " from %s %s freed by another thread than the one that made %s",
+                   s->who, were(s), s->verdict->calls == 1 ? "it" : "them");
+    add_rate(s);
+    tide_text_add(s->text, ". Giving them back to their maker, or handing over more at "
+                           "once, saves up to ");
+    add_seconds(s->text, s->verdict->seconds);
+    tide_text_add(s->text, " of waiting for the allocator.");
+}
+
+/* --- Bytes --------------------------------------------------------------------------- */
+
+static void say_oversized(const struct sentence *s)
+{
+    tide_text_addf(s->text, "%s holds ", s->who);
+    add_bytes(s->text, (double)s->verdict->bytes);
+    tide_text_add(s->text, ", but the whole process never had more than ");
+    add_bytes(s->text, (double)(s->verdict->bytes - s->verdict->gain_bytes));
+    tide_text_add(s->text, " in memory: at least ");
+    add_bytes(s->text, (double)s->verdict->gain_bytes);
+    tide_text_add(s->text, " of it were never touched. A smaller buffer will do.");
+}
+
+static void say_late_free(const struct sentence *s)
+{
+    const struct tide_hold *const late = &s->subject->late;
+    add_amount(s);
+    tide_text_addf(s->text, " from %s stayed for ", s->who);
+    add_seconds(s->text, late->until_s - late->from_s);
+    tide_text_add(s->text, " after the last of ");
+    add_count(s->text, late->siblings, "other");
+    tide_text_addf(s->text, " like %s %s gone. Freeing %s with them",
+                   s->verdict->calls == 1 ? "it" : "them",
+                   late->siblings == 1 ? "was" : "were",
+                   s->verdict->calls == 1 ? "it" : "them");
+    add_gain_of_bytes(s);
+    tide_text_add(s->text, " for that long");
+    add_share_of_peak(s);
+    tide_text_add(s->text, ".");
+}
+
+static void say_tiny(const struct sentence *s)
+{
+    const uint64_t blocks = s->subject->peak_blocks;
+    tide_text_addf(s->text, "%s holds ", s->who);
+    add_count(s->text, blocks, "block");
+    tide_text_add(s->text, " of ");
+    add_bytes(s->text, (double)s->subject->peak_bytes / (double)blocks);
+    tide_text_add(s->text, " at the peak; the allocator adds ");
+    add_bytes(s->text, (double)s->verdict->gain_bytes / (double)blocks);
+    tide_text_add(s->text, " to each. Keeping them in one array");
+    add_gain_of_bytes(s);
+    add_share_of_peak(s);
+    tide_text_add(s->text, ".");
+}
+
+static void say_start_up(const struct sentence *s)
+{
+    add_amount(s);
+    tide_text_addf(s->text, " from %s %s made within the first ", s->who, were(s));
+    add_seconds(s->text, s->subject->start_up.from_s);
+    tide_text_add(s->text,
+                  " and held until the end: what every run costs from its start");
+    add_share_of_peak(s);
+    tide_text_add(s->text, ". Making it when it is needed saves that for runs that do "
+                           "not need it.");
+}
+
+static void say_peak_owner(const struct sentence *s)
+{
+    tide_text_addf(s->text, "%s holds ", s->who);
+    add_amount(s);
+    tide_text_addf(s->text, " when %s stands highest",
+                   s->subject->space == TIDE_IN_HEAP ? "the heap" : "mapped memory");
+    add_share_of_peak(s);
+    tide_text_add(s->text, ": what it holds less, the peak is lower by.");
+}
+
+/* --- All ----------------------------------------------------------------------------- */
+
+static void (*const SAY[TIDE_FOUND_KINDS])(const struct sentence *) = {
+    [TIDE_FOUND_LEAK_GROWING] = say_leak_growing,
+    [TIDE_FOUND_LEAK_PER_THREAD] = say_leak_per_thread,
+    [TIDE_FOUND_OVERSIZED] = say_oversized,
+    [TIDE_FOUND_GROWTH] = say_growth,
+    [TIDE_FOUND_CHURN] = say_churn,
+    [TIDE_FOUND_POOL] = say_pool,
+    [TIDE_FOUND_FOREIGN_FREE] = say_foreign_free,
+    [TIDE_FOUND_LATE_FREE] = say_late_free,
+    [TIDE_FOUND_TINY] = say_tiny,
+    [TIDE_FOUND_START_UP] = say_start_up,
+    [TIDE_FOUND_LEAK_ONCE] = say_leak_once,
+    [TIDE_FOUND_LEAK] = say_leak,
+    [TIDE_FOUND_PEAK_OWNER] = say_peak_owner,
+};
+
+void tide_found_words(struct tide_text *out, const struct tide_model *model,
+                      const struct tide_subject *subject,
+                      const struct tide_found *found, const char *who)
+{
+    const struct sentence sentence = {
+        .text = out,
+        .model = model,
+        .subject = subject,
+        .verdict = &found->verdict,
+        .who = who,
+    };
+    SAY[found->kind](&sentence);
+}

@@ -1,0 +1,123 @@
+/* model/leak.c - what speaks for a leak: is it still growing, or was it once?
+ */
+#include "model/leak.h"
+
+#include "trace/format.h"
+
+enum {
+    TIDE_STEADY_SLICES =
+        TIDE_LIFE_SLICES / 4,                /* a leak grows for a quarter of a life */
+    TIDE_LAST_SLICES = TIDE_LIFE_SLICES / 8, /* and into its last eighth */
+    TIDE_GAP_PARTS = 4, /* with no gap longer than a quarter of its own time */
+    TIDE_STEADY_BLOCKS_BY_BIRTHS = 32, /* few blocks are steady by chance */
+    TIDE_STEADY_BLOCKS_BY_TIME = 8,
+    TIDE_ONCE_SLICES = TIDE_LIFE_SLICES / 16,
+    TIDE_THREADS_LEAST = 3,
+    TIDE_BLOCKS_OF_THREAD = 4,
+    TIDE_EVENTS_LEAST = 4,
+};
+
+/* So long a process must live for time to say anything. */
+static const double TIDE_LIFE_LEAST_S = 1.0;
+
+const char *tide_leak_word(enum tide_leak_kind kind)
+{
+    static const char *const words[] = {
+        [TIDE_LEAK_SOME] = "some",
+        [TIDE_LEAK_ONCE] = "once",
+        [TIDE_LEAK_PER_THREAD] = "per_thread",
+        [TIDE_LEAK_GROWING] = "growing",
+    };
+    return words[kind];
+}
+
+/* The first and last part that has any. */
+struct parts {
+    int first, last;
+};
+
+static struct parts parts_of(uint32_t slices)
+{
+    return (struct parts){__builtin_ctz(slices), 31 - __builtin_clz(slices)};
+}
+
+/* How many parts in a row have none, at most. */
+static int longest_gap(uint32_t slices)
+{
+    const struct parts parts = parts_of(slices);
+    int longest = 0, gap = 0;
+    for (int i = parts.first; i <= parts.last; i++) {
+        gap = slices >> i & 1 ? 0 : gap + 1;
+        longest = gap > longest ? gap : longest;
+    }
+    return longest;
+}
+
+/* Do the bytes lie about evenly between the first and the last part?  One large block
+ * among many small ones is not what grows. */
+static bool is_even(const struct tide_survival *survival, enum tide_life_axis axis)
+{
+    const struct parts parts = parts_of(survival->slices[axis]);
+    const double mean = survival->weight[axis] / (double)survival->bytes;
+    const double from = (double)parts.first / TIDE_LIFE_SLICES;
+    const double length = (double)(parts.last + 1 - parts.first) / TIDE_LIFE_SLICES;
+    const double place = (mean - from) / length;
+    return place > 0.2 && place < 0.85;
+}
+
+static bool is_steady(const struct tide_survival *survival, enum tide_life_axis axis,
+                      uint64_t blocks_least)
+{
+    const uint32_t slices = survival->slices[axis];
+    if (!slices || survival->bytes == 0 || survival->blocks < blocks_least)
+        return false;
+    const struct parts parts = parts_of(slices);
+    const int length = parts.last + 1 - parts.first;
+    return length >= TIDE_STEADY_SLICES &&
+           parts.last >= TIDE_LIFE_SLICES - TIDE_LAST_SLICES &&
+           longest_gap(slices) <= length / TIDE_GAP_PARTS && is_even(survival, axis);
+}
+
+static bool is_short(uint32_t slices)
+{
+    const struct parts parts = parts_of(slices);
+    return parts.last + 1 - parts.first <= TIDE_ONCE_SLICES;
+}
+
+static enum tide_leak_kind kind_of(const struct tide_model *model,
+                                   const struct tide_survival *survival)
+{
+    const uint32_t *const slices = survival->slices;
+    if (!slices[TIDE_LIFE_BIRTHS] || !slices[TIDE_LIFE_TIME])
+        return TIDE_LEAK_SOME;
+    if (survival->threads >= TIDE_THREADS_LEAST &&
+        survival->threads > survival->processes &&
+        survival->blocks <= (uint64_t)survival->threads * TIDE_BLOCKS_OF_THREAD)
+        return TIDE_LEAK_PER_THREAD;
+    if (is_steady(survival, TIDE_LIFE_BIRTHS, TIDE_STEADY_BLOCKS_BY_BIRTHS) ||
+        (model->duration_s >= TIDE_LIFE_LEAST_S &&
+         is_steady(survival, TIDE_LIFE_TIME, TIDE_STEADY_BLOCKS_BY_TIME)))
+        return TIDE_LEAK_GROWING;
+    if (survival->blocks <= survival->processes || is_short(slices[TIDE_LIFE_BIRTHS]) ||
+        is_short(slices[TIDE_LIFE_TIME]))
+        return TIDE_LEAK_ONCE;
+    return TIDE_LEAK_SOME;
+}
+
+struct tide_leak tide_leak_judge(const struct tide_model *model,
+                                 const struct tide_survival *survival)
+{
+    struct tide_leak leak = {
+        .kind = kind_of(model, survival),
+        .first_s = tide_trace_seconds(model->trace, survival->first_ticks),
+        .last_s = tide_trace_seconds(model->trace, survival->last_ticks),
+        .threads = survival->threads,
+        .processes = survival->processes,
+    };
+    const uint64_t events = model->extra_records[TIDE_EXTRA_EVENT];
+    if (survival->blocks > 1 && leak.last_s > leak.first_s)
+        leak.bytes_per_second = (double)survival->bytes / (leak.last_s - leak.first_s);
+    if (leak.kind == TIDE_LEAK_GROWING && events >= TIDE_EVENTS_LEAST)
+        leak.bytes_per_event = survival->bytes / events;
+    return leak;
+}

@@ -1,0 +1,33 @@
+/* model/leak.h - what speaks for a leak: is it still growing, or was it once?
+ *
+ * For: model/, view/, tests/.  Judged by when the blocks that were never freed were born,
+ * in parts of the life of the process that made them: by the number of blocks born, which
+ * does not depend on the machine, and by time, which does for short runs.  docs/findings.md
+ * has the rules.
+ */
+#ifndef TIDE_MODEL_LEAK_H
+#define TIDE_MODEL_LEAK_H
+
+#include "model/model.h"
+
+enum tide_leak_kind {
+    TIDE_LEAK_SOME,       /* now and then, or nothing is known */
+    TIDE_LEAK_ONCE,       /* all in one short part of the process's life */
+    TIDE_LEAK_PER_THREAD, /* a few in each thread */
+    TIDE_LEAK_GROWING,    /* steadily, and until the end */
+};
+const char *tide_leak_word(enum tide_leak_kind kind); /* "growing": a stable word */
+
+struct tide_leak {
+    enum tide_leak_kind kind;
+    double first_s, last_s;   /* births */
+    double bytes_per_second;  /* between them; 0: not known */
+    uint64_t bytes_per_event; /* the same by iterations that the program named */
+    uint32_t threads, processes;
+};
+
+/* What SURVIVAL, which has blocks, says. */
+struct tide_leak tide_leak_judge(const struct tide_model *model,
+                                 const struct tide_survival *survival);
+
+#endif

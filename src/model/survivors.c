@@ -1,0 +1,199 @@
+/* model/survivors.c - what was never freed: when it was born, and who made it.
+ */
+#include "model/survivors.h"
+
+#include <stdlib.h>
+
+#include "model/grow.h"
+#include "model/pairs.h"
+
+void tide_survivors_release(struct tide_survivors *survivors)
+{
+    free(survivors->list);
+    survivors->list = NULL;
+}
+
+/* --- The diary ---------------------------------------------------------------------- */
+
+/* Every second line goes, for twice the time. */
+static void thin_out(struct tide_survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->lines / 2; i++)
+        survivors->diary[i] = survivors->diary[i * 2];
+    survivors->lines /= 2;
+    survivors->apart = survivors->apart ? survivors->apart * 2 : 1;
+}
+
+void tide_survivors_note(struct tide_survivors *survivors, uint64_t births,
+                         uint64_t ticks)
+{
+    const struct tide_diary_line *const last =
+        survivors->lines ? &survivors->diary[survivors->lines - 1] : NULL;
+    if (last && births <= last->births + survivors->apart)
+        return;
+    if (last && ticks < last->ticks)
+        ticks = last->ticks; /* another lane's clock, a little behind */
+    if (survivors->lines == TIDE_DIARY_LINES)
+        thin_out(survivors);
+    survivors->diary[survivors->lines++] = (struct tide_diary_line){births, ticks};
+}
+
+/* The first line that has NUMBER, or lines. */
+static size_t find_line(const struct tide_survivors *survivors, uint64_t number)
+{
+    size_t from = 0, until = survivors->lines;
+    while (from < until) {
+        const size_t middle = from + (until - from) / 2;
+        if (survivors->diary[middle].births < number)
+            from = middle + 1;
+        else
+            until = middle;
+    }
+    return from;
+}
+
+uint64_t tide_survivors_when(const struct tide_survivors *survivors, uint64_t number)
+{
+    const size_t at = find_line(survivors, number);
+    if (survivors->lines == 0)
+        return 0;
+    if (at == survivors->lines)
+        return survivors->diary[at - 1].ticks;
+    const struct tide_diary_line after = survivors->diary[at];
+    if (at == 0)
+        return after.ticks;
+    const struct tide_diary_line before = survivors->diary[at - 1];
+    const double part =
+        (double)(number - before.births) / (double)(after.births - before.births);
+    return before.ticks + (uint64_t)(part * (double)(after.ticks - before.ticks));
+}
+
+/* --- Blocks -------------------------------------------------------------------------- */
+
+/* Where VALUE lies between the two of SPAN: from 0 up to 1. */
+static double place_in(uint64_t value, const uint64_t *span)
+{
+    if (value <= span[0] || span[1] <= span[0])
+        return 0;
+    const double part = (double)(value - span[0]) / (double)(span[1] - span[0]);
+    return part < 1 ? part : 1;
+}
+
+static void note_place(struct tide_survival *survival, enum tide_life_axis axis,
+                       double place, uint64_t bytes)
+{
+    const unsigned slice = (unsigned)(place * TIDE_LIFE_SLICES);
+    survival->slices[axis] |=
+        1u << (slice < TIDE_LIFE_SLICES ? slice : TIDE_LIFE_SLICES - 1);
+    survival->weight[axis] += place * (double)bytes;
+}
+
+enum tide_status tide_survivors_add(struct tide_survivors *survivors,
+                                    const struct tide_block *block, uint32_t key,
+                                    const struct tide_life_span *span)
+{
+    struct tide_survival *const list = tide_grown(survivors->list, &survivors->capacity,
+                                                  (size_t)key + 1, sizeof(*list));
+    if (!list)
+        return TIDE_ENOMEM;
+    survivors->list = list;
+    const uint64_t ticks = tide_survivors_when(survivors, block->born);
+    struct tide_survival one = {
+        .blocks = 1,
+        .bytes = block->size,
+        .first_ticks = ticks,
+        .last_ticks = ticks,
+    };
+    note_place(&one, TIDE_LIFE_BIRTHS, place_in(block->born, span->births),
+               block->size);
+    note_place(&one, TIDE_LIFE_TIME, place_in(ticks, span->ticks), block->size);
+    tide_survival_merge(&list[key], &one);
+    return TIDE_OK;
+}
+
+/* --- Sums ---------------------------------------------------------------------------- */
+
+void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *one)
+{
+    if (one->blocks == 0)
+        return;
+    if (sum->blocks == 0 || one->first_ticks < sum->first_ticks)
+        sum->first_ticks = one->first_ticks;
+    if (one->last_ticks > sum->last_ticks)
+        sum->last_ticks = one->last_ticks;
+    sum->blocks += one->blocks;
+    sum->bytes += one->bytes;
+    for (int axis = 0; axis < TIDE_LIFE_AXES; axis++) {
+        sum->slices[axis] |= one->slices[axis];
+        sum->weight[axis] += one->weight[axis];
+    }
+}
+
+/* Is PAIR new in SEEN?  Then one more in *COUNT. */
+static bool count_new(struct tide_pairs *seen, struct tide_pair pair, uint32_t *count)
+{
+    const size_t before = seen->count;
+    uint32_t number;
+    if (tide_pairs_find(seen, pair, &number))
+        return false;
+    *count += seen->count > before;
+    return true;
+}
+
+/* What a site made is no younger than its last birth, nor older than its first. */
+static void settle(struct tide_survival *survival, const struct tide_site *site)
+{
+    const bool all = site->freed_calls == 0; /* then it is known exactly */
+    if (survival->blocks == 0)
+        return;
+    if (all || survival->first_ticks < site->first_ticks)
+        survival->first_ticks = site->first_ticks;
+    if (all || survival->last_ticks > site->last_ticks)
+        survival->last_ticks = site->last_ticks;
+    if (survival->first_ticks > survival->last_ticks)
+        survival->first_ticks = survival->last_ticks;
+}
+
+static bool gather(const struct tide_survivors *survivors,
+                   const struct tide_model *model, const uint32_t *by_stack,
+                   struct tide_survival *out)
+{
+    struct tide_pairs threads = {0}, processes = {0};
+    bool memory = true;
+    for (size_t i = 0; memory && i < survivors->capacity && i < model->key_count; i++) {
+        const struct tide_key *const key = &model->keys[i];
+        if (survivors->list[i].blocks == 0)
+            continue;
+        const uint32_t site = by_stack[key->stack] - 1;
+        const uint32_t thread = model->contexts[key->context].thread;
+        const uint32_t process = model->key_threads[thread].process;
+        tide_survival_merge(&out[site], &survivors->list[i]);
+        memory =
+            count_new(&threads, (struct tide_pair){site, thread}, &out[site].threads) &&
+            count_new(&processes, (struct tide_pair){site, process},
+                      &out[site].processes);
+    }
+    tide_pairs_release(&threads);
+    tide_pairs_release(&processes);
+    return memory;
+}
+
+struct tide_survival *tide_survivors_by_site(const struct tide_survivors *survivors,
+                                             const struct tide_model *model)
+{
+    uint32_t *const by_stack =
+        calloc((size_t)model->stacks.node_count + 1, sizeof(*by_stack));
+    struct tide_survival *out = calloc(model->site_count + 1, sizeof(*out));
+    for (size_t i = 0; by_stack && i < model->site_count; i++) {
+        if (model->sites[i].space == TIDE_IN_HEAP)
+            by_stack[model->sites[i].stack] = (uint32_t)i + 1;
+    }
+    if (!by_stack || !out || !gather(survivors, model, by_stack, out)) {
+        free(out);
+        out = NULL;
+    }
+    for (size_t i = 0; out && i < model->site_count; i++)
+        settle(&out[i], &model->sites[i]);
+    free(by_stack);
+    return out;
+}

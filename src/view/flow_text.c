@@ -1,0 +1,195 @@
+/* view/flow_text.c - which thread freed whose blocks, as text. */
+#include <stdlib.h>
+
+#include "model/path.h"
+#include "view/columns.h"
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+
+enum {
+    TIDE_FLOWS_SHOWN = 10,
+    TIDE_MAKERS_SHOWN = 5,
+    TIDE_LEFT = 2,
+};
+
+/* "worker (tid 12)", "[unnamed] (3 threads)" */
+static void add_thread(struct tide_text *out, const struct tide_model *model,
+                       uint32_t number, const struct tide_style *style)
+{
+    const struct tide_key_thread *const thread = &model->key_threads[number];
+    tide_name_safe(out, thread->name && *thread->name ? thread->name : "[unnamed]",
+                   style);
+    if (thread->count > 1) {
+        tide_text_add(out, " (");
+        tide_words_count(out, thread->count, "thread");
+        tide_text_add(out, ")");
+    } else if (thread->tid) {
+        tide_text_addf(out, " (tid %u)", thread->tid);
+    }
+}
+
+void tide_view_flows_short(struct tide_page *page, const struct tide_model *model)
+{
+    if (model->flow_count == 0)
+        return;
+    tide_page_skip(page);
+    tide_page_heading(page, "Freed by another thread", "than the one that made them");
+    for (size_t i = 0; i < model->flow_count && i < TIDE_FLOWS_SHOWN; i++) {
+        const struct tide_flow *const flow = &model->flows[i];
+        struct tide_text words = {0};
+        tide_text_addf(&words, "%s in ",
+                       tide_number_bytes(flow->bytes, page->style->units).text);
+        tide_words_count(&words, flow->calls, "block");
+        tide_text_add(&words, " made by ");
+        add_thread(&words, model, flow->from, page->style);
+        tide_text_add(&words, ", freed by ");
+        add_thread(&words, model, flow->to, page->style);
+        tide_page_tab(page, TIDE_LEFT);
+        tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "", 4);
+        tide_text_release(&words);
+    }
+    if (model->flow_count > TIDE_FLOWS_SHOWN) {
+        tide_page_tab(page, TIDE_LEFT);
+        tide_page_more(page, model->flow_count - TIDE_FLOWS_SHOWN, "pair");
+    }
+}
+
+/* --- The view of its own ------------------------------------------------------------- */
+
+static void add_flow(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_columns *columns, const struct tide_flow *flow,
+                     uint64_t total)
+{
+    const struct tide_columns_values values = {
+        .bytes = flow->bytes, .total = total, .count = flow->calls};
+    struct tide_text words = {0};
+    tide_columns_line(page, columns, &values);
+    add_thread(&words, model, flow->from, page->style);
+    tide_text_addf(&words, " %s ", tide_glyph(page->style, TIDE_GLYPH_INTO));
+    add_thread(&words, model, flow->to, page->style);
+    tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "",
+                   tide_columns_end(columns));
+    tide_text_release(&words);
+}
+
+static void add_table(struct tide_page *page, const struct tide_model *model,
+                      uint64_t total, size_t limit)
+{
+    const size_t shown = limit && limit < model->flow_count ? limit : model->flow_count;
+    struct tide_columns columns = tide_columns_of(TIDE_METRIC_LEAKS, page->style);
+    for (size_t i = 0; i < shown; i++)
+        tide_columns_measure(&columns, page->style, model->flows[i].bytes,
+                             model->flows[i].calls);
+    tide_columns_head(page, &columns);
+    tide_page_add(page, TIDE_INK_DIM, "made by, freed by");
+    tide_page_end(page);
+    for (size_t i = 0; i < shown; i++)
+        add_flow(page, model, &columns, &model->flows[i], total);
+    if (shown < model->flow_count) {
+        tide_page_tab(page, tide_columns_end(&columns));
+        tide_page_more(page, model->flow_count - shown, "pair");
+    }
+}
+
+/* The site whose blocks others freed most of, but for those that are SHOWN. */
+static uint32_t next_maker(const struct tide_model *model, const uint32_t *shown,
+                           size_t count)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < model->site_count; i++) {
+        bool known = model->sites[i].more.foreign_calls == 0;
+        for (size_t k = 0; k < count && !known; k++)
+            known = shown[k] == i;
+        if (!known && (best == UINT32_MAX || model->sites[i].more.foreign_bytes >
+                                                 model->sites[best].more.foreign_bytes))
+            best = i;
+    }
+    return best;
+}
+
+static void add_maker(struct tide_page *page, const struct tide_columns *columns,
+                      const struct tide_site *site, struct tide_paths *paths,
+                      uint64_t total)
+{
+    const struct tide_columns_values values = {.bytes = site->more.foreign_bytes,
+                                               .total = total,
+                                               .count = site->more.foreign_calls};
+    if (tide_paths_walk(paths, site->stack)) {
+        page->out->failed = true;
+        return;
+    }
+    const struct tide_call *const call = &paths->calls[0];
+    tide_columns_line(page, columns, &values);
+    const int room = tide_page_left(page);
+    const int wanted = tide_place_columns(call->file, call->line, page->style);
+    const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
+    tide_page_function(page, TIDE_INK_BOLD, paths->functions[call->function].name,
+                       place > 0 ? room - place - 2 : room);
+    if (place > 0) {
+        tide_page_add(page, TIDE_INK_PLAIN, "  ");
+        tide_page_place(page, call->file, call->line, tide_page_left(page));
+    }
+    tide_page_end(page);
+}
+
+static void add_makers(struct tide_page *page, const struct tide_model *model,
+                       uint64_t total)
+{
+    uint32_t shown[TIDE_MAKERS_SHOWN];
+    size_t count = 0;
+    struct tide_columns columns = tide_columns_of(TIDE_METRIC_LEAKS, page->style);
+    struct tide_paths paths;
+    if (tide_paths_init(&paths, model)) {
+        page->out->failed = true;
+        return;
+    }
+    paths.fold = true;
+    while (count < TIDE_MAKERS_SHOWN) {
+        const uint32_t site = next_maker(model, shown, count);
+        if (site == UINT32_MAX)
+            break;
+        tide_columns_measure(&columns, page->style,
+                             model->sites[site].more.foreign_bytes,
+                             model->sites[site].more.foreign_calls);
+        shown[count++] = site;
+    }
+    tide_page_skip(page);
+    tide_columns_head(page, &columns);
+    tide_page_add(page, TIDE_INK_DIM, "most of them made in");
+    tide_page_end(page);
+    for (size_t i = 0; i < count; i++)
+        add_maker(page, &columns, &model->sites[shown[i]], &paths, total);
+    tide_paths_release(&paths);
+}
+
+void tide_view_flows(struct tide_page *page, const struct tide_model *model,
+                     size_t limit)
+{
+    struct tide_text detail = {0};
+    uint64_t bytes = 0, calls = 0;
+    for (size_t i = 0; i < model->flow_count; i++) {
+        bytes += model->flows[i].bytes;
+        calls += model->flows[i].calls;
+    }
+    if (calls == 0) {
+        tide_text_add(&detail, "nothing: every block was freed by its maker, or never");
+    } else {
+        tide_text_addf(&detail, "%s in ",
+                       tide_number_bytes(bytes, page->style->units).text);
+        tide_words_count(&detail, calls, "block");
+        tide_text_addf(
+            &detail, ", %s of all frees",
+            tide_number_share(calls, model->summary[TIDE_IN_HEAP].free_calls).text);
+    }
+    tide_page_heading(page, "Freed by another thread",
+                      detail.bytes ? detail.bytes : "");
+    tide_text_release(&detail);
+    if (calls > 0) {
+        add_table(page, model, bytes, limit);
+        add_makers(page, model, bytes);
+        tide_page_skip(page);
+    }
+    tide_page_wrap(page, TIDE_INK_DIM,
+                   "Of a free the trace knows the thread, not the stack.", 0);
+}

@@ -1,0 +1,66 @@
+/* view/leak_text.c - what tells a leak from what is only kept, in words. */
+#include "view/leak_text.h"
+#include "model/leak.h"
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+
+static void add_kind(struct tide_text *out, const struct tide_leak *leak,
+                     uint64_t blocks)
+{
+    switch (leak->kind) {
+    case TIDE_LEAK_GROWING:
+        tide_text_add(out, "still growing");
+        break;
+    case TIDE_LEAK_PER_THREAD:
+        tide_text_add(out, "per thread, in ");
+        tide_words_count(out, leak->threads, "thread");
+        break;
+    case TIDE_LEAK_ONCE:
+        tide_text_add(out, "once");
+        if (leak->processes > 1)
+            tide_text_addf(out, " in each of %u processes", leak->processes);
+        break;
+    case TIDE_LEAK_SOME:
+    default:
+        tide_text_add(out, blocks == 1 ? "one" : "now and then");
+        break;
+    }
+}
+
+void tide_words_leak(struct tide_text *out, const struct tide_leak *leak,
+                     uint64_t blocks, enum tide_units units)
+{
+    add_kind(out, leak, blocks);
+    if (blocks == 1) {
+        tide_text_addf(out, ", born at %s", tide_number_seconds(leak->first_s).text);
+        return;
+    }
+    tide_text_addf(out, ", born from %s", tide_number_seconds(leak->first_s).text);
+    tide_text_addf(out, " to %s", tide_number_seconds(leak->last_s).text);
+    const bool grows = leak->kind == TIDE_LEAK_GROWING || leak->kind == TIDE_LEAK_SOME;
+    if (leak->bytes_per_second > 0 && leak->bytes_per_second < 1e18 && grows)
+        tide_text_addf(out, ", %s/s",
+                       tide_number_bytes((uint64_t)leak->bytes_per_second, units).text);
+    if (leak->bytes_per_event > 0)
+        tide_text_addf(out, ", %s per event",
+                       tide_number_bytes(leak->bytes_per_event, units).text);
+}
+
+void tide_view_suppressed(struct tide_page *page,
+                          const struct tide_suppressions *suppressions)
+{
+    struct tide_text words = {0};
+    bool built_in = false;
+    if (suppressions->blocks == 0)
+        return;
+    for (size_t i = 0; i < suppressions->count; i++)
+        built_in |= suppressions->list[i].built_in;
+    tide_text_addf(&words, "Suppressed: %s in ",
+                   tide_number_bytes(suppressions->bytes, page->style->units).text);
+    tide_words_count(&words, suppressions->blocks, "block");
+    tide_text_add(&words,
+                  built_in ? " (--no-suppressions shows what libraries keep)." : ".");
+    tide_page_wrap(page, TIDE_INK_DIM, words.bytes ? words.bytes : "", 0);
+    tide_text_release(&words);
+}

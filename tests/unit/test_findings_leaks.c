@@ -1,0 +1,159 @@
+/* unit/test_findings_leaks.c - which leaks the report points out, and which it must not. */
+#include <signal.h>
+
+#include "findings_bench.h"
+#include "trace/format.h"
+
+static void tells_a_growing_leak_from_one_that_was_once(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    build();
+    found("leak_growing",
+          "64.0 KiB in 100 blocks from parse (parse.c:5) were never freed, made from "
+          "1.0 s to 9.0 s and still growing, by 8.0 KiB a second. Freeing them saves "
+          "64.0 KiB, 100 % of the peak.");
+    assert_int_equal(findings.list[0].gain_bytes, 64 * TIDE_KIB);
+    leave(NULL);
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 1, 1u << 20);
+    build();
+    found("leak_once",
+          "64.0 KiB in 1 block from parse (parse.c:5) was never freed, made at 1.0 s, "
+          "once. Freeing it saves 64.0 KiB, 100 % of the peak.");
+    leave(NULL);
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, 1u << 9 | 1u << 20);
+    build();
+    found("leak",
+          "64.0 KiB in 100 blocks from parse (parse.c:5) were never freed, made "
+          "from 1.0 s to 9.0 s. Freeing them saves 64.0 KiB, 100 % of the peak.");
+}
+
+static void says_how_a_leak_grows_by_event(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    hand.model->extra_records[TIDE_EXTRA_EVENT] = 64;
+    build();
+    assert_non_null(strstr(findings.list[0].text, ", 1.0 KiB per event. "));
+}
+
+static void tells_a_leak_of_each_thread(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 8, WHOLE_LIFE);
+    hand.model->survivals[0].threads = 8;
+    build();
+    found(
+        "leak_per_thread",
+        "64.0 KiB in 8 blocks from parse (parse.c:5) were never freed, made from 1.0 s "
+        "to 9.0 s, a few by each of 8 threads. Freeing them saves 64.0 KiB, 100 % of "
+        "the peak.");
+}
+
+static void takes_what_a_program_makes_at_its_start_for_kept(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 1, 1);
+    build();
+    assert_int_equal(findings.count, 0);
+}
+
+/* Three functions keep what they made: it is how the program ends. */
+static void calls_nothing_lost_that_all_keep(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    leak(MAIN, 64 * TIDE_KIB, 1, 1u << 20);
+    leak(STACK({TIDE_HAND_APP, 0x700}), 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    build();
+    assert_int_equal(findings.count, 0);
+    /* Unless it frees most of what it makes, but not these ... */
+    hand.model->sites[0].calls += 200;
+    hand.model->sites[0].freed_calls += 200;
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(count_kind("leak_growing"), 1);
+    /* ... or the program would run for long. */
+    hand.model->duration_s = 60;
+    build();
+    assert_int_equal(count_kind("leak_growing"), 2);
+    assert_int_equal(findings.count, 2);
+}
+
+static void leaves_small_leaks_to_the_list_of_leaks(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 4 * TIDE_KIB - 1, 1, 1u << 20);
+    build();
+    assert_int_equal(findings.count, 0);
+    leave(NULL);
+    begin();
+    leak(PARSE, 4 * TIDE_KIB, 1, 1u << 20);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 20 * 4 * TIDE_KIB;
+    build();
+    assert_int_equal(findings.count, 1);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes += 1;
+    build();
+    assert_int_equal(findings.count, 0);
+}
+
+static void calls_nothing_leaked_when_the_end_was_not_seen(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    hand.model->honesty.complete = false;
+    build();
+    assert_int_equal(findings.count, 0);
+
+    hand.model->honesty.complete = true;
+    hand.model->stopped = true;
+    build();
+    assert_int_equal(findings.count, 0);
+
+    hand.model->stopped = false;
+    hand.process.status_known = true;
+    hand.process.status = SIGKILL;
+    build();
+    assert_int_equal(findings.count, 0);
+
+    hand.process.status = 0;
+    build();
+    assert_int_equal(findings.count, 1);
+}
+
+static void calls_nothing_leaked_that_is_suppressed_or_older_than_main(void **state)
+{
+    (void)state;
+    begin();
+    leak(STACK({TIDE_HAND_LOADER, 0x1}, {TIDE_HAND_STDCXX, 0x2}), 72704, 1, 1u << 20);
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    build();
+    assert_int_equal(findings.count, 1);
+    build_without((const bool[]){false, true});
+    assert_int_equal(findings.count, 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_teardown(name, leave)
+    const struct CMUnitTest tests[] = {
+        CASE(tells_a_growing_leak_from_one_that_was_once),
+        CASE(says_how_a_leak_grows_by_event),
+        CASE(tells_a_leak_of_each_thread),
+        CASE(takes_what_a_program_makes_at_its_start_for_kept),
+        CASE(calls_nothing_lost_that_all_keep),
+        CASE(leaves_small_leaks_to_the_list_of_leaks),
+        CASE(calls_nothing_leaked_when_the_end_was_not_seen),
+        CASE(calls_nothing_leaked_that_is_suppressed_or_older_than_main),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
