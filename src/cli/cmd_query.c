@@ -70,7 +70,7 @@ static int run(int argc, char **argv)
         return done;
     struct tide_query_request request = {
         .fd = STDOUT_FILENO,
-        .format = options.json ? &TIDE_QUERY_SCHEMA_JSON : NULL,
+        .format = options.json ? &tide_query_schema_json : NULL,
         .labelled_only = options.labelled,
         .explain = options.explain,
         .budget = options.budget,

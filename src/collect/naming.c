@@ -42,9 +42,9 @@ static const char *base_name(const char *path)
 
 static const char *rank(void)
 {
-    for (size_t i = 0; TIDE_RANK_VARIABLES[i]; i++) {
+    for (size_t i = 0; tide_rank_variables[i]; i++) {
         // NOLINTNEXTLINE(concurrency-mt-unsafe): before there is a second thread
-        const char *const value = getenv(TIDE_RANK_VARIABLES[i]);
+        const char *const value = getenv(tide_rank_variables[i]);
         /* It becomes part of a file name. */
         if (value && *value && strspn(value, "0123456789") == strlen(value))
             return value;

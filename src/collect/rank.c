@@ -6,7 +6,7 @@
 
 enum { TIDE_RANK_DIGITS = 9 }; /* what is longer is no rank */
 
-const char *const TIDE_RANK_VARIABLES[] = {
+const char *const tide_rank_variables[] = {
     "PMI_RANK",
     "PMIX_RANK",
     "OMPI_COMM_WORLD_RANK",
@@ -35,8 +35,8 @@ static const char *value_of(const char *environ, size_t length, const char *name
 
 uint64_t tide_rank_in(const char *environ, size_t length)
 {
-    for (size_t i = 0; TIDE_RANK_VARIABLES[i]; i++) {
-        const char *const value = value_of(environ, length, TIDE_RANK_VARIABLES[i]);
+    for (size_t i = 0; tide_rank_variables[i]; i++) {
+        const char *const value = value_of(environ, length, tide_rank_variables[i]);
         const size_t digits = value ? strspn(value, "0123456789") : 0;
         if (digits > 0 && digits <= TIDE_RANK_DIGITS && !value[digits])
             return strtoull(value, NULL, 10) + 1;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* The variables that hold it, best first; ends with NULL. */
-extern const char *const TIDE_RANK_VARIABLES[];
+extern const char *const tide_rank_variables[];
 
 /* The rank by the environment ENVIRON (NAME=VALUE, a zero after each), + 1; 0: none. */
 uint64_t tide_rank_in(const char *environ, size_t length);

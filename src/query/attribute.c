@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 
-const char *const TIDE_SOURCE_NAMES[TIDE_SOURCES] = {
+const char *const tide_source_names[TIDE_SOURCES] = {
     [TIDE_FROM_EVENTS] = "events",       [TIDE_FROM_BLOCKS] = "blocks",
     [TIDE_FROM_SNAPSHOTS] = "snapshots", [TIDE_FROM_REGIONS] = "regions",
     [TIDE_FROM_TIMELINE] = "timeline",
@@ -19,7 +19,7 @@ const char *const TIDE_SOURCE_NAMES[TIDE_SOURCES] = {
 #define R (1u << TIDE_FROM_REGIONS)
 #define T (1u << TIDE_FROM_TIMELINE)
 
-const struct tide_attribute TIDE_ATTRIBUTE_TABLE[TIDE_ATTRIBUTES] = {
+const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
     [TIDE_ATTRIBUTE_MEM_ALLOC] =
         {"mem.alloc", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
          "an allocation: its label, else the call that made it"},
@@ -186,7 +186,7 @@ enum { TIDE_OTHER_NAMES = sizeof(OTHER_NAMES) / sizeof(OTHER_NAMES[0]) };
 enum tide_attribute_id tide_attribute_find(const char *name)
 {
     for (int i = 0; i < TIDE_ATTRIBUTES; i++)
-        if (strcmp(TIDE_ATTRIBUTE_TABLE[i].name, name) == 0)
+        if (strcmp(tide_attribute_table[i].name, name) == 0)
             return (enum tide_attribute_id)i;
     for (size_t i = 0; i < TIDE_OTHER_NAMES; i++)
         if (strcmp(OTHER_NAMES[i].name, name) == 0)
@@ -205,7 +205,7 @@ const char *tide_attribute_nearest(const char *name, const char *const *more,
     for (size_t i = 0; i < more_count; i++)
         names[count++] = more[i];
     for (size_t i = 0; i < TIDE_ATTRIBUTES; i++)
-        names[count++] = TIDE_ATTRIBUTE_TABLE[i].name;
+        names[count++] = tide_attribute_table[i].name;
     for (size_t i = 0; i < TIDE_OTHER_NAMES; i++)
         names[count++] = OTHER_NAMES[i].name;
     const char *const nearest = tide_nearest(name, names, count);

@@ -103,9 +103,9 @@ struct tide_attribute {
 };
 
 /* By enum tide_attribute_id. */
-extern const struct tide_attribute TIDE_ATTRIBUTE_TABLE[TIDE_ATTRIBUTES];
+extern const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES];
 /* By enum tide_query_source. */
-extern const char *const TIDE_SOURCE_NAMES[TIDE_SOURCES];
+extern const char *const tide_source_names[TIDE_SOURCES];
 
 /* The attribute that is called NAME, also by its other names; TIDE_ATTRIBUTES: none. */
 enum tide_attribute_id tide_attribute_find(const char *name);

@@ -303,7 +303,7 @@ static enum tide_status on_census(void *user, const struct tide_record *record)
     struct census *const census = user;
     census->out->rows++;
     for (int i = 0; i < TIDE_ATTRIBUTES; i++)
-        if (TIDE_ATTRIBUTE_TABLE[i].sources & 1u << census->source &&
+        if (tide_attribute_table[i].sources & 1u << census->source &&
             tide_field(&census->walk, record, (enum tide_attribute_id)i).type)
             census->out->counts[i]++;
     return TIDE_OK;

@@ -98,11 +98,11 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
     slot->attribute = tide_attribute_find(name->text);
     if (slot->attribute == TIDE_NO_ATTRIBUTE)
         return describe_other(planner, name, slot);
-    const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[slot->attribute];
+    const struct tide_attribute *const about = &tide_attribute_table[slot->attribute];
     if (!(about->sources & 1u << source)) {
         planner->status =
             tide_query_blame(planner->error, name->span, "rows of %s have no '%s'",
-                             TIDE_SOURCE_NAMES[source], name->text);
+                             tide_source_names[source], name->text);
         return false;
     }
     slot->type = about->type;

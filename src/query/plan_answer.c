@@ -15,14 +15,14 @@ static void read_source(struct tide_planner *planner)
     if (!name->text)
         return;
     for (int i = 0; i < TIDE_SOURCES; i++) {
-        if (strcasecmp(name->text, TIDE_SOURCE_NAMES[i]) == 0) {
+        if (strcasecmp(name->text, tide_source_names[i]) == 0) {
             planner->plan->wish.source = (enum tide_query_source)i;
             planner->plan->wish.peak = i == TIDE_FROM_SNAPSHOTS;
             planner->plan->wish.water = i == TIDE_FROM_REGIONS;
             return;
         }
     }
-    const char *const near = tide_nearest(name->text, TIDE_SOURCE_NAMES, TIDE_SOURCES);
+    const char *const near = tide_nearest(name->text, tide_source_names, TIDE_SOURCES);
     planner->status = tide_query_blame(
         planner->error, name->span,
         near ? "there is no source '%s'; did you mean '%s'?"
@@ -78,7 +78,7 @@ static void guess_keys(struct tide_planner *planner)
         return;
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
         const enum tide_attribute_id id = tide_attribute_find(NAMES[i].text);
-        if (TIDE_ATTRIBUTE_TABLE[id].sources & 1u << planner->plan->wish.source)
+        if (tide_attribute_table[id].sources & 1u << planner->plan->wish.source)
             add_key(planner, &NAMES[i]);
     }
 }
@@ -293,7 +293,7 @@ static bool left_out(const struct tide_planner *planner, int attribute)
     case TIDE_ATTRIBUTE_TRACE:
         return !planner->options->several_traces;
     default:
-        return !(TIDE_ATTRIBUTE_TABLE[attribute].sources &
+        return !(tide_attribute_table[attribute].sources &
                  1u << planner->plan->wish.source);
     }
 }
@@ -307,9 +307,9 @@ static void add_star(struct tide_planner *planner)
         return;
     }
     for (int i = 0; i < TIDE_ATTRIBUTES && !planner->status; i++) {
-        const struct tide_query_word name = {.text = TIDE_ATTRIBUTE_TABLE[i].name};
+        const struct tide_query_word name = {.text = tide_attribute_table[i].name};
         if (left_out(planner, i) ||
-            !(TIDE_ATTRIBUTE_TABLE[i].sources & 1u << plan->wish.source))
+            !(tide_attribute_table[i].sources & 1u << plan->wish.source))
             continue;
         const size_t slot = tide_planner_slot(planner, &name, false);
         if (slot != SIZE_MAX)

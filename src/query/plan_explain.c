@@ -16,7 +16,7 @@ static void explain_source(const struct tide_plan *plan, struct tide_text *out)
     const struct tide_walk_wish *const wish = &plan->wish;
     const bool twice = wish->peak || (wish->source == TIDE_FROM_EVENTS &&
                                       (wish->labels || wish->labelled_only));
-    tide_text_addf(out, "from    %s: %s%s\n", TIDE_SOURCE_NAMES[wish->source],
+    tide_text_addf(out, "from    %s: %s%s\n", tide_source_names[wish->source],
                    ROWS[wish->source],
                    wish->labelled_only ? ", of labelled blocks only" : "");
     if (wish->source != TIDE_FROM_REGIONS && wish->source != TIDE_FROM_TIMELINE)

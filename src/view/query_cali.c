@@ -275,7 +275,7 @@ static void cali_release(struct tide_query_view *view)
     view->state = NULL;
 }
 
-const struct tide_query_format TIDE_QUERY_CALI = {
+const struct tide_query_format tide_query_cali = {
     .name = "cali",
     .words = "Caliper's own file, for cali-query and hatchet",
     .begin = cali_begin,

@@ -22,7 +22,7 @@ static struct tide_value cell_of(const struct tide_query_view *view, size_t colu
 
 static bool is_tsv(const struct tide_query_view *view)
 {
-    return view->format == &TIDE_QUERY_TSV;
+    return view->format == &tide_query_tsv;
 }
 
 /* RFC 4180: in quotes, which are doubled, if there is anything that needs it.  What ends
@@ -62,14 +62,14 @@ static void csv_row(struct tide_query_view *view, const struct tide_value *cells
     tide_text_add(out_of(view), "\n");
 }
 
-const struct tide_query_format TIDE_QUERY_CSV = {
+const struct tide_query_format tide_query_csv = {
     .name = "csv",
     .words = "a line of titles, then a line per row (RFC 4180)",
     .begin = csv_begin,
     .row = csv_row,
 };
 
-const struct tide_query_format TIDE_QUERY_TSV = {
+const struct tide_query_format tide_query_tsv = {
     .name = "tsv",
     .words = "the same with tabs",
     .begin = csv_begin,
@@ -120,7 +120,7 @@ static void add_object(struct tide_query_view *view, const struct tide_value *ce
 
 static bool is_split(const struct tide_query_view *view)
 {
-    return view->format == &TIDE_QUERY_NDJSON || tide_query_flag(view, "split");
+    return view->format == &tide_query_ndjson || tide_query_flag(view, "split");
 }
 
 static void json_begin(struct tide_query_view *view)
@@ -178,7 +178,7 @@ static void json_end(struct tide_query_view *view)
 static const char *const JSON_FLAGS[] = {
     "object", "pretty", "quote-all", "separate-nested", "records", "split", NULL};
 
-const struct tide_query_format TIDE_QUERY_JSON = {
+const struct tide_query_format tide_query_json = {
     .name = "json",
     .words = "a list of objects, one per line: (object, pretty, quote-all, split)",
     .flags = JSON_FLAGS,
@@ -187,7 +187,7 @@ const struct tide_query_format TIDE_QUERY_JSON = {
     .end = json_end,
 };
 
-const struct tide_query_format TIDE_QUERY_NDJSON = {
+const struct tide_query_format tide_query_ndjson = {
     .name = "ndjson",
     .words = "an object per line, nothing around them",
     .flags = JSON_FLAGS,
@@ -232,7 +232,7 @@ static void schema_end(struct tide_query_view *view)
     tide_text_add(out_of(view), "\n  ]\n}\n");
 }
 
-const struct tide_query_format TIDE_QUERY_SCHEMA_JSON = {
+const struct tide_query_format tide_query_schema_json = {
     .name = "--json",
     .begin = schema_begin,
     .row = schema_row,
@@ -257,7 +257,7 @@ static void expand_row(struct tide_query_view *view, const struct tide_value *ce
         tide_text_add(out_of(view), "\n");
 }
 
-const struct tide_query_format TIDE_QUERY_EXPAND = {
+const struct tide_query_format tide_query_expand = {
     .name = "expand",
     .words = "name=value,name=value",
     .row = expand_row,
@@ -322,7 +322,7 @@ static void format_begin(struct tide_query_view *view)
 
 static const char *const FORMAT_KEYS[] = {"format", "title", NULL};
 
-const struct tide_query_format TIDE_QUERY_FORMAT = {
+const struct tide_query_format tide_query_format = {
     .name = "format",
     .words = "a line per row as the text says: (\"%[8]size% at %leaf%\", title)",
     .keys = FORMAT_KEYS,

@@ -170,7 +170,7 @@ static void split_end(struct tide_query_view *view)
     free(split.nodes);
 }
 
-const struct tide_query_format TIDE_QUERY_JSON_SPLIT = {
+const struct tide_query_format tide_query_json_split = {
     .name = "json-split",
     .words = "rows and nodes apart, as hatchet reads them",
     .keeps = true,

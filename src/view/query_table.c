@@ -114,7 +114,7 @@ static void table_end(struct tide_query_view *view)
 static const char *const TABLE_KEYS[] = {"column-width", NULL};
 static const char *const TABLE_FLAGS[] = {"print-globals", NULL};
 
-const struct tide_query_format TIDE_QUERY_TABLE = {
+const struct tide_query_format tide_query_table = {
     .name = "table",
     .words = "columns: (column-width=N)",
     .keys = TABLE_KEYS,
@@ -180,7 +180,7 @@ static void markdown_end(struct tide_query_view *view)
     }
 }
 
-const struct tide_query_format TIDE_QUERY_MARKDOWN = {
+const struct tide_query_format tide_query_markdown = {
     .name = "markdown",
     .words = "a table for documents",
     .keeps = true,

@@ -250,7 +250,7 @@ static void tree_end(struct tide_query_view *view)
 static const char *const TREE_KEYS[] = {"path-attributes", "column-width", NULL};
 static const char *const TREE_FLAGS[] = {"print-globals", NULL};
 
-const struct tide_query_format TIDE_QUERY_TREE = {
+const struct tide_query_format tide_query_tree = {
     .name = "tree",
     .words = "the regions, one inside the other: (\"path,attributes\", column-width=N)",
     .keys = TREE_KEYS,

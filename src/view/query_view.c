@@ -11,9 +11,9 @@
 #include "view/names.h"
 
 static const struct tide_query_format *const FORMATS[] = {
-    &TIDE_QUERY_TABLE, &TIDE_QUERY_TREE,     &TIDE_QUERY_JSON,   &TIDE_QUERY_JSON_SPLIT,
-    &TIDE_QUERY_CSV,   &TIDE_QUERY_MARKDOWN, &TIDE_QUERY_EXPAND, &TIDE_QUERY_FORMAT,
-    &TIDE_QUERY_CALI,  &TIDE_QUERY_NDJSON,   &TIDE_QUERY_TSV,
+    &tide_query_table, &tide_query_tree,     &tide_query_json,   &tide_query_json_split,
+    &tide_query_csv,   &tide_query_markdown, &tide_query_expand, &tide_query_format,
+    &tide_query_cali,  &tide_query_ndjson,   &tide_query_tsv,
 };
 enum { TIDE_QUERY_FORMATS = sizeof(FORMATS) / sizeof(FORMATS[0]) };
 
@@ -113,7 +113,7 @@ static enum tide_status find_format(struct tide_query_view *view,
                                     struct tide_query_error *error)
 {
     const struct tide_query_word *const name = &view->query->format;
-    view->format = name->text ? tide_query_format_find(name->text) : &TIDE_QUERY_TABLE;
+    view->format = name->text ? tide_query_format_find(name->text) : &tide_query_table;
     if (view->format)
         return check_arguments(view, error);
     const char *names[TIDE_QUERY_FORMATS];
@@ -241,17 +241,17 @@ static enum tide_status check_fields(const struct tide_query_view *view,
 static enum tide_status check_needs(const struct tide_query_view *view,
                                     struct tide_query_error *error)
 {
-    const bool tree = view->format == &TIDE_QUERY_TREE;
+    const bool tree = view->format == &tide_query_tree;
     const char *const list = tree ? tide_query_argument(view, "path-attributes") : NULL;
     if (list)
         return check_list(view, list, error);
-    if (view->format == &TIDE_QUERY_FORMAT) {
+    if (view->format == &tide_query_format) {
         const char *const text = tide_query_argument(view, "format");
         return text ? check_fields(view, text, error)
                     : tide_query_blame(error, view->query->format.span,
                                        "format needs a text: format(\"%%size%% B\")");
     }
-    if ((!tree && view->format != &TIDE_QUERY_JSON_SPLIT) ||
+    if ((!tree && view->format != &tide_query_json_split) ||
         tide_query_path_cell(view->plan) != SIZE_MAX)
         return TIDE_OK;
     return tide_query_blame(error, view->query->format.span,

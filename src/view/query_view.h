@@ -71,7 +71,7 @@ enum tide_status tide_query_view_end(struct tide_query_view *view);
 void tide_query_view_release(struct tide_query_view *view);
 
 /* The same as tidemark's own JSON: {"schema": "tidemark.query/1", ...}. */
-extern const struct tide_query_format TIDE_QUERY_SCHEMA_JSON;
+extern const struct tide_query_format tide_query_schema_json;
 
 /* Add what is wrong with TEXT, with a caret below the place. */
 void tide_query_error_text(struct tide_text *out, const char *text, size_t length,
@@ -87,10 +87,10 @@ void tide_query_attributes_json(struct tide_text *out,
 
 /* --- For the formats: query_*.c ----------------------------------------------------- */
 
-extern const struct tide_query_format TIDE_QUERY_TABLE, TIDE_QUERY_TREE,
-    TIDE_QUERY_MARKDOWN, TIDE_QUERY_CSV, TIDE_QUERY_TSV, TIDE_QUERY_JSON,
-    TIDE_QUERY_NDJSON, TIDE_QUERY_EXPAND, TIDE_QUERY_FORMAT, TIDE_QUERY_CALI,
-    TIDE_QUERY_JSON_SPLIT;
+extern const struct tide_query_format tide_query_table, tide_query_tree,
+    tide_query_markdown, tide_query_csv, tide_query_tsv, tide_query_json,
+    tide_query_ndjson, tide_query_expand, tide_query_format, tide_query_cali,
+    tide_query_json_split;
 
 /* The value of argument KEY (or the one in the place of it); NULL: not given. */
 const char *tide_query_argument(const struct tide_query_view *view, const char *key);

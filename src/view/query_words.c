@@ -81,14 +81,14 @@ void tide_query_attributes_text(struct tide_text *out,
     struct tide_page page = {.out = out, .style = style};
     char left[128];
     tide_text_addf(out, "%" PRIu64 " rows of %s\n\n", counts->rows,
-                   TIDE_SOURCE_NAMES[source]);
+                   tide_source_names[source]);
     (void)snprintf(left, sizeof(left), "%-26s %-4s %-2s %10s  ", "attribute", "type",
                    "", "rows");
     tide_page_add(&page, TIDE_INK_BOLD, left);
     tide_page_add(&page, TIDE_INK_BOLD, "what it is");
     tide_page_end(&page);
     for (int i = 0; i < TIDE_ATTRIBUTES; i++) {
-        const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[i];
+        const struct tide_attribute *const about = &tide_attribute_table[i];
         if (!(about->sources & 1u << source))
             continue;
         (void)snprintf(left, sizeof(left), "%-26s %-4s %-2s %10" PRIu64 "  ",
@@ -107,11 +107,11 @@ void tide_query_attributes_json(struct tide_text *out,
     struct tide_json json = {.out = out};
     tide_json_open(&json, NULL, '{');
     tide_json_string(&json, "schema", "tidemark.query.attributes/1");
-    tide_json_string(&json, "source", TIDE_SOURCE_NAMES[source]);
+    tide_json_string(&json, "source", tide_source_names[source]);
     tide_json_uint(&json, "rows", counts->rows);
     tide_json_open(&json, "attributes", '[');
     for (int i = 0; i < TIDE_ATTRIBUTES; i++) {
-        const struct tide_attribute *const about = &TIDE_ATTRIBUTE_TABLE[i];
+        const struct tide_attribute *const about = &tide_attribute_table[i];
         if (!(about->sources & 1u << source))
             continue;
         tide_json_open_row(&json, NULL);
