@@ -102,8 +102,11 @@ class Fetched(tide.Case):
         self.assertRegex(done.stdout, r"leakOne +event_loop\.cpp:\d+")
 
     def test_another_file_than_was_asked_for_is_not_believed(self):
-        with open(tide.program("alters"), "rb") as file:
-            self.server.files[self.place] = file.read()
+        right = bytes.fromhex(self.place.split("/")[2])
+        wrong = bytes([right[0] ^ 1]) + right[1:]
+        served = self.server.files[self.place]
+        self.assertIn(right, served)
+        self.server.files[self.place] = served.replace(right, wrong)
         done = self.tidemark("report", "--total", "--flat", "--debuginfod", self.trace)
         self.assertEqual(done.returncode, 0)
         self.assertNotIn("leakOne", done.stdout)
