@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "query/plan.h"
+#include "query/regex_weight.h"
 
 /* --- Numbers -------------------------------------------------------------------------- */
 
@@ -150,26 +151,6 @@ static void read_constant(struct tide_planner *planner,
             word->text);
 }
 
-/* Repetitions of repetitions take as much memory as their product says: the C library
- * would try. */
-static bool is_monstrous(const char *pattern)
-{
-    size_t braces = 0;
-    for (; *pattern; pattern++) {
-        if (*pattern != '{')
-            continue;
-        const char *number = pattern + 1;
-        while ((*number >= '0' && *number <= '9') || *number == ',')
-            number++;
-        if (number - pattern > 8 || strtol(pattern + 1, NULL, 10) > 255 || ++braces > 2)
-            return true;
-        const char *const comma = memchr(pattern, ',', (size_t)(number - pattern));
-        if (comma && strtol(comma + 1, NULL, 10) > 255)
-            return true;
-    }
-    return false;
-}
-
 static void compile_regex(struct tide_planner *planner,
                           const struct tide_query_word *word,
                           struct tide_plan_term *out)
@@ -178,7 +159,7 @@ static void compile_regex(struct tide_planner *planner,
     regex_t *const regex = tide_planner_take(planner, 1, sizeof(*regex));
     if (!regex)
         return;
-    if (is_monstrous(word->text)) {
+    if (tide_regex_is_monstrous(word->text)) {
         tide_planner_blame(planner, word->span, "this repeats too much");
         return;
     }
