@@ -42,7 +42,7 @@ const struct tide_command tide_cmd_pack = {
         "\n"
         "options\n"
         "  -o, --output OUT  write OUT and leave TRACE as it is\n"
-        "  --debuginfod      ask the servers of DEBUGINFOD_URLS for what has no names here\n"
+        "  --debuginfod      ask the servers of DEBUGINFOD_URLS for missing names\n"
         "  -q, --quiet       do not say how many names were found\n"
         "\n"
         "example: tidemark pack prog.tide && scp prog.tide elsewhere:\n",

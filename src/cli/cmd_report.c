@@ -442,7 +442,7 @@ const struct tide_command tide_cmd_report = {
         "options\n"
         "  -n, --rows N     at most N rows; 0: all, with nothing folded\n"
         "  --space SPACE    heap (default) or mmap\n"
-        "  --source         with --stacks, --flat or --lines: the lines of source around it\n"
+        "  --source         with --stacks, --flat or --lines: source lines around it\n"
         "  --hide P         such functions and modules count as their callers\n"
         "  --no-fold        so do not those of the C++ and Rust libraries\n"
         "  --debuginfod     ask the servers of DEBUGINFOD_URLS for what has no names here\n"
