@@ -11,6 +11,9 @@ def tidemark(*words, **options):
     return subprocess.run([TIDEMARK, *words], capture_output=True, text=True,
                           check=False, **options)
 
+VERBS = ("run", "report", "diff", "check", "export", "query", "resolve", "info", "pack",
+         "doctor")
+
 
 class Manners(unittest.TestCase):
     def expect(self, done, status, out="", err=""):
@@ -24,17 +27,16 @@ class Manners(unittest.TestCase):
         for words in ((), ("--help",), ("-h",), ("help",)):
             done = tidemark(*words)
             self.expect(done, 0, "where did the memory go?")
-            for verb in ("run", "report", "info", "doctor"):
+            for verb in VERBS:
                 self.assertRegex(done.stdout, rf"(?m)^  {verb} +\w")
 
     def test_it_fits_eighty_columns(self):
-        for words in ((), ("run", "--help"), ("report", "--help"), ("info", "--help"),
-                      ("doctor", "--help")):
+        for words in ((), *((verb, "--help") for verb in VERBS)):
             for line in tidemark(*words).stdout.splitlines():
                 self.assertLessEqual(len(line), 80, line)
 
     def test_a_verb_explains_itself(self):
-        for verb in ("run", "report", "info", "doctor"):
+        for verb in VERBS:
             expected = tidemark(verb, "--help")
             self.expect(expected, 0, f"usage: tidemark {verb} ")
             self.assertEqual(tidemark("help", verb).stdout, expected.stdout)
@@ -48,7 +50,7 @@ class Manners(unittest.TestCase):
     def test_mistakes_are_named_and_exit_with_2(self):
         self.expect(tidemark("--nonsense"), 2, err="unknown option --nonsense")
         self.expect(tidemark("-o", "x", "true"), 2, err="options follow their verb")
-        for verb in ("run", "report", "info", "doctor"):
+        for verb in VERBS:
             self.expect(tidemark(verb, "--nonsense"), 2,
                         err="unknown option --nonsense")
         self.expect(tidemark("report", "--jsno"), 2, err="did you mean --json?")
