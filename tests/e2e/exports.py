@@ -46,7 +46,8 @@ def totals(trace, space="heap"):
     """(view, counts) -> total, as the report has it."""
     found = {}
     for view in VIEWS:
-        report = tide.report(trace, f"--{view}", "--space", space, "-n", "1")
+        report = tide.report(trace, f"--{view}", "--no-suppressions", "--space", space,
+                             "-n", "1")
         found[view, False] = report["total_bytes"]
         found[view, True] = report["total_calls"]
     return found
@@ -57,8 +58,8 @@ def space_of(report, space):
 
 
 def stack_rows(trace, view, space="heap"):
-    return tide.report(trace, f"--{view}", "--stacks", "--no-fold", "--space",
-                       space)["rows"]
+    return tide.report(trace, f"--{view}", "--stacks", "--no-suppressions", "--no-fold",
+                       "--space", space)["rows"]
 
 
 # --- pprof ---------------------------------------------------------------------------

@@ -84,8 +84,8 @@ class Profiles(tide.Case):
     @each_run
     def test_folded_is_the_tree(self, name, trace, space):
         for view in exports.VIEWS:
-            report = tide.report(trace, f"--{view}", "--tree", "--no-fold", "--space", space,
-                                 "-n", "0")
+            report = tide.report(trace, f"--{view}", "--tree", "--no-suppressions", "--no-fold",
+                                 "--space", space, "-n", "0")
             wanted = collections.Counter()
             self.flatten(report["rows"], (), wanted)
             self.assertEqual(self.folded(trace, view, space), wanted, name)
@@ -154,8 +154,8 @@ class Callgrind(tide.Case):
             key = "calls" if view in ("total", "churn") else "blocks"
             own, below = ((key, "inclusive_calls") if counts
                           else ("bytes", "inclusive_bytes"))
-            rows = tide.report(trace, f"--{view}", "--flat", "--no-fold", "--space",
-                               space)["rows"]
+            rows = tide.report(trace, f"--{view}", "--flat", "--no-suppressions", "--no-fold",
+                               "--space", space)["rows"]
             self.assertEqual(
                 self.column(alone, i),
                 self.nonzero(((r["function"], r["module"]), r[own]) for r in rows))
