@@ -50,7 +50,7 @@ struct tide_feed {
     pthread_cond_t changed;
     size_t first, filled; /* under the lock */
     bool resting, closing;
-    struct batch batches[TIDE_BATCHES];
+    struct batch *batches; /* owned: TIDE_BATCHES, or one when nobody reads ahead */
 };
 
 /* --- Batches ------------------------------------------------------------------------- */
@@ -199,9 +199,10 @@ enum tide_status tide_feed_open(const struct tide_feed_setup *setup,
     feed->setup = *setup;
     feed->quiet = calloc(trace->module_count + 1, sizeof(*feed->quiet));
     feed->quiet_count = trace->module_count;
+    feed->batches = malloc((setup->ahead ? TIDE_BATCHES : 1) * sizeof(*feed->batches));
     pthread_mutex_init(&feed->lock, NULL);
     pthread_cond_init(&feed->changed, NULL);
-    if (!feed->quiet) {
+    if (!feed->quiet || !feed->batches) {
         tide_feed_close(feed);
         *out = NULL;
         return TIDE_ENOMEM;
@@ -226,6 +227,7 @@ void tide_feed_close(struct tide_feed *feed)
     }
     pthread_cond_destroy(&feed->changed);
     pthread_mutex_destroy(&feed->lock);
+    free(feed->batches);
     free(feed->quiet);
     free(feed);
 }
