@@ -115,9 +115,9 @@ static void one_round(void)
         __asm__ volatile("int3" ::: "memory");
         call();
     }
+    page->inside = 0; /* no signal comes from here on */
     if (forked)
         _exit(0);
-    page->inside = 0;
     page->in_main++;
     for (int i = 0; i < AFTER; i++)
         free(make_after(48));
