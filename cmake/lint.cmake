@@ -14,7 +14,7 @@ tide_check(lint.format lint ${tools}/check-format)
 tide_check(lint.man lint ${tools}/check-man)
 tide_check(lint.cppcheck lint ${tools}/check-cppcheck ${PROJECT_BINARY_DIR}/cppcheck)
 tide_check(lint.tidy lint ${tools}/check-tidy.py ${PROJECT_BINARY_DIR}/tidy)
-tide_check(lint.tidy_tests long ${tools}/check-tidy.py ${PROJECT_BINARY_DIR}/tidy --tests)
+tide_check(lint.tidy_deep long ${tools}/check-tidy.py ${PROJECT_BINARY_DIR}/tidy --deep)
 tide_check(lint.symbols lint ${tools}/check-symbols ${PROJECT_BINARY_DIR})
 
 # What users build, and what the other compiler says.
@@ -36,4 +36,4 @@ set_tests_properties(install.consumer PROPERTIES FIXTURES_REQUIRED release)
 # The long ones begin first, so that the last core is not left alone with them.
 set_tests_properties(build.release PROPERTIES COST 200)
 set_tests_properties(lint.tidy build.asan asan.unit build.clang PROPERTIES COST 100)
-set_tests_properties(lint.tidy PROPERTIES PROCESSORS 2)
+set_tests_properties(lint.tidy lint.tidy_deep PROPERTIES PROCESSORS 2)

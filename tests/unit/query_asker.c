@@ -15,21 +15,27 @@
 #include "trace/trace.h"
 #include "view/query_view.h"
 
-enum { NAME_MAIN = 1, NAME_SOLVE, NAME_X, NAME_HALF, START = 1000 };
+enum {
+    TIDE_NAME_MAIN = 1,
+    TIDE_NAME_SOLVE,
+    TIDE_NAME_X,
+    TIDE_NAME_HALF,
+    TIDE_ASKER_START = 1000
+};
 
 static const uint64_t WORDS[] = {0x401000, 0x402000};
 
 static void mark(struct tide_lane_out *lane, uint64_t time, uint64_t kind,
                  uint64_t value)
 {
-    tide_out_time(lane, START + time);
+    tide_out_time(lane, TIDE_ASKER_START + time);
     tide_out_extra(lane, kind, &value, 1);
 }
 
 static void birth(struct tide_lane_out *lane, uint64_t time, uint64_t address,
                   uint64_t size, uint8_t kind)
 {
-    tide_out_time(lane, START + time);
+    tide_out_time(lane, TIDE_ASKER_START + time);
     tide_out_alloc(
         lane,
         (struct tide_out_birth){
@@ -39,7 +45,7 @@ static void birth(struct tide_lane_out *lane, uint64_t time, uint64_t address,
 
 static void death(struct tide_lane_out *lane, uint64_t time, uint64_t address)
 {
-    tide_out_time(lane, START + time);
+    tide_out_time(lane, TIDE_ASKER_START + time);
     tide_out_free(lane, address);
 }
 
@@ -47,10 +53,11 @@ static void add_notes(struct tide_builder *builder)
 {
     const uint64_t argc = 1;
     const char *run[] = {"./prog", "/tmp", "host", "0.1.0", "", NULL};
-    const uint64_t clocks[2][2] = {{START, 1700000000000000000u},
-                                   {START + 1000, 1700000000001000000u}};
-    const uint64_t facts[] = {100, 99, 500, 0, 0}, thread[] = {0, 100, START};
-    const uint64_t begin[] = {0, 100, 500, START};
+    const uint64_t clocks[2][2] = {{TIDE_ASKER_START, 1700000000000000000u},
+                                   {TIDE_ASKER_START + 1000, 1700000000001000000u}};
+    const uint64_t facts[] = {100, 99, 500, 0, 0},
+                   thread[] = {0, 100, TIDE_ASKER_START};
+    const uint64_t begin[] = {0, 100, 500, TIDE_ASKER_START};
     const uint64_t prog[] = {0, 0, 0x400000, 0x410000, 0x400000};
     const char *exe[] = {"/bin/prog", "", NULL}, *thread_name[] = {"prog", NULL};
     static const char *const names[] = {"main", "solve", "x", "half"};
@@ -72,33 +79,33 @@ struct tide_builder *tide_asker_trace(void)
 {
     struct tide_builder *const builder = tide_builder_new();
     struct tide_lane_out *const lane = tide_builder_lane(builder, 0, 0);
-    const uint64_t label[] = {0x10000, NAME_X, 100};
+    const uint64_t label[] = {0x10000, TIDE_NAME_X, 100};
     add_notes(builder);
-    builder->clock = START + 1000;
-    tide_out_sync(lane, START, 0);
+    builder->clock = TIDE_ASKER_START + 1000;
+    tide_out_sync(lane, TIDE_ASKER_START, 0);
     mark(lane, 0, TIDE_EXTRA_THREAD_BEGIN, 100);
-    mark(lane, 10, TIDE_EXTRA_REGION_BEGIN, NAME_MAIN);
+    mark(lane, 10, TIDE_EXTRA_REGION_BEGIN, TIDE_NAME_MAIN);
     birth(lane, 20, 0x10000, 100, TIDE_KIND_MALLOC);
-    mark(lane, 30, TIDE_EXTRA_REGION_BEGIN, NAME_SOLVE);
+    mark(lane, 30, TIDE_EXTRA_REGION_BEGIN, TIDE_NAME_SOLVE);
     mark(lane, 31, TIDE_EXTRA_EVENT, 0);
     birth(lane, 40, 0x20000, 200, TIDE_KIND_MALLOC);
     death(lane, 41, 0x20000);
     birth(lane, 45, 0x30000, 300, TIDE_KIND_CALLOC);
-    tide_out_time(lane, START + 60);
+    tide_out_time(lane, TIDE_ASKER_START + 60);
     tide_out_extra(lane, TIDE_EXTRA_LABEL, label, 3);
     mark(lane, 65, TIDE_EXTRA_EVENT, 1);
-    tide_out_time(lane, START + 70);
+    tide_out_time(lane, TIDE_ASKER_START + 70);
     tide_out_move_begin(lane, 0x10000);
     tide_out_move_end(
         lane,
         (struct tide_out_birth){
             .address = 0x40000, .size = 150, .usable = 160, .kind = TIDE_KIND_REALLOC},
         (struct tide_out_stack){.words = WORDS, .depth = 2});
-    mark(lane, 75, TIDE_EXTRA_SNAPSHOT, NAME_HALF);
-    mark(lane, 80, TIDE_EXTRA_REGION_END, NAME_SOLVE);
+    mark(lane, 75, TIDE_EXTRA_SNAPSHOT, TIDE_NAME_HALF);
+    mark(lane, 80, TIDE_EXTRA_REGION_END, TIDE_NAME_SOLVE);
     birth(lane, 85, 0x50000, 8, TIDE_KIND_NEW);
     death(lane, 90, 0x30000);
-    mark(lane, 95, TIDE_EXTRA_REGION_END, NAME_MAIN);
+    mark(lane, 95, TIDE_EXTRA_REGION_END, TIDE_NAME_MAIN);
     birth(lane, 96, 0x60000, 64, TIDE_KIND_MALLOC);
     death(lane, 100, 0x60000);
     tide_builder_finish(builder);

@@ -14,7 +14,8 @@
 #include "query/regex_weight.h"
 #include "view/query_view.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* fuzz/fuzz_query.c */
+// NOLINTNEXTLINE(readability-identifier-naming): fuzz/fuzz_query.c, as libFuzzer calls it
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct tide_query query;
 static struct tide_query_error error;
