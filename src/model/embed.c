@@ -151,8 +151,9 @@ static void add_frame(struct embedding *embedding, const struct tide_module *mod
 }
 
 /* The frames of one module, COUNT of them at ASKED, in order of address. */
-static void add_module(struct embedding *embedding, const struct tide_asked *asked,
-                       size_t count, struct tide_embed_counts *counts, size_t *most)
+static void add_module(struct embedding *embedding,
+                       const struct tide_asked_frame *asked, size_t count,
+                       struct tide_embed_counts *counts, size_t *most)
 {
     const struct tide_module *const module =
         &embedding->model->trace->modules[asked[0].module];
@@ -179,7 +180,7 @@ enum tide_status tide_model_embed(const struct tide_model *model,
                                   struct tide_embed_counts *counts)
 {
     struct embedding embedding = {.model = model, .notes = notes};
-    struct tide_asked *asked;
+    struct tide_asked_frame *asked;
     size_t count, most = 0;
     *counts = (struct tide_embed_counts){0};
     if (!model->symbols)

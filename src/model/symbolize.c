@@ -35,8 +35,8 @@ struct sources {
 
 static int by_place(const void *one, const void *other)
 {
-    const struct tide_asked *const a = one;
-    const struct tide_asked *const b = other;
+    const struct tide_asked_frame *const a = one;
+    const struct tide_asked_frame *const b = other;
     if (a->module != b->module)
         return a->module > b->module ? 1 : -1;
     return (a->value > b->value) - (a->value < b->value);
@@ -66,7 +66,8 @@ static enum tide_status mark_used(const struct tide_model *model, bool *used)
 }
 
 enum tide_status tide_model_ask_frames(const struct tide_model *model, bool all,
-                                       struct tide_asked **questions, size_t *count)
+                                       struct tide_asked_frame **questions,
+                                       size_t *count)
 {
     const struct tide_stacks *const stacks = &model->stacks;
     const size_t frames = stacks->frame_count;
@@ -84,7 +85,7 @@ enum tide_status tide_model_ask_frames(const struct tide_model *model, bool all,
     }
     for (size_t i = 0; i < frames && !status; i++) {
         if (used[i] && stacks->frames[i].kind == TIDE_FRAME_NATIVE)
-            (*questions)[(*count)++] = (struct tide_asked){
+            (*questions)[(*count)++] = (struct tide_asked_frame){
                 stacks->frames[i].module, (uint32_t)i, stacks->frames[i].value};
     }
     free(used);
@@ -128,7 +129,7 @@ static enum tide_status keep_answer(struct tide_model *model, uint32_t frame,
 
 /* The module of QUESTION is asked for the first time. */
 static void open_module(const struct tide_model *model, struct sources *sources,
-                        const struct tide_asked *question)
+                        const struct tide_asked_frame *question)
 {
     const struct tide_trace *const trace = model->trace;
     sources->opened = true;
@@ -143,7 +144,8 @@ static void open_module(const struct tide_model *model, struct sources *sources,
 
 /* Names that the trace brings; false when it has none. */
 static bool answer_embedded(struct tide_model *model, const struct sources *sources,
-                            const struct tide_asked *question, enum tide_status *status)
+                            const struct tide_asked_frame *question,
+                            enum tide_status *status)
 {
     size_t count;
     const struct tide_embedded_place *const places =
@@ -166,7 +168,7 @@ static bool answer_embedded(struct tide_model *model, const struct sources *sour
 }
 
 static enum tide_status answer(struct tide_model *model, struct sources *sources,
-                               const struct tide_asked *question)
+                               const struct tide_asked_frame *question)
 {
     const struct tide_location *locations = NULL;
     size_t count = 0;
@@ -193,7 +195,8 @@ static enum tide_status answer(struct tide_model *model, struct sources *sources
 /* Answer the questions of one module; they begin at QUESTIONS.  *COUNT becomes how many
  * they were. */
 static enum tide_status answer_module(struct tide_model *model, struct sources sources,
-                                      const struct tide_asked *questions, size_t *count)
+                                      const struct tide_asked_frame *questions,
+                                      size_t *count)
 {
     const uint32_t module = questions[0].module;
     enum tide_status status = TIDE_OK;
@@ -239,7 +242,7 @@ static enum tide_status name_all(struct tide_model *model,
 {
     struct sources sources = {.source = source};
     struct tide_embedded *embedded = NULL;
-    struct tide_asked *questions;
+    struct tide_asked_frame *questions;
     size_t count;
     enum tide_status status = tide_model_ask_frames(model, all, &questions, &count);
     if (!status)

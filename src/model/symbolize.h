@@ -19,14 +19,15 @@ struct tide_symbol_source {
 };
 
 /* A native frame, to be named. */
-struct tide_asked {
+struct tide_asked_frame {
     uint32_t module, frame;
     uint64_t value;
 };
 /* The native frames that sites use, or ALL, by module and address.  *QUESTIONS belongs to
  * the caller. */
 enum tide_status tide_model_ask_frames(const struct tide_model *model, bool all,
-                                       struct tide_asked **questions, size_t *count);
+                                       struct tide_asked_frame **questions,
+                                       size_t *count);
 
 /* A return address is one after the call it belongs to. */
 static inline uint64_t tide_call_address(uint64_t value)
