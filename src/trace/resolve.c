@@ -10,7 +10,10 @@
 #include "trace/format.h"
 #include "trace/mappings.h"
 
-enum { TIDE_RESOLVED_BITS = 14 };
+enum {
+    TIDE_RESOLVED_BITS = 14,
+    TIDE_LATE_MOST = 4, /* epochs that a thread may be behind: see native_frame() */
+};
 
 enum tide_status tide_resolver_init(struct tide_resolver *resolver,
                                     const struct tide_trace *trace,
@@ -30,10 +33,14 @@ void tide_resolver_release(struct tide_resolver *resolver)
     *resolver = (struct tide_resolver){0};
 }
 
+/* A thread is told of a new library between two of its calls.  The call that it is in
+ * meanwhile may be the library's already: what was nowhere is looked for a little later. */
 static struct tide_frame native_frame(const struct tide_process *process,
                                       uint64_t epoch, uint64_t address)
 {
     const struct tide_mapping *mapping = tide_mapping_find(process, epoch, address);
+    for (uint64_t late = 1; !mapping && late <= TIDE_LATE_MOST; late++)
+        mapping = tide_mapping_find(process, epoch + late, address);
     struct tide_frame frame = {
         .kind = TIDE_FRAME_NATIVE, .module = TIDE_NO_MODULE, .value = address};
     if (mapping) {

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "trace/resolve.h"
 #include "trace/trace.h"
 #include "trace_builder.h"
 #include "trace_walk.h"
@@ -239,6 +240,41 @@ static void equal_modules_are_one(void **state)
     assert_int_equal(first->mappings[1].last_epoch, 3);
     assert_true(first->mappings[0].last_epoch == UINT64_MAX);
     assert_int_equal(trace->processes[1].mappings[0].module, first->mappings[1].module);
+    tide_trace_close(trace);
+    tide_builder_free(builder);
+}
+
+/* A thread may be behind by a few of the libraries that come and go, but not by many; and
+ * what stands at an address now goes before what comes later. */
+static void a_library_is_known_to_threads_that_have_not_heard_of_it(void **state)
+{
+    (void)state;
+    static const uint64_t WHERE[] = {0x1010, 0x8010, 0x9010};
+    struct tide_builder *const builder = tide_builder_new();
+    tide_builder_module(builder, 0, (const uint64_t[]){0, 0, 0x1000, 0x2000, 0}, "/a");
+    tide_builder_module(builder, 0, (const uint64_t[]){1, 3, 0x8000, 0x9000, 0}, "/b");
+    tide_builder_module(builder, 0, (const uint64_t[]){2, 9, 0x9000, 0xa000, 0}, "/c");
+    tide_builder_module(builder, 0, (const uint64_t[]){3, 2, 0x1000, 0x2000, 0}, "/d");
+    tide_builder_note(&builder->notes[0], TIDE_NOTE_MODULE_GONE,
+                      (const uint64_t[]){0, 1}, 2, NULL);
+    tide_builder_finish(builder);
+    struct tide_trace *const trace = opened(builder);
+    struct tide_stacks stacks;
+    struct tide_resolver resolver;
+    assert_int_equal(tide_stacks_init(&stacks), TIDE_OK);
+    assert_int_equal(tide_resolver_init(&resolver, trace, &stacks), TIDE_OK);
+    static const char *const EXPECTED[] = {"/a", "/b", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t frame;
+        assert_int_equal(tide_resolve(&resolver, 0, 1, WHERE[i], &frame), TIDE_OK);
+        const uint32_t module = stacks.frames[frame].module;
+        if (EXPECTED[i])
+            assert_string_equal(trace->modules[module].path, EXPECTED[i]);
+        else
+            assert_int_equal(module, TIDE_NO_MODULE);
+    }
+    tide_resolver_release(&resolver);
+    tide_stacks_release(&stacks);
     tide_trace_close(trace);
     tide_builder_free(builder);
 }
@@ -477,6 +513,7 @@ int main(void)
         cmocka_unit_test(knows_the_run),
         cmocka_unit_test(knows_processes_and_threads),
         cmocka_unit_test(equal_modules_are_one),
+        cmocka_unit_test(a_library_is_known_to_threads_that_have_not_heard_of_it),
         cmocka_unit_test(names_are_found_by_process_and_id),
         cmocka_unit_test(notes_may_grow_and_new_kinds_are_skipped),
         cmocka_unit_test(ignores_processes_that_cannot_be),
