@@ -49,10 +49,11 @@ class LargeTrace(tide.Case):
         self.assertRegex(seen, r"\d+ ?%")
 
     def test_a_moment_in_the_middle(self):
-        """Of the ring all slots are full then; an index spares most of the walk."""
+        """All slots of the ring are full then, or one is being filled; an index spares most of
+        the walk."""
         middle = tide.info(self.run_.trace)["duration_s"] / 2
         found = self.run_.report("--live-at", str(middle), "--flat")
-        self.assertEqual(found["total_calls"], SLOTS)
+        self.assertIn(found["total_calls"], (SLOTS - 1, SLOTS))
         self.assertTrue(os.path.exists(self.run_.trace + ".idx"))
 
     def test_its_totals_are_exact(self):
