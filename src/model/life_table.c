@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "model/grow.h"
+#include "model/model.h"
+#include "trace/kind_names.h"
 
 enum { TIDE_LIFE_SLOTS_FIRST = 1024 }; /* a power of two */
 
@@ -163,4 +165,10 @@ void tide_lives_expect_entry(const struct tide_lives *lives, uint32_t process,
 {
     const uint32_t hash = hash_of(lives, process, address);
     __builtin_prefetch(&lives->list[lives->slots[hash & lives->mask].entry]);
+}
+
+const char *tide_life_kind(const struct tide_life *life)
+{
+    return life->space == TIDE_IN_HEAP ? tide_alloc_kind_name(life->kind)
+                                       : tide_map_call_name(life->kind);
 }

@@ -70,4 +70,7 @@ void tide_lives_expect(const struct tide_lives *lives, uint32_t process,
 void tide_lives_expect_entry(const struct tide_lives *lives, uint32_t process,
                              uint64_t address);
 
+/* The call that made LIFE: "malloc", "mmap". */
+const char *tide_life_kind(const struct tide_life *life);
+
 #endif

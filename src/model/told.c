@@ -10,6 +10,7 @@
 #include "model/grow.h"
 #include "model/told_walk.h"
 #include "trace/format.h"
+#include "trace/kind_names.h"
 
 /* What the rows refer to. */
 struct state {
@@ -48,20 +49,11 @@ double tide_spread_deviation(const struct tide_spread *spread)
 
 const char *tide_told_kind(uint32_t kind)
 {
-    static const char *const NAMES[TIDE_KINDS] = {
-        [TIDE_KIND_MALLOC] = "malloc",
-        [TIDE_KIND_CALLOC] = "calloc",
-        [TIDE_KIND_REALLOC] = "realloc",
-        [TIDE_KIND_REALLOCARRAY] = "reallocarray",
-        [TIDE_KIND_POSIX_MEMALIGN] = "posix_memalign",
-        [TIDE_KIND_ALIGNED_ALLOC] = "aligned_alloc",
-        [TIDE_KIND_MEMALIGN] = "memalign",
-        [TIDE_KIND_VALLOC] = "valloc",
-        [TIDE_KIND_PVALLOC] = "pvalloc",
-        [TIDE_KIND_NEW] = "operator new",
-        [TIDE_KIND_NEW_ARRAY] = "operator new[]",
-    };
-    return kind < TIDE_KINDS ? NAMES[kind] : "free";
+    if (kind == TIDE_KIND_NEW)
+        return "operator new";
+    if (kind == TIDE_KIND_NEW_ARRAY)
+        return "operator new[]";
+    return kind < TIDE_KINDS ? tide_alloc_kind_name(kind) : "free";
 }
 
 /* --- The walk ------------------------------------------------------------------------- */

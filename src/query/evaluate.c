@@ -54,11 +54,10 @@ static bool is_like(const char *text, const char *pattern)
     return *pattern == '\0';
 }
 
-static bool text_passes(const struct tide_plan_term *term, const char *text)
+/* Does what stands in this ORDER to a constant pass a comparison with it? */
+static bool order_passes(enum tide_term_kind kind, int order)
 {
-    const struct tide_plan_constant *const constants = term->constants;
-    const int order = term->constant_count ? strcmp(text, constants[0].text) : 0;
-    switch (term->kind) {
+    switch ((int)kind) {
     case TIDE_TERM_EQUAL:
         return order == 0;
     case TIDE_TERM_UNEQUAL:
@@ -69,8 +68,23 @@ static bool text_passes(const struct tide_plan_term *term, const char *text)
         return order <= 0;
     case TIDE_TERM_GREATER:
         return order > 0;
+    default:
+        return order >= 0; /* GREATER_EQUAL, and the lower end of BETWEEN */
+    }
+}
+
+static bool text_passes(const struct tide_plan_term *term, const char *text)
+{
+    const struct tide_plan_constant *const constants = term->constants;
+    const int order = term->constant_count ? strcmp(text, constants[0].text) : 0;
+    switch (term->kind) {
+    case TIDE_TERM_EQUAL:
+    case TIDE_TERM_UNEQUAL:
+    case TIDE_TERM_LESS:
+    case TIDE_TERM_LESS_EQUAL:
+    case TIDE_TERM_GREATER:
     case TIDE_TERM_GREATER_EQUAL:
-        return order >= 0;
+        return order_passes(term->kind, order);
     case TIDE_TERM_LIKE:
         return is_like(text, constants[0].text);
     case TIDE_TERM_MATCH:
@@ -175,22 +189,10 @@ static bool number_passes(const struct tide_judge *judge,
         return is_in(term, value);
     if (!compared(term, 0, value, &order))
         return term->kind == TIDE_TERM_UNEQUAL;
-    switch ((int)term->kind) {
-    case TIDE_TERM_EQUAL:
-        return order == 0;
-    case TIDE_TERM_UNEQUAL:
-        return order != 0;
-    case TIDE_TERM_LESS:
-        return order < 0;
-    case TIDE_TERM_LESS_EQUAL:
-        return order <= 0;
-    case TIDE_TERM_GREATER:
-        return order > 0;
-    case TIDE_TERM_GREATER_EQUAL:
-        return order >= 0;
-    default: /* BETWEEN */
-        return order >= 0 && compared(term, 1, value, &upper) && upper <= 0;
-    }
+    if (!order_passes(term->kind, order))
+        return false;
+    return term->kind != TIDE_TERM_BETWEEN ||
+           (compared(term, 1, value, &upper) && upper <= 0);
 }
 
 /* --- Conditions -------------------------------------------------------------------------- */

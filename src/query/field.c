@@ -7,40 +7,12 @@
 
 #include "trace/format.h"
 
-/* --- Calls ---------------------------------------------------------------------------- */
-
-static const char *kind_of(const struct tide_life *life)
-{
-    static const char *const HEAP[TIDE_KINDS] = {
-        [TIDE_KIND_MALLOC] = "malloc",
-        [TIDE_KIND_CALLOC] = "calloc",
-        [TIDE_KIND_REALLOC] = "realloc",
-        [TIDE_KIND_REALLOCARRAY] = "reallocarray",
-        [TIDE_KIND_POSIX_MEMALIGN] = "posix_memalign",
-        [TIDE_KIND_ALIGNED_ALLOC] = "aligned_alloc",
-        [TIDE_KIND_MEMALIGN] = "memalign",
-        [TIDE_KIND_VALLOC] = "valloc",
-        [TIDE_KIND_PVALLOC] = "pvalloc",
-        [TIDE_KIND_NEW] = "new",
-        [TIDE_KIND_NEW_ARRAY] = "new[]",
-    };
-    static const char *const MAPPED[TIDE_MAP_CALLS] = {
-        [TIDE_MAP_MMAP] = "mmap",       [TIDE_MAP_MUNMAP] = "munmap",
-        [TIDE_MAP_MREMAP] = "mremap",   [TIDE_MAP_MPROTECT] = "mprotect",
-        [TIDE_MAP_MADVISE] = "madvise",
-    };
-    const bool heap = life->space == TIDE_IN_HEAP;
-    if (life->kind >= (heap ? TIDE_KINDS : TIDE_MAP_CALLS))
-        return "unknown";
-    return heap ? HEAP[life->kind] : MAPPED[life->kind];
-}
-
 static struct tide_value kind_value(struct tide_walk *walk,
                                     const struct tide_life *life)
 {
     uint32_t *const known = &walk->kind_texts[life->space & 1][life->kind & 31];
     if (!*known)
-        *known = tide_names_text(&walk->names, kind_of(life));
+        *known = tide_names_text(&walk->names, tide_life_kind(life));
     return tide_value_string(*known);
 }
 

@@ -215,23 +215,23 @@ uint32_t tide_frames_path(struct tide_frames *frames, uint32_t stack)
     uint32_t *const paths = tide_grown(frames->paths, &frames->path_capacity,
                                        (size_t)stack + 1, sizeof(*paths));
     const uint32_t depth = stacks->nodes[stack].depth;
-    uint32_t *const todo = malloc(((size_t)depth + 1) * sizeof(*todo));
+    uint32_t *const chain = malloc(((size_t)depth + 1) * sizeof(*chain));
     uint32_t count = 0, path = 0;
     if (paths)
         frames->paths = paths;
-    if (!paths || !todo) {
+    if (!paths || !chain) {
         frames->names->failed = true;
-        free(todo);
+        free(chain);
         return 0;
     }
     uint32_t node = stack;
     for (; node && !paths[node] && count <= depth; node = stacks->nodes[node].parent)
-        todo[count++] = node;
+        chain[count++] = node;
     path = node ? paths[node] : 0;
     while (count--) {
-        path = extend(frames, path, todo[count]);
-        paths[todo[count]] = path;
+        path = extend(frames, path, chain[count]);
+        paths[chain[count]] = path;
     }
-    free(todo);
+    free(chain);
     return path;
 }

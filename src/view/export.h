@@ -48,9 +48,6 @@ enum tide_status tide_export_sqlite(const char *path, const struct tide_export *
 
 /* --- Pieces that these share: export_frames.c --- */
 
-/* The call that made a block: "malloc", "mmap". */
-const char *tide_life_kind(const struct tide_life *life);
-
 /* The node at STACK or, if that frame is the recorder's own, the first outside of it;
  * 0: there is none. */
 uint32_t tide_frame_outside(const struct tide_model *model, uint32_t stack);

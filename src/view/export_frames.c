@@ -7,33 +7,6 @@
 #include "view/export.h"
 #include "view/names.h"
 
-const char *tide_life_kind(const struct tide_life *life)
-{
-    static const char *const HEAP[TIDE_KINDS] = {
-        [TIDE_KIND_MALLOC] = "malloc",
-        [TIDE_KIND_CALLOC] = "calloc",
-        [TIDE_KIND_REALLOC] = "realloc",
-        [TIDE_KIND_REALLOCARRAY] = "reallocarray",
-        [TIDE_KIND_POSIX_MEMALIGN] = "posix_memalign",
-        [TIDE_KIND_ALIGNED_ALLOC] = "aligned_alloc",
-        [TIDE_KIND_MEMALIGN] = "memalign",
-        [TIDE_KIND_VALLOC] = "valloc",
-        [TIDE_KIND_PVALLOC] = "pvalloc",
-        [TIDE_KIND_NEW] = "new",
-        [TIDE_KIND_NEW_ARRAY] = "new[]",
-    };
-    static const char *const MAPPED[TIDE_MAP_CALLS] = {
-        [TIDE_MAP_MMAP] = "mmap",       [TIDE_MAP_MUNMAP] = "munmap",
-        [TIDE_MAP_MREMAP] = "mremap",   [TIDE_MAP_MPROTECT] = "mprotect",
-        [TIDE_MAP_MADVISE] = "madvise",
-    };
-    const bool heap = life->space == TIDE_IN_HEAP;
-    const unsigned kinds = heap ? TIDE_KINDS : TIDE_MAP_CALLS;
-    if (life->kind >= kinds)
-        return "unknown";
-    return heap ? HEAP[life->kind] : MAPPED[life->kind];
-}
-
 static const char *module_of(const struct tide_model *model, uint32_t frame)
 {
     const struct tide_frame *const about = &model->stacks.frames[frame];

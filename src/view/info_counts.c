@@ -1,6 +1,7 @@
 /* view/info_counts.c - the kinds of things a trace holds, and their names. */
 #include "trace/embedded.h"
 #include "trace/format.h"
+#include "trace/kind_names.h"
 #include "view/info.h"
 
 /* Where a count stands in the model. */
@@ -13,28 +14,28 @@ enum source {
 };
 
 static const struct kind {
-    const char *name;
+    const char *name; /* NULL: the call's own */
     enum source source;
     unsigned index;
 } KINDS[] = {
-    {"malloc", TIDE_FROM_ALLOCS, TIDE_KIND_MALLOC},
-    {"calloc", TIDE_FROM_ALLOCS, TIDE_KIND_CALLOC},
-    {"realloc", TIDE_FROM_ALLOCS, TIDE_KIND_REALLOC},
-    {"reallocarray", TIDE_FROM_ALLOCS, TIDE_KIND_REALLOCARRAY},
-    {"posix_memalign", TIDE_FROM_ALLOCS, TIDE_KIND_POSIX_MEMALIGN},
-    {"aligned_alloc", TIDE_FROM_ALLOCS, TIDE_KIND_ALIGNED_ALLOC},
-    {"memalign", TIDE_FROM_ALLOCS, TIDE_KIND_MEMALIGN},
-    {"valloc", TIDE_FROM_ALLOCS, TIDE_KIND_VALLOC},
-    {"pvalloc", TIDE_FROM_ALLOCS, TIDE_KIND_PVALLOC},
-    {"new", TIDE_FROM_ALLOCS, TIDE_KIND_NEW},
-    {"new[]", TIDE_FROM_ALLOCS, TIDE_KIND_NEW_ARRAY},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_MALLOC},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_CALLOC},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_REALLOC},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_REALLOCARRAY},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_POSIX_MEMALIGN},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_ALIGNED_ALLOC},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_MEMALIGN},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_VALLOC},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_PVALLOC},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_NEW},
+    {NULL, TIDE_FROM_ALLOCS, TIDE_KIND_NEW_ARRAY},
     {"free", TIDE_FROM_FREES, 0},
     {"failed", TIDE_FROM_FAILURES, 0},
-    {"mmap", TIDE_FROM_MAPS, TIDE_MAP_MMAP},
-    {"munmap", TIDE_FROM_MAPS, TIDE_MAP_MUNMAP},
-    {"mremap", TIDE_FROM_MAPS, TIDE_MAP_MREMAP},
-    {"mprotect", TIDE_FROM_MAPS, TIDE_MAP_MPROTECT},
-    {"madvise", TIDE_FROM_MAPS, TIDE_MAP_MADVISE},
+    {NULL, TIDE_FROM_MAPS, TIDE_MAP_MMAP},
+    {NULL, TIDE_FROM_MAPS, TIDE_MAP_MUNMAP},
+    {NULL, TIDE_FROM_MAPS, TIDE_MAP_MREMAP},
+    {NULL, TIDE_FROM_MAPS, TIDE_MAP_MPROTECT},
+    {NULL, TIDE_FROM_MAPS, TIDE_MAP_MADVISE},
     {"thread", TIDE_FROM_EXTRAS, TIDE_EXTRA_THREAD_BEGIN},
     {"region", TIDE_FROM_EXTRAS, TIDE_EXTRA_REGION_BEGIN},
     {"loop", TIDE_FROM_EXTRAS, TIDE_EXTRA_LOOP_BEGIN},
@@ -56,10 +57,10 @@ const char *tide_info_kind(const struct tide_model *model, size_t index,
     switch (kind->source) {
     case TIDE_FROM_ALLOCS:
         *count = model->alloc_kinds[kind->index];
-        break;
+        return tide_alloc_kind_name(kind->index);
     case TIDE_FROM_MAPS:
         *count = model->map_calls[kind->index];
-        break;
+        return tide_map_call_name(kind->index);
     case TIDE_FROM_EXTRAS:
         *count = model->extra_records[kind->index];
         break;

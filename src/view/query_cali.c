@@ -168,9 +168,9 @@ static uint32_t path_node(struct tide_query_view *view, size_t column, uint64_t 
     struct cali *const cali = view->state;
     const uint32_t attribute = attribute_of(view, column, TIDE_VALUE_PATH);
     const uint32_t depth = tide_names_depth(&view->names, path);
-    uint64_t *const todo = calloc(depth + 1, sizeof(*todo));
+    uint64_t *const chain = calloc(depth + 1, sizeof(*chain));
     uint32_t count = 0, node = 0;
-    if (!todo) {
+    if (!chain) {
         view->status = TIDE_ENOMEM;
         return 0;
     }
@@ -180,16 +180,16 @@ static uint32_t path_node(struct tide_query_view *view, size_t column, uint64_t 
             node = *known;
             break;
         }
-        todo[count++] = at;
+        chain[count++] = at;
     }
     while (count-- && !view->status) {
-        const uint32_t text = tide_names_leaf(&view->names, todo[count]);
+        const uint32_t text = tide_names_leaf(&view->names, chain[count]);
         node = add_node(view, attribute, tide_names_string(&view->names, text), node);
-        uint32_t *const known = note_of(view, &cali->paths[column], todo[count]);
+        uint32_t *const known = note_of(view, &cali->paths[column], chain[count]);
         if (known)
             *known = node;
     }
-    free(todo);
+    free(chain);
     return node;
 }
 

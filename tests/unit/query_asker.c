@@ -201,3 +201,33 @@ char *tide_ask(struct tide_builder *const *builders, size_t count, const char *q
 {
     return tide_ask_within(builders, count, query, 0);
 }
+
+/* --- Expected answers ------------------------------------------------------------------ */
+
+static struct tide_builder *built;
+
+int tide_asker_begin(void **state)
+{
+    (void)state;
+    built = tide_asker_trace();
+    return 0;
+}
+
+int tide_asker_end(void **state)
+{
+    (void)state;
+    tide_builder_free(built);
+    return 0;
+}
+
+struct tide_builder *tide_asker_built(void)
+{
+    return built;
+}
+
+void tide_asker_expect(const char *query, const char *answer)
+{
+    char *const text = tide_ask(&built, 1, query);
+    assert_string_equal(text, answer);
+    free(text);
+}

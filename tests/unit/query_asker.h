@@ -35,4 +35,11 @@ char *tide_ask(struct tide_builder *const *builders, size_t count, const char *q
 char *tide_ask_within(struct tide_builder *const *builders, size_t count,
                       const char *query, size_t budget);
 
+/* One such trace for all tests of a program: made, and thrown away. */
+int tide_asker_begin(void **state);
+int tide_asker_end(void **state);
+struct tide_builder *tide_asker_built(void);
+/* Asked of it, QUERY has this answer. */
+void tide_asker_expect(const char *query, const char *answer);
+
 #endif

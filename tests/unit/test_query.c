@@ -11,34 +11,10 @@
 
 #include "query_asker.h"
 
-static struct tide_builder *builder;
-
-static int set_up(void **state)
-{
-    (void)state;
-    builder = tide_asker_trace();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tide_builder_free(builder);
-    return 0;
-}
-
-/* QUERY has this answer. */
-static void expect(const char *query, const char *answer)
-{
-    char *const text = tide_ask(&builder, 1, query);
-    assert_string_equal(text, answer);
-    free(text);
-}
-
 /* The same over the trace twice. */
 static void expect_of_two(const char *query, const char *answer)
 {
-    struct tide_builder *const both[] = {builder, builder};
+    struct tide_builder *const both[] = {tide_asker_built(), tide_asker_built()};
     char *const text = tide_ask(both, 2, query);
     assert_string_equal(text, answer);
     free(text);
@@ -47,174 +23,188 @@ static void expect_of_two(const char *query, const char *answer)
 static void tells_events_in_order(void **state)
 {
     (void)state;
-    expect("SELECT mem.alloc,mem.free,alloc.total_size,mem.active,region FORMAT csv",
-           "mem.alloc,mem.free,alloc.total_size,mem.active,region\n"
-           ",,,0,\n"
-           "x,,100,0,main\n"
-           ",,,100,main\n"
-           ",,,100,main/solve\n"
-           "malloc,,200,100,main/solve\n"
-           ",malloc,-200,300,main/solve\n"
-           "calloc,,300,100,main/solve\n"
-           ",,,400,main/solve\n"
-           ",x,-100,400,main/solve\n"
-           "x,,150,300,main/solve\n"
-           ",,,450,main/solve\n"
-           "new,,8,450,main\n"
-           ",calloc,-300,458,main\n"
-           ",,,158,main\n"
-           "malloc,,64,158,\n"
-           ",malloc,-64,222,\n");
+    tide_asker_expect(
+        "SELECT mem.alloc,mem.free,alloc.total_size,mem.active,region FORMAT csv",
+        "mem.alloc,mem.free,alloc.total_size,mem.active,region\n"
+        ",,,0,\n"
+        "x,,100,0,main\n"
+        ",,,100,main\n"
+        ",,,100,main/solve\n"
+        "malloc,,200,100,main/solve\n"
+        ",malloc,-200,300,main/solve\n"
+        "calloc,,300,100,main/solve\n"
+        ",,,400,main/solve\n"
+        ",x,-100,400,main/solve\n"
+        "x,,150,300,main/solve\n"
+        ",,,450,main/solve\n"
+        "new,,8,450,main\n"
+        ",calloc,-300,458,main\n"
+        ",,,158,main\n"
+        "malloc,,64,158,\n"
+        ",malloc,-64,222,\n");
 }
 
 static void tells_begins_and_ends_of_regions(void **state)
 {
     (void)state;
-    expect("SELECT event.begin#region AS b,event.end#region AS e,event.set#event AS s,"
-           "alloc.region.highwatermark AS high,event,time.offset.ns AS ns "
-           "WHERE NOT alloc.uid FORMAT csv",
-           "b,e,s,high,event,ns\n"
-           "main,,,0,,10000\n"
-           "solve,,,100,,30000\n"
-           ",,0,,,31000\n"
-           ",,1,,0,65000\n"
-           ",solve,,450,1,80000\n"
-           ",main,,458,1,95000\n");
+    tide_asker_expect(
+        "SELECT event.begin#region AS b,event.end#region AS e,event.set#event AS s,"
+        "alloc.region.highwatermark AS high,event,time.offset.ns AS ns "
+        "WHERE NOT alloc.uid FORMAT csv",
+        "b,e,s,high,event,ns\n"
+        "main,,,0,,10000\n"
+        "solve,,,100,,30000\n"
+        ",,0,,,31000\n"
+        ",,1,,0,65000\n"
+        ",solve,,450,1,80000\n"
+        ",main,,458,1,95000\n");
 }
 
 static void tells_blocks_with_their_lives(void **state)
 {
     (void)state;
-    expect("SELECT alloc.uid AS u,mem.alloc AS a,size,usable,region,free.region,"
-           "lifetime,age,live,temporary,peak FROM blocks ORDER BY u FORMAT csv",
-           "u,a,size,usable,region,free.region,lifetime,age,live,temporary,peak\n"
-           "1,x,100,108,main,main/solve,5e-05,5e-05,,,\n"
-           "2,malloc,200,208,main/solve,main/solve,1e-06,1e-06,,true,\n"
-           "3,calloc,300,308,main/solve,main,4.5e-05,4.5e-05,,,true\n"
-           "4,x,150,160,main/solve,,,0.00093,true,,true\n"
-           "5,new,8,16,main,,,0.000915,true,,true\n"
-           "6,malloc,64,72,,,4e-06,4e-06,,true,\n");
+    tide_asker_expect(
+        "SELECT alloc.uid AS u,mem.alloc AS a,size,usable,region,free.region,"
+        "lifetime,age,live,temporary,peak FROM blocks ORDER BY u FORMAT csv",
+        "u,a,size,usable,region,free.region,lifetime,age,live,temporary,peak\n"
+        "1,x,100,108,main,main/solve,5e-05,5e-05,,,\n"
+        "2,malloc,200,208,main/solve,main/solve,1e-06,1e-06,,true,\n"
+        "3,calloc,300,308,main/solve,main,4.5e-05,4.5e-05,,,true\n"
+        "4,x,150,160,main/solve,,,0.00093,true,,true\n"
+        "5,new,8,16,main,,,0.000915,true,,true\n"
+        "6,malloc,64,72,,,4e-06,4e-06,,true,\n");
 }
 
 static void tells_snapshots_peak_and_end(void **state)
 {
     (void)state;
-    expect("SELECT snapshot,count(),sum(size) FROM snapshots GROUP BY snapshot",
-           "snapshot   count sum#size \n"
-           "half           2      450 \n"
-           "peak           3      458 \n"
-           "end of run     2      158 \n");
+    tide_asker_expect(
+        "SELECT snapshot,count(),sum(size) FROM snapshots GROUP BY snapshot",
+        "snapshot   count sum#size \n"
+        "half           2      450 \n"
+        "peak           3      458 \n"
+        "end of run     2      158 \n");
 }
 
 static void tells_visits_to_regions(void **state)
 {
     (void)state;
-    expect("SELECT region,time.offset.ns AS ns,allocs,allocated,frees,freed,growth,"
-           "mem.active,alloc.region.highwatermark AS high FROM regions FORMAT csv",
-           "region,ns,allocs,allocated,frees,freed,growth,mem.active,high\n"
-           "main/solve,30000,3,650,2,300,350,100,450\n"
-           "main,10000,5,758,3,600,158,0,458\n");
+    tide_asker_expect(
+        "SELECT region,time.offset.ns AS ns,allocs,allocated,frees,freed,growth,"
+        "mem.active,alloc.region.highwatermark AS high FROM regions FORMAT csv",
+        "region,ns,allocs,allocated,frees,freed,growth,mem.active,high\n"
+        "main/solve,30000,3,650,2,300,350,100,450\n"
+        "main,10000,5,758,3,600,158,0,458\n");
 }
 
 static void tells_stretches_of_time(void **state)
 {
     (void)state;
-    expect("SELECT count(),max(mem.peak),min(mem.active),max(blocks) FROM timeline "
-           "FORMAT csv",
-           "count,max#mem.peak,min#mem.active,max#blocks\n240,458,0,3\n");
+    tide_asker_expect(
+        "SELECT count(),max(mem.peak),min(mem.active),max(blocks) FROM timeline "
+        "FORMAT csv",
+        "count,max#mem.peak,min#mem.active,max#blocks\n240,458,0,3\n");
 }
 
 static void groups_like_the_tutorial(void **state)
 {
     (void)state;
-    expect("SELECT function,count() GROUP BY function WHERE mem.alloc FORMAT tree",
-           "Path      count \n"
-           "main          2 \n"
-           "  solve       3 \n"
-           "(outside)     1 \n");
-    expect("SELECT mem.alloc,count() GROUP BY mem.alloc WHERE mem.alloc FORMAT table",
-           "mem.alloc count \n"
-           "x             2 \n"
-           "malloc        2 \n"
-           "calloc        1 \n"
-           "new           1 \n");
-    expect("SELECT mem.alloc,alloc.total_size,count() "
-           "GROUP BY mem.alloc,alloc.total_size WHERE mem.alloc "
-           "ORDER BY alloc.total_size DESC LIMIT 2 FORMAT table",
-           "mem.alloc alloc.total_size count \n"
-           "calloc                 300     1 \n"
-           "malloc                 200     1 \n");
+    tide_asker_expect(
+        "SELECT function,count() GROUP BY function WHERE mem.alloc FORMAT tree",
+        "Path      count \n"
+        "main          2 \n"
+        "  solve       3 \n"
+        "(outside)     1 \n");
+    tide_asker_expect(
+        "SELECT mem.alloc,count() GROUP BY mem.alloc WHERE mem.alloc FORMAT table",
+        "mem.alloc count \n"
+        "x             2 \n"
+        "malloc        2 \n"
+        "calloc        1 \n"
+        "new           1 \n");
+    tide_asker_expect("SELECT mem.alloc,alloc.total_size,count() "
+                      "GROUP BY mem.alloc,alloc.total_size WHERE mem.alloc "
+                      "ORDER BY alloc.total_size DESC LIMIT 2 FORMAT table",
+                      "mem.alloc alloc.total_size count \n"
+                      "calloc                 300     1 \n"
+                      "malloc                 200     1 \n");
 }
 
 /* Sizes of births: 100 200 300 150 8 64. */
 static void sums_up(void **state)
 {
     (void)state;
-    expect("SELECT count(),sum(size),min(size),max(size),avg(size),median(size),"
-           "percentile(size,90),count(DISTINCT kind),count(label),any(mem.alloc) "
-           "WHERE mem.alloc FORMAT csv",
-           "count,sum#size,min#size,max#size,avg#size,median#size,p90#size,"
-           "count_distinct#kind,count#label,any#mem.alloc\n"
-           "6,822,8,300,137,100,300,4,2,x\n");
+    tide_asker_expect(
+        "SELECT count(),sum(size),min(size),max(size),avg(size),median(size),"
+        "percentile(size,90),count(DISTINCT kind),count(label),any(mem.alloc) "
+        "WHERE mem.alloc FORMAT csv",
+        "count,sum#size,min#size,max#size,avg#size,median#size,p90#size,"
+        "count_distinct#kind,count#label,any#mem.alloc\n"
+        "6,822,8,300,137,100,300,4,2,x\n");
     /* mean 137, squares of differences 37^2 + 63^2 + 163^2 + 13^2 + 129^2 + 73^2 = 54046 */
-    expect("SELECT variance(size),scale(size,0.5),scale_count(3),ratio(size,usable),"
-           "ratio(size,usable,870),histogram(size) WHERE mem.alloc FORMAT expand",
-           "variance#size=9007.666667,scale#size=411.000000,scount=18.000000,"
-           "ratio#size/usable=0.942661,ratio#size/usable=820.114679,"
-           "histogram#size=8:1 64:2 128:2 256:1\n");
-    expect("SELECT stddev(alloc.total_size) AS s,sum(alloc.total_size) AS t,"
-           "min(alloc.total_size) AS m FORMAT expand",
-           "s=175.573233,t=158,m=-300\n");
+    tide_asker_expect(
+        "SELECT variance(size),scale(size,0.5),scale_count(3),ratio(size,usable),"
+        "ratio(size,usable,870),histogram(size) WHERE mem.alloc FORMAT expand",
+        "variance#size=9007.666667,scale#size=411.000000,scount=18.000000,"
+        "ratio#size/usable=0.942661,ratio#size/usable=820.114679,"
+        "histogram#size=8:1 64:2 128:2 256:1\n");
+    tide_asker_expect("SELECT stddev(alloc.total_size) AS s,sum(alloc.total_size) AS t,"
+                      "min(alloc.total_size) AS m FORMAT expand",
+                      "s=175.573233,t=158,m=-300\n");
 }
 
 static void says_percentages_of_all(void **state)
 {
     (void)state;
-    expect("SELECT kind,percent_total(size) AS p GROUP BY kind WHERE mem.alloc "
-           "FORMAT expand",
-           "kind=malloc,p=44.282238\n" /* 364 of 822 */
-           "kind=calloc,p=36.496350\n"
-           "kind=realloc,p=18.248175\n"
-           "kind=new,p=0.973236\n");
+    tide_asker_expect(
+        "SELECT kind,percent_total(size) AS p GROUP BY kind WHERE mem.alloc "
+        "FORMAT expand",
+        "kind=malloc,p=44.282238\n" /* 364 of 822 */
+        "kind=calloc,p=36.496350\n"
+        "kind=realloc,p=18.248175\n"
+        "kind=new,p=0.973236\n");
 }
 
 static void adds_to_the_regions_around(void **state)
 {
     (void)state;
-    expect("SELECT region,count(),inclusive_count(),inclusive_sum(size),"
-           "inclusive_max(size),inclusive_min(size),inclusive_scale(size,2),"
-           "inclusive_ratio(size,usable),inclusive_percent_total(size) GROUP BY region "
-           "WHERE mem.alloc FORMAT expand",
-           "region=main,count=2,icount=5,inclusive#size=758,imax#size=300,imin#size=8,"
-           "iscale#size=1516.000000,iratio#size/usable=0.947500,"
-           "ipercent_total#size=92.214112\n"
-           "region=main/solve,count=3,icount=3,inclusive#size=650,imax#size=300,"
-           "imin#size=150,iscale#size=1300.000000,iratio#size/usable=0.961538,"
-           "ipercent_total#size=79.075426\n"
-           "count=1,icount=1,inclusive#size=64,imax#size=64,imin#size=64,"
-           "iscale#size=128.000000,iratio#size/usable=0.888889,"
-           "ipercent_total#size=7.785888\n");
-    expect("SELECT region,count(),inclusive_sum(size) GROUP BY region "
-           "WHERE mem.alloc,region=solve FORMAT tree",
-           "Path    count inclusive#size \n"
-           "main                     650 \n"
-           "  solve     3            650 \n");
+    tide_asker_expect(
+        "SELECT region,count(),inclusive_count(),inclusive_sum(size),"
+        "inclusive_max(size),inclusive_min(size),inclusive_scale(size,2),"
+        "inclusive_ratio(size,usable),inclusive_percent_total(size) GROUP BY region "
+        "WHERE mem.alloc FORMAT expand",
+        "region=main,count=2,icount=5,inclusive#size=758,imax#size=300,imin#size=8,"
+        "iscale#size=1516.000000,iratio#size/usable=0.947500,"
+        "ipercent_total#size=92.214112\n"
+        "region=main/solve,count=3,icount=3,inclusive#size=650,imax#size=300,"
+        "imin#size=150,iscale#size=1300.000000,iratio#size/usable=0.961538,"
+        "ipercent_total#size=79.075426\n"
+        "count=1,icount=1,inclusive#size=64,imax#size=64,imin#size=64,"
+        "iscale#size=128.000000,iratio#size/usable=0.888889,"
+        "ipercent_total#size=7.785888\n");
+    tide_asker_expect("SELECT region,count(),inclusive_sum(size) GROUP BY region "
+                      "WHERE mem.alloc,region=solve FORMAT tree",
+                      "Path    count inclusive#size \n"
+                      "main                     650 \n"
+                      "  solve     3            650 \n");
 }
 
 static void computes_with_let(void **state)
 {
     (void)state;
-    expect("LET bin = truncate(size,100), twice = size * 2 + 1, "
-           "q = ratio(size,usable), s = scale(size,0.5), f = first(label,kind), "
-           "t = sum(size,usable), l = leaf(), big = size IF size > 150 "
-           "SELECT bin,twice,q,s,f,t,l,big WHERE mem.alloc LIMIT 3 FORMAT csv",
-           "bin,twice,q,s,f,t,l,big\n"
-           "100,201,0.9259259259259259,50,x,208,main,\n"
-           "200,401,0.9615384615384616,100,malloc,408,solve,200\n"
-           "300,601,0.974025974025974,150,calloc,608,solve,300\n");
-    expect("LET a = (size - 100) * 2, b = a / 4 SELECT a,b WHERE alloc.uid = 3, "
-           "mem.alloc FORMAT csv",
-           "a,b\n400,100\n");
+    tide_asker_expect(
+        "LET bin = truncate(size,100), twice = size * 2 + 1, "
+        "q = ratio(size,usable), s = scale(size,0.5), f = first(label,kind), "
+        "t = sum(size,usable), l = leaf(), big = size IF size > 150 "
+        "SELECT bin,twice,q,s,f,t,l,big WHERE mem.alloc LIMIT 3 FORMAT csv",
+        "bin,twice,q,s,f,t,l,big\n"
+        "100,201,0.9259259259259259,50,x,208,main,\n"
+        "200,401,0.9615384615384616,100,malloc,408,solve,200\n"
+        "300,601,0.974025974025974,150,calloc,608,solve,300\n");
+    tide_asker_expect(
+        "LET a = (size - 100) * 2, b = a / 4 SELECT a,b WHERE alloc.uid = 3, "
+        "mem.alloc FORMAT csv",
+        "a,b\n400,100\n");
 }
 
 /* WHERE, and the blocks that pass. */
@@ -280,31 +270,34 @@ static void chooses_rows(void **state)
                 answer[length] = *at;
                 answer[length + 1] = '\n';
             }
-        expect(query, answer);
+        tide_asker_expect(query, answer);
     }
 }
 
 static void orders_as_sql_does(void **state)
 {
     (void)state;
-    expect("SELECT kind,size FROM blocks ORDER BY kind DESC,size FORMAT csv",
-           "kind,size\nrealloc,150\nnew,8\nmalloc,64\nmalloc,100\nmalloc,200\n"
-           "calloc,300\n");
-    expect("SELECT kind AS k,count() AS n GROUP BY kind FROM blocks "
-           "HAVING n >= 1 AND sum(size) > 10 ORDER BY n DESC,k LIMIT 2 OFFSET 1 "
-           "FORMAT csv",
-           "k,n\ncalloc,1\nrealloc,1\n");
-    expect("SELECT DISTINCT kind FROM blocks ORDER BY kind FORMAT csv",
-           "kind\ncalloc\nmalloc\nnew\nrealloc\n");
+    tide_asker_expect(
+        "SELECT kind,size FROM blocks ORDER BY kind DESC,size FORMAT csv",
+        "kind,size\nrealloc,150\nnew,8\nmalloc,64\nmalloc,100\nmalloc,200\n"
+        "calloc,300\n");
+    tide_asker_expect(
+        "SELECT kind AS k,count() AS n GROUP BY kind FROM blocks "
+        "HAVING n >= 1 AND sum(size) > 10 ORDER BY n DESC,k LIMIT 2 OFFSET 1 "
+        "FORMAT csv",
+        "k,n\ncalloc,1\nrealloc,1\n");
+    tide_asker_expect("SELECT DISTINCT kind FROM blocks ORDER BY kind FORMAT csv",
+                      "kind\ncalloc\nmalloc\nnew\nrealloc\n");
 }
 
 static void answers_when_there_is_nothing(void **state)
 {
     (void)state;
-    expect("SELECT count(),sum(size) WHERE size > 1G FORMAT csv",
-           "count,sum#size\n0,\n");
-    expect("SELECT kind,count() GROUP BY kind WHERE size > 1G", "kind count \n");
-    expect("SELECT size WHERE size > 1G FORMAT json", "[\n]\n");
+    tide_asker_expect("SELECT count(),sum(size) WHERE size > 1G FORMAT csv",
+                      "count,sum#size\n0,\n");
+    tide_asker_expect("SELECT kind,count() GROUP BY kind WHERE size > 1G",
+                      "kind count \n");
+    tide_asker_expect("SELECT size WHERE size > 1G FORMAT json", "[\n]\n");
 }
 
 static void puts_traces_together(void **state)
@@ -334,17 +327,19 @@ static void puts_traces_together(void **state)
 static void says_overflow(void **state)
 {
     (void)state;
-    expect("LET huge = alloc.address * 40000000000000 SELECT sum(huge) WHERE mem.alloc "
-           "FORMAT csv",
-           "sum#huge\n\noverflows: 1\n");
-    expect("LET huge = alloc.address * 40000000000000000 SELECT count(huge) "
-           "WHERE alloc.uid = 1 FORMAT csv",
-           "count#huge\n0\noverflows: 2\n");
+    tide_asker_expect(
+        "LET huge = alloc.address * 40000000000000 SELECT sum(huge) WHERE mem.alloc "
+        "FORMAT csv",
+        "sum#huge\n\noverflows: 1\n");
+    tide_asker_expect("LET huge = alloc.address * 40000000000000000 SELECT count(huge) "
+                      "WHERE alloc.uid = 1 FORMAT csv",
+                      "count#huge\n0\noverflows: 2\n");
 }
 
 static void refuses_too_much_memory(void **state)
 {
     (void)state;
+    struct tide_builder *const builder = tide_asker_built();
     char *const text = tide_ask_within(
         &builder, 1, "SELECT alloc.uid,count() GROUP BY alloc.uid", 1000);
     assert_string_equal(text, "status 9, refused\n");
@@ -372,5 +367,5 @@ int main(void)
         cmocka_unit_test(says_overflow),
         cmocka_unit_test(refuses_too_much_memory),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, tide_asker_begin, tide_asker_end);
 }
