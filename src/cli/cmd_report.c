@@ -122,7 +122,7 @@ static void add_told(struct tide_page *page, const struct tide_model *model,
 {
     const size_t before = page->out->length;
     if (shape == TIDE_SHAPE_REGIONS)
-        tide_view_visits(page, told);
+        tide_view_visits(page, told, limit);
     else if (shape == TIDE_SHAPE_LABELS)
         tide_view_label_sizes(page, told, limit);
     else if (shape == TIDE_SHAPE_TIMEMORY)

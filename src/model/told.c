@@ -247,7 +247,9 @@ static enum tide_status finish(struct tide_told_walk *walk)
         row->name = name ? name : "[unnamed]";
     }
     for (size_t i = told->region_count; i-- > 1;) {
-        const struct tide_told_region *const row = &told->regions[i];
+        struct tide_told_region *const row = &told->regions[i];
+        row->next = told->regions[row->around].inside;
+        told->regions[row->around].inside = (uint32_t)i;
         if (!row->around)
             continue;
         told->regions[row->around].inclusive_calls += row->inclusive_calls;

@@ -30,8 +30,9 @@ double tide_spread_deviation(const struct tide_spread *spread);
 
 /* A region, by its path.  Row 0 is what is in no region. */
 struct tide_told_region {
-    uint32_t around; /* row; 0: none */
-    uint32_t depth;  /* 1: outermost */
+    uint32_t around;       /* row; 0: none */
+    uint32_t inside, next; /* rows: the first in it, the next beside it; 0: none */
+    uint32_t depth;        /* 1: outermost */
     const char *name;
     bool loop, phase;
     uint64_t visits;

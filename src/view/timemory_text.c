@@ -67,13 +67,26 @@ static void begin_label(struct table *table, struct line *line, const char *name
     tide_name_safe(&line->label, name, table->style);
 }
 
+/* The first call of REGION, or of one after it. */
+static size_t first_call(const struct tide_told *told, uint32_t region)
+{
+    size_t from = 0, to = told->call_count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (told->calls[middle].region < region)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 static void put_calls(struct table *table, const struct tide_told *told,
                       uint32_t region)
 {
-    for (size_t i = 0; i < told->call_count; i++) {
+    for (size_t i = first_call(told, region);
+         i < told->call_count && told->calls[i].region == region; i++) {
         const struct tide_told_call *const call = &told->calls[i];
-        if (call->region != region)
-            continue;
         const struct tide_spread *const sizes = &call->sizes;
         struct line line = {
             .count = sizes->count,
@@ -102,9 +115,8 @@ static void put_region(struct table *table, const struct tide_told *told,
         tide_text_release(&line.label);
     }
     put_calls(table, told, region);
-    for (uint32_t i = region + 1; i < told->region_count; i++)
-        if (told->regions[i].around == region)
-            put_region(table, told, i);
+    for (uint32_t i = told->regions[region].inside; i; i = told->regions[i].next)
+        put_region(table, told, i);
 }
 
 static void put_head(const struct table *table)

@@ -104,26 +104,30 @@ static void add_visit(struct tide_page *page, const struct tide_told_region *row
     add_iterations(page, row);
 }
 
-/* The regions inside AROUND, in the order in which they first came. */
-static void add_inside(struct tide_page *page, const struct tide_told *told,
-                       uint32_t around)
+/* The regions inside AROUND, in the order in which they first came: LIMIT of them (0: all),
+ * beside the SHOWN ones.  Returns how many there are now, shown or not. */
+static size_t add_inside(struct tide_page *page, const struct tide_told *told,
+                         uint32_t around, size_t limit, size_t shown)
 {
-    for (uint32_t i = 1; i < told->region_count; i++) {
-        if (told->regions[i].around != around)
-            continue;
-        if (told->regions[i].visits)
+    for (uint32_t i = told->regions[around].inside; i; i = told->regions[i].next) {
+        if (told->regions[i].visits && (!limit || shown < limit))
             add_visit(page, &told->regions[i]);
-        add_inside(page, told, i);
+        shown += told->regions[i].visits > 0;
+        shown = add_inside(page, told, i, limit, shown);
     }
+    return shown;
 }
 
-void tide_view_visits(struct tide_page *page, const struct tide_told *told)
+void tide_view_visits(struct tide_page *page, const struct tide_told *told,
+                      size_t limit)
 {
     if (told->region_count < 2)
         return;
     tide_page_heading(page, "Visits", "live bytes of the heap, as asked for");
     add_visits_head(page);
-    add_inside(page, told, 0);
+    const size_t count = add_inside(page, told, 0, limit, 0);
+    if (limit && limit < count)
+        tide_page_more(page, count - limit, "region");
 }
 
 /* --- Labels --------------------------------------------------------------------------- */

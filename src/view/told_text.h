@@ -11,8 +11,10 @@
 #include "view/json.h"
 #include "view/line.h"
 
-/* Visits of regions, and iterations of loops; nothing when there are none. */
-void tide_view_visits(struct tide_page *page, const struct tide_told *told);
+/* Visits of regions, and iterations of loops: at most LIMIT regions (0: all); nothing
+ * when there are none. */
+void tide_view_visits(struct tide_page *page, const struct tide_told *told,
+                      size_t limit);
 /* How often a label was given, by size: at most LIMIT rows (0: all). */
 void tide_view_label_sizes(struct tide_page *page, const struct tide_told *told,
                            size_t limit);

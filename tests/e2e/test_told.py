@@ -51,6 +51,16 @@ class Told(tide.Case):
         self.assertEqual(cycle["inclusive_bytes"], 5500 + 5000 + 250)
         self.assertEqual(end["delta_bytes"], -1000)
 
+    def test_no_more_visits_than_asked_for(self):
+        visits = self.text("--regions", "-n", "2").split("Visits")[1]
+        self.assertIn("2 more regions", visits)
+        self.assertIn("setup", visits)
+        self.assertIn("cycle (loop)", visits)
+        self.assertNotIn("work", visits)
+        everything = self.text("--regions", "-n", "0").split("Visits")[1]
+        self.assertNotIn("more region", everything)
+        self.assertIn("work", everything)
+
     def test_iterations(self):
         [loop] = [row for row in self.run_of.report("--regions")["visits"]
                   if row["kind"] == "loop"]
