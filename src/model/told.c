@@ -259,7 +259,7 @@ static enum tide_status finish(struct tide_told_walk *walk)
         qsort(told->labels, told->label_count, sizeof(*told->labels), by_blocks);
     if (told->call_count)
         qsort(told->calls, told->call_count, sizeof(*told->calls), by_region);
-    return TIDE_OK;
+    return tide_told_sort_pieces(told);
 }
 
 static const char *name_in_trace(const void *trace, uint32_t process, uint64_t id)

@@ -241,6 +241,28 @@ enum tide_status tide_told_pool_mark(struct tide_told_walk *walk,
     }
 }
 
+enum tide_status tide_told_sort_pieces(struct tide_told *told)
+{
+    struct tide_told_piece *const sorted =
+        calloc(told->piece_count + 1, sizeof(*sorted));
+    size_t *const places = calloc(told->pool_count + 1, sizeof(*places));
+    if (!sorted || !places) {
+        free(sorted);
+        free(places);
+        return TIDE_ENOMEM;
+    }
+    for (size_t i = 0; i < told->piece_count; i++)
+        places[told->pieces[i].pool + 1]++;
+    for (size_t i = 0; i < told->pool_count; i++)
+        places[i + 1] += places[i];
+    for (size_t i = 0; i < told->piece_count; i++)
+        sorted[places[told->pieces[i].pool]++] = told->pieces[i];
+    free(places);
+    free(told->pieces);
+    told->pieces = sorted;
+    return TIDE_OK;
+}
+
 void tide_told_pools_release(struct tide_told_walk *walk)
 {
     for (size_t i = 0; i < walk->givens_of.count && walk->givens; i++)

@@ -89,6 +89,8 @@ void tide_told_holder_dies(struct tide_told_walk *walk, uint32_t process,
                            uint64_t address);
 enum tide_status tide_told_pool_mark(struct tide_told_walk *walk,
                                      const struct tide_event *event);
+/* Pieces of one pool side by side, as they came. */
+enum tide_status tide_told_sort_pieces(struct tide_told *told);
 /* Give back what the pools took. */
 void tide_told_pools_release(struct tide_told_walk *walk);
 

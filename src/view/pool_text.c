@@ -86,16 +86,15 @@ void tide_view_pools(struct tide_page *page, const struct tide_model *model,
         tide_page_add_right(page, TIDE_INK_DIM, BYTES[i], TIDE_POOL_BYTES);
     tide_page_add(page, TIDE_INK_DIM, "  pool");
     tide_page_end(page);
-    for (uint32_t i = 0; i < told->pool_count; i++) {
+    for (uint32_t i = 0, k = 0; i < told->pool_count; i++) {
         const struct tide_told_pool *const pool = &told->pools[i];
         const uint64_t counts[] = {pool->calls, pool->free_calls};
         const uint64_t bytes[] = {pool->bytes, pool->live_bytes, pool->peak_bytes};
         add_numbers(page, counts, bytes);
         tide_page_name(page, TIDE_INK_BOLD, pool->name, tide_page_left(page));
         tide_page_end(page);
-        for (size_t k = 0; k < told->piece_count; k++)
-            if (told->pieces[k].pool == i)
-                add_piece(page, model, &told->pieces[k]);
+        for (; k < told->piece_count && told->pieces[k].pool == i; k++)
+            add_piece(page, model, &told->pieces[k]);
     }
 }
 
@@ -120,7 +119,7 @@ void tide_json_pools(struct tide_json *json, const struct tide_model *model,
                      const struct tide_told *told)
 {
     tide_json_open(json, "pools", '[');
-    for (uint32_t i = 0; i < told->pool_count; i++) {
+    for (uint32_t i = 0, k = 0; i < told->pool_count; i++) {
         const struct tide_told_pool *const pool = &told->pools[i];
         tide_json_open(json, NULL, '{');
         tide_json_string(json, "pool", pool->name);
@@ -132,9 +131,8 @@ void tide_json_pools(struct tide_json *json, const struct tide_model *model,
         tide_json_uint(json, "peak_bytes", pool->peak_bytes);
         tide_json_uint(json, "unmatched_frees", pool->unmatched_frees);
         tide_json_open(json, "parts", '[');
-        for (size_t k = 0; k < told->piece_count; k++)
-            if (told->pieces[k].pool == i)
-                add_piece_json(json, model, &told->pieces[k]);
+        for (; k < told->piece_count && told->pieces[k].pool == i; k++)
+            add_piece_json(json, model, &told->pieces[k]);
         tide_json_close(json);
         tide_json_close(json);
     }

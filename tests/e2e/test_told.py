@@ -148,15 +148,16 @@ class Pools(tide.Case):
         nodes, handed = report["pools"]
         parts = nodes.pop("parts")
         self.assertEqual(nodes, {
-            "pool": "nodes", "calls": 102, "bytes": 5560, "free_calls": 40,
-            "live_blocks": 62, "live_bytes": 3560, "peak_bytes": 5000,
+            "pool": "nodes", "calls": 103, "bytes": 5570, "free_calls": 40,
+            "live_blocks": 63, "live_bytes": 3570, "peak_bytes": 5000,
             "unmatched_frees": 0})
         self.assertEqual(
             [(row["label"], row["calls"], row["live_bytes"], row["held"],
               row["holder_label"], row["holder_bytes"]) for row in parts],
             [("node", 100, 3000, True, "arena", 10000),
              ("wide", 1, 60, True, "arena", 10000),
-             (None, 1, 500, False, None, 0)])
+             (None, 1, 500, False, None, 0),
+             ("late", 1, 10, False, None, 0)])
         [part] = handed["parts"]
         self.assertEqual((handed["calls"], handed["free_calls"], handed["live_bytes"],
                           handed["peak_bytes"], handed["unmatched_frees"]),

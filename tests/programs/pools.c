@@ -45,6 +45,7 @@ int main(void)
         tide_pool_alloc("handed", nameless + i, 1, NULL);
     if (pthread_create(&thread, NULL, give_back, NULL) == 0)
         pthread_join(thread, NULL);
+    tide_pool_alloc("nodes", fixed + 500, 10, "late"); /* after another pool */
     free(arena);
     return 0;
 }
