@@ -195,7 +195,7 @@ static void measure(struct tree *tree, int most)
             tree->path_width = width;
     }
     if (tree->path_width > most)
-        tree->path_width = most;
+        tree->path_width = most < TIDE_QUERY_LEAST ? TIDE_QUERY_LEAST : most;
     tree->widths = tide_query_widths(tree->view, most);
 }
 

@@ -92,6 +92,11 @@ static void tree_cuts_what_is_too_deep(void **state)
         "Path c~~t \n"
         "main    1 \n"
         "  ~~    2 \n");
+    tide_asker_expect(/* no column is narrower than that */
+                      "SELECT count() GROUP BY region WHERE label FORMAT tree(column-width=1)",
+                      "Path c~~t \n"
+                      "main    1 \n"
+                      "  ~~    2 \n");
 }
 
 static void markdown_marks_numbers(void **state)
