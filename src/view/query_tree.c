@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/grow.h"
+#include "model/pairs.h"
 #include "view/query_columns.h"
 #include "view/query_view.h"
 #include "view/utf8.h"
@@ -24,6 +25,7 @@ struct tree {
     struct tide_query_view *view;
     struct branch *branches; /* owned; 0 is the root */
     size_t count, capacity;
+    struct tide_pairs known;          /* parent and text of each branch but the root */
     size_t *next_row;                 /* owned, per row: + 1 */
     size_t path_cells[8], path_count; /* that make the path */
     int *widths;                      /* owned */
@@ -33,17 +35,20 @@ struct tree {
 /* The child of PARENT for TEXT, new or known. */
 static size_t child_of(struct tree *tree, size_t parent, uint32_t text)
 {
-    struct branch *const list = tree->branches;
-    for (size_t at = list[parent].first_child; at; at = list[at].next)
-        if (list[at].text == text)
-            return at;
-    struct branch *const grown =
-        tide_grown(tree->branches, &tree->capacity, tree->count + 1, sizeof(*grown));
+    uint32_t number;
+    const enum tide_status status =
+        tide_pairs_find(&tree->known, (struct tide_pair){parent, text}, &number);
+    struct branch *const grown = status
+                                     ? NULL
+                                     : tide_grown(tree->branches, &tree->capacity,
+                                                  (size_t)number + 2, sizeof(*grown));
     if (!grown) {
         tree->view->status = TIDE_ENOMEM;
         return parent;
     }
     tree->branches = grown;
+    if ((size_t)number + 1 < tree->count)
+        return (size_t)number + 1;
     grown[tree->count] = (struct branch){
         .text = text, .level = parent ? grown[parent].level + 1 : 0, .parent = parent};
     if (grown[parent].last_child)
@@ -242,6 +247,7 @@ static void tree_end(struct tide_query_view *view)
         tide_text_add(out, "\n");
         add_branches(&tree);
     }
+    tide_pairs_release(&tree.known);
     free(tree.branches);
     free(tree.next_row);
     free(tree.widths);
