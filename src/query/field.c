@@ -285,12 +285,15 @@ static struct tide_value level_value(const struct tide_record *record,
     return tide_value_uint(active ? record->active : record->high_water);
 }
 
-/* MPI's rank, or the number of the trace. */
+/* MPI's rank, or the number of the trace.  A stretch is of no process, and there may be
+ * none in what is left of a trace. */
 static uint64_t rank_of(const struct tide_walk *walk, const struct tide_record *record)
 {
+    if (record->stretch)
+        return walk->rank;
     const struct tide_process *const process =
         &walk->model.trace->processes[record->process];
-    return process->ranked && !record->stretch ? process->rank : walk->rank;
+    return process->ranked ? process->rank : walk->rank;
 }
 
 struct tide_value tide_field_iteration(struct tide_walk *walk,

@@ -326,6 +326,22 @@ class Commands(tide.Case):
         self.assertIn("lifetime", text)
         self.assertLess(max(map(len, text.splitlines())), 130)
 
+    def test_what_is_left_of_a_trace_is_answered(self):
+        """Wherever the damage begins: before the processes, too."""
+        with open(os.path.join(tide.SOURCE, "tests/golden/v1/all_calls.tide"), "rb") as file:
+            whole = file.read()
+        trace = os.path.join(tempfile.mkdtemp(), "t.tide")
+        without = 0
+        for at in range(64, len(whole), 24):
+            with open(trace, "wb") as file:
+                file.write(bytes(byte ^ (255 if i >= at and i % 50 == 0 else 0)
+                                 for i, byte in enumerate(whole)))
+            without += not tide.info(trace)["processes"]
+            found = json.loads(query("--json", trace,
+                                     "SELECT rank,time FROM timeline"))
+            self.assertIn("rows", found)
+        self.assertGreater(without, 0)
+
     def test_explain_does_nothing(self):
         self.assertIn("by mem.alloc", query("--explain", "/nowhere.tide", LABELS))
 
