@@ -55,6 +55,9 @@ struct tide_subject {
     uint32_t function; /* in the paths */
     uint32_t space;    /* enum tide_space */
     uint32_t stacks;
+    /* It has no name, and several callers: it may be a layer over malloc, and what
+     * becomes of its blocks a matter of theirs. */
+    bool may_be_layer;
     uint64_t calls, bytes, freed_calls;
     uint64_t temporary_calls, temporary_bytes;
     uint64_t foreign_calls, foreign_bytes;

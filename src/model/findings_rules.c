@@ -89,8 +89,10 @@ static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
 static bool is_lost(const struct case_file *file)
 {
     const struct tide_subject *const subject = file->subject;
-    return file->subjects->tidy || subject->freed_calls >= subject->calls / 2 ||
-           file->model->duration_s >= 60;
+    if (file->model->duration_s >= 60)
+        return true;
+    return !subject->may_be_layer &&
+           (file->subjects->tidy || subject->freed_calls >= subject->calls / 2);
 }
 
 static bool find_leak_growing(const struct case_file *file)

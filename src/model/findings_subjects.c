@@ -37,7 +37,7 @@ static bool ended_well(const struct tide_model *model)
 
 /* Many programs end without freeing what they hold, and are right: then what is live was
  * not lost.  That one of a few functions keeps something in a program that frees all else
- * is another thing. */
+ * is another thing.  How many keep something behind a layer is not known. */
 static bool is_tidy(const struct tide_subjects *subjects)
 {
     size_t makers = 0, keepers = 0;
@@ -46,6 +46,8 @@ static bool is_tidy(const struct tide_subjects *subjects)
             continue;
         makers++;
         keepers += subjects->list[i].left.blocks > 0;
+        if (subjects->list[i].left.blocks > 0 && subjects->list[i].may_be_layer)
+            return false;
     }
     return keepers <= TIDE_KEEPERS_FEW || keepers <= makers / TIDE_KEEPERS_PARTS;
 }
@@ -180,6 +182,8 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     struct tide_subject *const subject = &gathering->subjects->list[number];
     gathering->subjects->of_site[index] = number;
     add_sums(subject, site);
+    subject->may_be_layer =
+        subject->stacks > 1 && !paths->functions[subject->function].resolved;
     add_moves(subject, site);
     if (blame.grows) {
         subject->step_calls += site->calls;

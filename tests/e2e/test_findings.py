@@ -71,6 +71,17 @@ class Findings(tide.Case):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 self.assertEqual(self.findings_of(name, folder)[1], [])
 
+    def test_a_nameless_layer_over_malloc_leaks_nothing(self):
+        """What it frees for one caller says nothing of what another keeps."""
+        with tempfile.TemporaryDirectory() as folder:
+            stripped = os.path.join(folder, "stripped")
+            subprocess.run(["strip", "-o", stripped, tide.program("clean_layer")],
+                           check=True)
+            ran = tide.Recorded([stripped], folder=folder)
+            result = ran.report("--leaks", "--flat")
+            self.assertTrue(result["rows"][0]["function"].startswith("stripped+0x"))
+            self.assertEqual(result["findings"], [])
+
     def test_the_report_ends_with_them(self):
         with tempfile.TemporaryDirectory() as folder:
             text = text_of("report", self.record("planted_churn", folder).trace)[1]
