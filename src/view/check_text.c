@@ -49,12 +49,22 @@ void tide_check_title(struct tide_text *out, const struct tide_verdict *check)
         tide_text_add(out, check->function);
 }
 
+/* UNITS, unless what is too much would read like what is allowed: "5.91 KiB, at most
+ * 5.91 KiB". */
+static enum tide_units telling(const struct tide_verdict *check, enum tide_units units)
+{
+    const struct tide_number measured = tide_number_bytes(check->measured, units);
+    const struct tide_number limit = tide_number_bytes(check->limit, units);
+    return check->passed || strcmp(measured.text, limit.text) != 0 ? units
+                                                                   : TIDE_UNITS_BYTES;
+}
+
 static void add_value(struct tide_text *out, const struct tide_verdict *check,
                       uint64_t value, enum tide_units units)
 {
     const char *const noun = words_of(check)->noun;
     if (check->in_bytes || !noun)
-        tide_text_add(out, tide_number_bytes(value, units).text);
+        tide_text_add(out, tide_number_bytes(value, telling(check, units)).text);
     else
         tide_words_count(out, value, noun);
 }

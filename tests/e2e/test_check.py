@@ -56,6 +56,11 @@ class Limits(tide.Case):
                 self.assertEqual(self.failed(f"--max-{option}", str(value - 1), base()),
                                  [option])
 
+    def test_what_fails_does_not_read_like_the_limit(self):
+        done = check("--max-peak", str(PEAK - 1), "--max-leak", "4K", base())
+        self.assertIn("FAIL  peak: 406,000 B, at most 405,999 B", done.stdout)
+        self.assertIn("live at the end: 5.86 KiB, at most 4.00 KiB", done.stdout)
+
     def test_have_units(self):
         self.assertEqual(self.failed("--max-peak", "397KiB", base()), [])
         self.assertEqual(self.failed("--max-peak", "396K", base()), ["peak"])
