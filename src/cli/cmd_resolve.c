@@ -157,7 +157,7 @@ static int answer(const struct resolve_options *options, struct tide_opened *ope
         tide_inquire(opened->model, inquiry->questions, inquiry->count, &progress);
     tide_progress_bar_end(&bar);
     if (!status)
-        status = tide_model_symbolize(opened->model);
+        status = tide_model_symbolize_all(opened->model);
     return status ? tide_fail("%s: %s", opened->path, tide_status_words(status))
                   : show(options, opened->model, inquiry);
 }
@@ -212,7 +212,8 @@ const struct tide_command tide_cmd_resolve = {
         "in last, what the block is called, who made it and who freed it.  WHEN is a time\n"
         "(12.5s), a tide_snapshot (its name) or a tide_event (event51); without it the\n"
         "end of the run is meant.  @WHEN alone is for all addresses that have none.\n"
-        "Without TRACE the newest of this folder is taken.\n"
+        "Without TRACE the newest of this folder is taken.  Where a block was freed is known\n"
+        "of traces made by tidemark run --free-stacks.\n"
         "\n"
         "options\n"
         "  --json           for programs, see tidemark-resolve(1)\n"

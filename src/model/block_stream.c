@@ -20,6 +20,14 @@ enum {
 struct move {
     uint64_t address; /* of the old block */
     uint32_t entry;   /* 0: nothing is known of it */
+    uint32_t stack;   /* node: where realloc was called; 0: not recorded */
+};
+
+/* Who ends a block. */
+struct killer {
+    uint32_t tid;   /* 0: nobody that is known */
+    uint32_t stack; /* node; 0: not known */
+    bool moves;     /* it goes on at the address of the event */
 };
 
 struct lane {
@@ -55,15 +63,20 @@ static struct process *process_of(const struct stream *stream)
 
 /* --- Blocks end ---------------------------------------------------------------------- */
 
-/* MOVED: what dies goes on at the address of the event. */
-static struct tide_death death_now(const struct stream *stream, uint32_t tid,
-                                   bool moved)
+/* The lane of the event frees or moves a block, at STACK. */
+static struct killer this_lane(const struct stream *stream, uint32_t stack, bool moves)
+{
+    return (struct killer){.tid = lane_of(stream)->tid, .stack = stack, .moves = moves};
+}
+
+static struct tide_death death_now(const struct stream *stream, struct killer killer)
 {
     return (struct tide_death){
         .ticks = stream->event->ticks,
-        .moved_to = moved ? stream->event->address : 0,
-        .tid = tid,
+        .moved_to = killer.moves ? stream->event->address : 0,
+        .tid = killer.tid,
         .lane = stream->event->lane,
+        .stack = killer.stack,
     };
 }
 
@@ -86,7 +99,8 @@ static enum tide_status leave_mapped(void *user, uint32_t entry,
     struct stream *const stream = user;
     const struct tide_block_watch *const watch = stream->watch;
     const struct tide_life *const life = &stream->lives.list[entry];
-    const struct tide_death death = death_now(stream, lane_of(stream)->tid, moved);
+    const struct tide_death death =
+        death_now(stream, this_lane(stream, stream->event->stack, moved));
     const struct tide_part part = {range->start, range->end};
     enum tide_status status = TIDE_OK;
     if (watch->part)
@@ -94,14 +108,14 @@ static enum tide_status leave_mapped(void *user, uint32_t entry,
     return status || life->left ? status : finish(stream, entry, death);
 }
 
-/* ENTRY, of the heap, is dead; 0: it was never known.  TID killed it. */
-static enum tide_status end_heap(struct stream *stream, uint32_t entry, uint32_t tid,
-                                 bool moved)
+/* ENTRY, of the heap, is dead; 0: it was never known. */
+static enum tide_status end_heap(struct stream *stream, uint32_t entry,
+                                 struct killer killer)
 {
     if (!entry)
         return TIDE_OK;
     process_of(stream)->standing[TIDE_IN_HEAP] -= stream->lives.list[entry].left;
-    return finish(stream, entry, death_now(stream, tid, moved));
+    return finish(stream, entry, death_now(stream, killer));
 }
 
 /* --- Blocks begin -------------------------------------------------------------------- */
@@ -111,7 +125,7 @@ static enum tide_status put(struct stream *stream, uint32_t entry)
 {
     const struct tide_life *const life = &stream->lives.list[entry];
     const uint32_t old = tide_lives_take(&stream->lives, life->process, life->address);
-    const enum tide_status status = end_heap(stream, old, 0, false);
+    const enum tide_status status = end_heap(stream, old, (struct killer){0});
     return status ? status : tide_lives_put(&stream->lives, entry);
 }
 
@@ -175,58 +189,61 @@ static enum tide_status on_move_begin(struct stream *stream)
         for (uint32_t i = 0; i < lane->move_count; i++)
             lane->moves[i] = lane->moves[i + 1];
     }
-    lane->moves[lane->move_count++] =
-        (struct move){.address = address, .entry = take(stream, address)};
+    lane->moves[lane->move_count++] = (struct move){.address = address,
+                                                    .entry = take(stream, address),
+                                                    .stack = stream->event->stack};
     return status;
 }
 
-/* The lane's move of the block at OLD ends; *ENTRY is that block, 0 when it is not known.
- * Moves that began later are abandoned.  False when no such move is under way. */
-static bool end_move(struct stream *stream, uint64_t old, uint32_t *entry,
+/* The lane's move of the block at OLD ends: *OUT is that move.  Those that began later are
+ * abandoned.  False when no such move is under way. */
+static bool end_move(struct stream *stream, uint64_t old, struct move *out,
                      enum tide_status *status)
 {
     struct lane *const lane = lane_of(stream);
     uint32_t at = lane->move_count;
-    *entry = 0;
+    *out = (struct move){.address = old};
     while (at && lane->moves[at - 1].address != old)
         at--;
     if (!at)
         return false;
     while (lane->move_count > at && !*status)
         *status = put_back(stream, &lane->moves[--lane->move_count]);
-    *entry = lane->moves[--lane->move_count].entry;
+    *out = lane->moves[--lane->move_count];
     return true;
 }
 
 static enum tide_status on_move_end(struct stream *stream)
 {
-    uint32_t old;
+    struct move move;
     enum tide_status status = TIDE_OK;
     struct tide_life before = {0};
-    (void)end_move(stream, stream->event->value, &old, &status);
-    if (old)
-        before = stream->lives.list[old];
+    (void)end_move(stream, stream->event->value, &move, &status);
+    if (move.entry)
+        before = stream->lives.list[move.entry];
     if (!status)
-        status = end_heap(stream, old, lane_of(stream)->tid, true);
+        status =
+            end_heap(stream, move.entry, this_lane(stream, stream->event->stack, true));
     return status ? status : give_birth(stream, &before);
 }
 
 static enum tide_status on_move_back(struct stream *stream)
 {
-    struct move move = {.address = stream->event->address};
+    struct move move;
     enum tide_status status = TIDE_OK;
-    if (end_move(stream, move.address, &move.entry, &status) && !status)
+    if (end_move(stream, stream->event->address, &move, &status) && !status)
         status = put_back(stream, &move);
     return status;
 }
 
 static enum tide_status on_move_gone(struct stream *stream)
 {
-    uint32_t old;
+    struct move move;
     enum tide_status status = TIDE_OK;
-    if (!end_move(stream, stream->event->address, &old, &status))
-        old = take(stream, stream->event->address); /* its MOVE_BEGIN was lost */
-    return status ? status : end_heap(stream, old, lane_of(stream)->tid, false);
+    if (!end_move(stream, stream->event->address, &move, &status))
+        move.entry = take(stream, stream->event->address); /* its MOVE_BEGIN was lost */
+    return status ? status
+                  : end_heap(stream, move.entry, this_lane(stream, move.stack, false));
 }
 
 /* --- Other events -------------------------------------------------------------------- */
@@ -280,7 +297,7 @@ static enum tide_status enter(struct stream *stream)
         return give_birth(stream, &NOTHING);
     case TIDE_EVENT_FREE:
         return end_heap(stream, take(stream, stream->event->address),
-                        lane_of(stream)->tid, false);
+                        this_lane(stream, stream->event->stack, false));
     case TIDE_EVENT_MOVE_BEGIN:
         return on_move_begin(stream);
     case TIDE_EVENT_MOVE_END:

@@ -21,6 +21,7 @@ struct tide_death {
     uint64_t moved_to; /* by realloc or mremap: the address of its new block; 0: not */
     uint32_t tid;      /* of the thread that freed it, 0: not known, or nobody did */
     uint32_t lane;     /* in which it died: index into the trace's lanes */
+    uint32_t stack;    /* node: where it was freed, or moved; 0: not recorded */
 };
 
 /* Bytes of a block of the space mmap, whose parts may be unmapped one by one. */

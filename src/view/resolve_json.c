@@ -46,12 +46,12 @@ static void add_thread(struct writer *writer, const char *key, uint32_t process,
     tide_json_close(&writer->json);
 }
 
-static void add_stack(struct writer *writer, uint32_t stack)
+static void add_stack(struct writer *writer, const char *key, uint32_t stack)
 {
     struct tide_json *const json = &writer->json;
     if (tide_paths_walk(&writer->paths, stack))
         json->out->failed = true;
-    tide_json_open(json, "stack", '[');
+    tide_json_open(json, key, '[');
     for (size_t i = 0; i < writer->paths.call_count; i++) {
         const struct tide_call *const call = &writer->paths.calls[i];
         const struct tide_function *const function =
@@ -82,6 +82,10 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
         add_address(json, "moved_to", answer->death.moved_to);
     else
         tide_json_null(json, "moved_to");
+    if (answer->death.stack)
+        add_stack(writer, "freed_stack", answer->death.stack);
+    else
+        tide_json_null(json, "freed_stack");
 }
 
 static void add_block(struct writer *writer, const char *key,
@@ -108,7 +112,7 @@ static void add_block(struct writer *writer, const char *key,
     add_time(writer, "birth_s", life->birth_ticks);
     add_thread(writer, "made_by", life->process, life->tid);
     add_death(writer, answer);
-    add_stack(writer, life->stack);
+    add_stack(writer, "stack", life->stack);
     tide_json_close(json);
 }
 

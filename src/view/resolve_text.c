@@ -24,6 +24,7 @@ struct writer {
     struct tide_page *page;
     const struct tide_resolve_view *view;
     struct tide_paths paths;
+    bool unplaced; /* of some block that was freed it is not known where */
 };
 
 /* "  label  words", wrapped. */
@@ -144,6 +145,10 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
         tide_text_addf(&words, " to 0x%" PRIx64, answer->death.moved_to);
     add_line(writer->page, answer->death.moved_to ? "moved" : "freed", &words);
     tide_text_release(&words);
+    if (answer->death.stack)
+        add_stack(writer, answer->death.stack);
+    else if (answer->death.tid)
+        writer->unplaced = true;
 }
 
 static void add_label(struct writer *writer, const struct tide_life *life)
@@ -241,6 +246,13 @@ void tide_view_resolve(struct tide_page *page, const struct tide_resolve_view *v
         if (i > 0)
             tide_page_skip(page);
         add_question(&writer, &view->list[i]);
+    }
+    if (writer.unplaced) {
+        tide_page_skip(page);
+        tide_page_wrap(page, TIDE_INK_DIM,
+                       "Where blocks are freed was not recorded: tidemark run "
+                       "--free-stacks does.",
+                       0);
     }
     tide_paths_release(&writer.paths);
 }

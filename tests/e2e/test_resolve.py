@@ -133,6 +133,47 @@ class Resolve(tide.Case):
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(said, done.stderr)
 
+    def test_where_it_was_freed_was_not_recorded(self):
+        self.assertIsNone(self.one(self.at["freed"])["freed_stack"])
+        # Of a realloc the stack is there all the same.
+        moved = self.one(self.at["small"])["freed_stack"]
+        self.assertEqual([call["function"] for call in moved], ["main"])
+        done = resolve(RUN.trace, hex(self.at["freed"]), hex(self.at["freed"]))
+        self.assertEqual(done.stdout.count("tidemark run --free-stacks does"), 1)
+
+
+class FreeStacks(tide.Case):
+    """The same of a trace that knows where blocks are freed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ran = tide.Recorded([tide.program("addresses")], options=["--free-stacks"])
+        cls.at = cls.ran.own_count()
+        with open(os.path.join(tide.SOURCE, "tests/programs/addresses.c"),
+                  encoding="utf-8") as file:
+            cls.lines = file.read().splitlines()
+
+    def one(self, address):
+        done = resolve("--json", self.ran.trace, hex(address))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        block, = json.loads(done.stdout)["answers"][0]["blocks"]
+        return block
+
+    def test_by_another_thread(self):
+        call, = self.one(self.at["freed"])["freed_stack"]
+        self.assertEqual(call["function"], "free_it")
+        self.assertIn("free(", self.lines[call["line"] - 1])
+
+    def test_of_what_lives_there_is_none(self):
+        self.assertIsNone(self.one(self.at["live"])["freed_stack"])
+
+    def test_in_words(self):
+        done = resolve(self.ran.trace, hex(self.at["freed"]), hex(self.at["small"]))
+        self.assertRegex(done.stdout, r"  freed   .* \(gull\)\n"
+                         r"          free_it  addresses\.c:\d+\n")
+        self.assertRegex(done.stdout, r"  moved   .*\n +main  addresses\.c:\d+\n")
+        self.assertNotIn("--free-stacks", done.stdout)
+
 
 if __name__ == "__main__":
     tide.main()
