@@ -12,6 +12,7 @@
 #include "cli/suppression_file.h"
 #include "model/sources.h"
 #include "view/gprof.h"
+#include "view/passage_text.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 #include "view/told_text.h"
@@ -89,9 +90,7 @@ static enum tide_status build(const struct tide_model *model,
 static void add_shape(struct tide_page *page, const struct tide_model *model,
                       const struct parts *parts, enum tide_shape shape, size_t limit)
 {
-    if (shape == TIDE_SHAPE_FLOW)
-        tide_view_flows(page, model, limit);
-    else if (shape == TIDE_SHAPE_SIZES)
+    if (shape == TIDE_SHAPE_SIZES)
         tide_view_sizes(page, model);
     else if (shape == TIDE_SHAPE_LIFETIMES)
         tide_view_lifetimes(page, model);
@@ -133,6 +132,15 @@ static void add_told(struct tide_page *page, const struct tide_model *model,
         tide_page_skip(page);
 }
 
+static void add_flow(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_report_options *options, size_t limit)
+{
+    tide_view_flows(page, model, limit);
+    tide_page_skip(page);
+    tide_view_passages(page, model, options->passages, limit, !options->no_fold);
+    tide_page_skip(page);
+}
+
 static enum tide_status add_view(struct tide_page *page, const struct tide_model *model,
                                  const struct tide_report_options *options,
                                  enum tide_metric metric, bool first)
@@ -144,7 +152,9 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
         return status;
     const size_t limit = limit_of(options, shape, first);
     parts.evidence = metric == TIDE_METRIC_LEAKS && !first;
-    if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
+    if (shape == TIDE_SHAPE_FLOW)
+        add_flow(page, model, options, limit);
+    else if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
         add_shape(page, model, &parts, shape, limit);
     if (options->told)
         add_told(page, model, options->told, shape, limit);
@@ -263,6 +273,8 @@ static enum tide_status report_data(const struct tide_model *model,
         .timeline = options->timeline,
         .spill = spill,
         .told = options->told,
+        .passages = options->passages,
+        .fold = !options->no_fold,
     };
     if (!status && options->json)
         tide_view_report_json(out, &report);
@@ -321,7 +333,14 @@ static enum tide_status prepare(struct tide_report_options *options,
                                 struct tide_suppressions *suppressions)
 {
     opened->model->debuginfod = options->debuginfod;
-    enum tide_status status = tide_model_symbolize(opened->model);
+    const bool flow =
+        options->shapes[TIDE_SHAPE_FLOW] && tide_passages_recorded(opened->trace);
+    enum tide_status status = TIDE_OK;
+    if (flow)
+        status = tide_passages_build(opened->model, NULL, &options->passages);
+    if (!status)
+        status = flow ? tide_model_symbolize_all(opened->model)
+                      : tide_model_symbolize(opened->model);
     /* At some moment all that is live counts. */
     if (!status && !tide_report_moment(options))
         status = tide_suppressions_apply(suppressions, opened->model);
@@ -350,6 +369,7 @@ static int report(struct tide_report_options *options, struct tide_opened *opene
                      : report_text(opened->model, options, &text);
     tide_opened_close(opened);
     tide_told_free(options->told);
+    tide_passages_free(options->passages);
     tide_sources_free(options->sources);
     free(options->largest_of);
     if (!status)
@@ -424,7 +444,8 @@ const struct tide_command tide_cmd_report = {
         "  --pools          what the program's own pools gave out, and what it lies in\n"
         "  --timemory       calls by region and function, in timemory's columns\n"
         "  --lifetimes      all blocks of the heap by how long they lived\n"
-        "  --flow           blocks freed by another thread than the one that made them\n"
+        "  --flow           blocks freed by another thread than the one that made them;\n"
+        "                   after run --free-stacks also where they were made and freed\n"
         "\n"
         "filters (P: part of a name, or a pattern with * and ?; P|Q: either)\n"
         "  --function P     stacks with such a function\n"

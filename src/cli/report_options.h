@@ -11,6 +11,7 @@
 #include "cli/open_along.h"
 #include "cli/options.h"
 #include "model/model.h"
+#include "model/passages.h"
 #include "model/suppress.h"
 #include "view/report_json.h"
 
@@ -34,11 +35,12 @@ struct tide_report_options {
     struct tide_debuginfod *debuginfod; /* owned: then */
     uint64_t rows;
     int space, color;
-    struct tide_along along;      /* axis SECONDS: load says it all */
-    bool timeline;                /* --time was given */
-    bool largest;                 /* the counter MEM_MAX */
-    struct tide_sources *sources; /* owned: with source */
-    uint64_t *largest_of;         /* owned: then, of each stack; see model/profile.h */
+    struct tide_along along;        /* axis SECONDS: load says it all */
+    bool timeline;                  /* --time was given */
+    bool largest;                   /* the counter MEM_MAX */
+    struct tide_sources *sources;   /* owned: with source */
+    struct tide_passages *passages; /* owned: of --flow, if the trace has them */
+    uint64_t *largest_of; /* owned: then, of each stack; see model/profile.h */
 };
 
 /* Read the options of `tidemark report`; as tide_options_parse().  What was asked for

@@ -188,8 +188,5 @@ void tide_view_flows(struct tide_page *page, const struct tide_model *model,
     if (calls > 0) {
         add_table(page, model, bytes, limit);
         add_makers(page, model, bytes);
-        tide_page_skip(page);
     }
-    tide_page_wrap(page, TIDE_INK_DIM,
-                   "Of a free the trace knows the thread, not the stack.", 0);
 }

@@ -13,6 +13,11 @@
 #include "view/report_json.h"
 #include "view/report_text.h"
 
+enum {
+    TIDE_THREAD_PAIR_COLUMNS = 6, /* of --flow */
+    TIDE_SITE_PAIR_COLUMNS = 9,
+};
+
 /* --- Values -------------------------------------------------------------------------- */
 
 struct csv {
@@ -349,11 +354,64 @@ static void add_thread(struct csv *csv, const struct tide_model *model, uint32_t
     add_place(csv, known ? model->trace->processes[thread->process].pid : 0);
 }
 
+static void add_nothing(struct csv *csv, int columns)
+{
+    for (; columns > 0; columns--)
+        next(csv);
+}
+
+/* A stack: its innermost call, and all of it. */
+static void add_site(struct csv *csv, struct tide_paths *paths, uint32_t stack)
+{
+    if (tide_paths_walk(paths, stack)) {
+        csv->out->failed = true;
+        return;
+    }
+    const struct tide_call *const call = &paths->calls[0];
+    add_text(csv, paths->functions[call->function].name);
+    add_text(csv, call->file);
+    add_place(csv, call->file ? call->line : 0);
+    add_path(csv, paths);
+}
+
+/* Pairs of sites, in the columns after those of pairs of threads. */
+static void add_passages(struct csv *csv, const struct tide_report_json *report)
+{
+    const struct tide_passages *const passages = report->passages;
+    struct tide_paths paths;
+    if (!passages)
+        return;
+    if (tide_paths_init(&paths, report->model)) {
+        csv->out->failed = true;
+        return;
+    }
+    paths.fold = report->fold;
+    for (size_t i = 0; i < passages->count; i++) {
+        const struct tide_passage *const passage = &passages->list[i];
+        if (report->limit > 0 && i == report->limit)
+            break;
+        add_number(csv, passage->bytes);
+        add_number(csv, passage->blocks);
+        add_nothing(csv, TIDE_THREAD_PAIR_COLUMNS);
+        next(csv);
+        tide_text_addf(csv->out, "%.9f", tide_passage_mean_s(passage));
+        add_site(csv, &paths, passage->made);
+        add_site(csv, &paths, passage->freed);
+        end(csv);
+        tide_report_row_done(report, csv->out);
+    }
+    tide_paths_release(&paths);
+}
+
 static void add_flows(struct csv *csv, const struct tide_report_json *report)
 {
-    static const char *const NAMES[] = {"bytes",       "blocks",      "maker_thread",
-                                        "maker_tid",   "maker_pid",   "freeing_thread",
-                                        "freeing_tid", "freeing_pid", NULL};
+    static const char *const NAMES[] = {
+        "bytes",         "blocks",         "maker_thread",
+        "maker_tid",     "maker_pid",      "freeing_thread",
+        "freeing_tid",   "freeing_pid",    "mean_life_s",
+        "made_function", "made_file",      "made_line",
+        "made_stack",    "freed_function", "freed_file",
+        "freed_line",    "freed_stack",    NULL};
     const struct tide_model *const model = report->model;
     add_head(csv, NAMES);
     for (size_t i = 0; i < model->flow_count; i++) {
@@ -363,8 +421,10 @@ static void add_flows(struct csv *csv, const struct tide_report_json *report)
         add_number(csv, model->flows[i].calls);
         add_thread(csv, model, model->flows[i].from);
         add_thread(csv, model, model->flows[i].to);
+        add_nothing(csv, TIDE_SITE_PAIR_COLUMNS);
         end(csv);
     }
+    add_passages(csv, report);
 }
 
 void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *report)

@@ -5,6 +5,7 @@
 #include "model/path.h"
 #include "view/branches.h"
 #include "view/gprof.h"
+#include "view/passage_text.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
 #include "view/source.h"
@@ -257,6 +258,8 @@ static void add_rows(struct writer *writer)
         add_tree_rows(json, report, report->rows);
     tide_json_close(json);
     add_callees(writer);
+    if (report->shape == TIDE_SHAPE_FLOW)
+        tide_json_passages(json, report);
     add_told(json, report);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "model/model.h"
+#include "model/passages.h"
 #include "model/profile.h"
 #include "model/suppress.h"
 #include "model/told.h"
@@ -74,8 +75,10 @@ struct tide_report_json {
     /* Called between rows with what there is so far, which it may take away: all rows of
      * a million stacks are gigabytes.  May be NULL. */
     void (*spill)(struct tide_text *out);
-    struct tide_sources *sources; /* NULL: lines of source are not shown */
-    const struct tide_told *told; /* of regions, labels, timemory */
+    struct tide_sources *sources;         /* NULL: lines of source are not shown */
+    const struct tide_told *told;         /* of regions, labels, timemory */
+    const struct tide_passages *passages; /* of flow; NULL: the trace knows none */
+    bool fold;                            /* their stacks */
 };
 
 void tide_view_report_json(struct tide_text *out,

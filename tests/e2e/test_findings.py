@@ -237,7 +237,9 @@ class Flow(tide.Case):
         out = text_of("report", "--flow", self.ran.trace)[1]
         self.assertIn("Freed by another thread  28.5 MiB in 200,000 blocks", out)
         self.assertIn("make_message", out)
-        self.assertIn("the trace knows the thread, not the stack", out)
+        self.assertIn("the trace knows the thread, not the stack: tidemark run "
+                      "--free-stacks", " ".join(out.split()))
+        self.assertIsNone(self.ran.report("--flow")["sites"])
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
     def test_nothing_to_show(self):
@@ -251,6 +253,74 @@ class Flow(tide.Case):
         status, _, problem = text_of("report", "--flow", "--thread", "1", self.ran.trace)
         self.assertEqual(status, 2)
         self.assertIn("takes no filter", problem)
+
+
+class Passages(tide.Case):
+    """Where blocks are made and where they are freed, as the program counts them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="tide-ends-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.ran = tide.Recorded([tide.program("two_ends")], options=["--free-stacks"],
+                                folder=cls.folder.name)
+        cls.truth = cls.ran.own_count()
+
+    @staticmethod
+    def add(found, made, freed, blocks, size):
+        pair = found.setdefault(f"{made} {freed}", [0, 0])
+        pair[0] += blocks
+        pair[1] += size
+
+    def test_json(self):
+        result, found = self.ran.report("--flow"), {}
+        self.whole(result)
+        for row in result["sites"]:
+            self.add(found, row["made_in"][0]["function"], row["freed_in"][0]["function"],
+                     row["blocks"], row["bytes"])
+            self.assertGreaterEqual(row["mean_life_s"], 0)
+        self.assertEqual(found, self.truth)
+        self.assertAlmostEqual(sum(row["share"] for row in result["sites"]), 1, places=6)
+        # Every free is in a pair, but for what realloc moved.
+        self.assertEqual(sum(row["blocks"] for row in result["sites"]),
+                         result["summary"]["free_calls"] - self.moves(result))
+
+    @staticmethod
+    def moves(result):
+        """realloc_calls counts realloc(p, 0) too, of which the program makes one."""
+        return result["summary"]["realloc_calls"] - 1
+
+    def test_callers_are_told_apart(self):
+        by_thread, = [row for row in self.ran.report("--flow")["sites"]
+                      if row["freed_in"][-1]["function"] == "take_in_thread"]
+        self.assertEqual([by_thread["blocks"], by_thread["bytes"]],
+                         self.truth["make_b take_y"])
+
+    def test_csv(self):
+        status, out, _ = text_of("report", "--flow", "--csv", self.ran.trace)
+        self.assertEqual(status, 0)
+        found, threads = {}, 0
+        for row in csv.DictReader(io.StringIO(out)):
+            if row["maker_tid"]:
+                threads += int(row["blocks"])
+                continue
+            self.add(found, row["made_stack"].split(";")[0], row["freed_function"],
+                     int(row["blocks"]), int(row["bytes"]))
+        self.assertEqual(found, self.truth)
+        self.assertEqual(threads, self.truth["make_b take_y"][0])
+
+    def test_text(self):
+        out = text_of("report", "--flow", self.ran.trace)[1]
+        self.assertIn(f"{sum(pair[0] for pair in self.truth.values())} blocks, ", out)
+        self.assertRegex(out, r"(?m) 30 +\S+ s  make_a  two_ends\.c:\d+ .*main$\n"
+                         r" +. take_x  two_ends\.c:\d+")
+        self.assertLessEqual(max(map(len, out.splitlines())), 100)
+
+    def test_up_to_a_moment(self):
+        self.assertEqual(self.ran.report("--flow", "--live-at", "0")["sites"], [])
+        whole = self.ran.report("--flow", "--between", "0", "1000")["sites"]
+        self.assertEqual(sum(row["blocks"] for row in whole),
+                         sum(pair[0] for pair in self.truth.values()))
 
 
 if __name__ == "__main__":
