@@ -171,7 +171,8 @@ static int show(const struct check_options *options, const struct tide_check_vie
 /* Is what leaks limited? */
 static bool looks_at_leaks(const struct tide_budget *budget)
 {
-    return budget->max_leak != TIDE_NO_LIMIT || budget->max_growth >= 0;
+    return budget->max_leak != TIDE_NO_LIMIT || budget->max_growth >= 0 ||
+           budget->max_new_leaks != TIDE_NO_LIMIT;
 }
 
 /* Find names for what the limits look at, and what is suppressed. */

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/open_moment.h"
 #include "cli/options.h"
+#include "cli/suppression_file.h"
 #include "model/diff.h"
 #include "view/diff_view.h"
 
@@ -24,6 +25,8 @@ struct diff_options {
     bool flat, tree, stacks;
     bool json, bytes, si, no_fold;
     const char *hide;
+    const char *suppressions; /* a file, or NULL */
+    bool no_suppressions;
     uint64_t rows;
     int space, color;
 };
@@ -43,6 +46,8 @@ static int parse(int argc, char **argv, struct diff_options *options,
         {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
         {.name = "hide", .text = &options->hide},
         {.name = "no-fold", .flag = &options->no_fold},
+        {.name = "suppressions", .text = &options->suppressions},
+        {.name = "no-suppressions", .flag = &options->no_suppressions},
         {.name = "json", .flag = &options->json},
         {.name = "bytes", .flag = &options->bytes},
         {.name = "si", .flag = &options->si},
@@ -104,9 +109,28 @@ static void show(const struct diff_options *options, struct tide_diff_view *view
     tide_view_diff(&page, view);
 }
 
+/* Find out what of both sides is suppressed.  At some moment all that is live counts: on
+ * the other side too, or the two could not be compared. */
+static enum tide_status suppress(struct tide_suppressions *suppressions,
+                                 struct tide_diff_request *request,
+                                 struct tide_diff_view *view)
+{
+    if (request->metric != TIDE_METRIC_LEAKS || view->at_s[TIDE_SIDE_BASE] >= 0 ||
+        view->at_s[TIDE_SIDE_NEW] >= 0)
+        return TIDE_OK;
+    enum tide_status status = TIDE_OK;
+    for (int side = 0; side < TIDE_SIDES && !status; side++) {
+        status = tide_suppressions_apply(&suppressions[side], request->models[side]);
+        request->suppressed[side] = suppressions[side].sites;
+        view->suppressed[side] = &suppressions[side];
+    }
+    return status;
+}
+
 static enum tide_status compare(const struct diff_options *options,
                                 const struct tide_arguments *rest,
                                 const struct tide_opened_moment *sides,
+                                struct tide_suppressions *suppressions,
                                 struct tide_text *out)
 {
     struct tide_diff_request request = {
@@ -126,6 +150,8 @@ static enum tide_status compare(const struct diff_options *options,
         status = tide_model_symbolize(sides[side].opened.model);
     }
     if (!status)
+        status = suppress(suppressions, &request, &view);
+    if (!status)
         status = tide_diff_build(&request, &diff);
     if (status)
         return status;
@@ -135,29 +161,48 @@ static enum tide_status compare(const struct diff_options *options,
     return TIDE_OK;
 }
 
+/* Open both sides and compare them; the exit status. */
+static int open_and_compare(const struct diff_options *options,
+                            const struct tide_arguments *rest,
+                            struct tide_suppressions *suppressions)
+{
+    const struct tide_model_options load = {
+        .until_s = -1, .evidence = options->metrics[TIDE_METRIC_LEAKS]};
+    struct tide_opened_moment sides[TIDE_SIDES] = {0};
+    struct tide_text text = {0};
+    int done = tide_open_moment_with(&tide_cmd_diff, rest->list[0], &load,
+                                     &sides[TIDE_SIDE_BASE]);
+    if (done >= 0)
+        return done;
+    done = tide_open_moment_with(&tide_cmd_diff, rest->list[1], &load,
+                                 &sides[TIDE_SIDE_NEW]);
+    if (done < 0) {
+        const enum tide_status status =
+            compare(options, rest, sides, suppressions, &text);
+        done = status ? tide_fail("%s", tide_status_words(status))
+                      : tide_print_text(&text);
+        tide_opened_moment_close(&sides[TIDE_SIDE_NEW]);
+    }
+    tide_opened_moment_close(&sides[TIDE_SIDE_BASE]);
+    tide_text_release(&text);
+    return done;
+}
+
 static int run(int argc, char **argv)
 {
     struct diff_options options = {.rows = TIDE_DIFF_ROWS_UNSET};
+    struct tide_suppressions suppressions[TIDE_SIDES] = {0};
     struct tide_arguments rest = {0};
-    struct tide_opened_moment sides[TIDE_SIDES] = {0};
-    struct tide_text text = {0};
     int done = parse(argc, argv, &options, &rest);
     if (done < 0)
         done = check(&options, &rest);
-    if (done >= 0)
-        return done;
-    done = tide_open_moment(&tide_cmd_diff, rest.list[0], &sides[TIDE_SIDE_BASE]);
-    if (done < 0) {
-        done = tide_open_moment(&tide_cmd_diff, rest.list[1], &sides[TIDE_SIDE_NEW]);
-        if (done < 0) {
-            const enum tide_status status = compare(&options, &rest, sides, &text);
-            done = status ? tide_fail("%s", tide_status_words(status))
-                          : tide_print_text(&text);
-            tide_opened_moment_close(&sides[TIDE_SIDE_NEW]);
-        }
-        tide_opened_moment_close(&sides[TIDE_SIDE_BASE]);
-    }
-    tide_text_release(&text);
+    for (int side = 0; side < TIDE_SIDES && done < 0; side++)
+        done = tide_suppression_file(options.suppressions, options.no_suppressions,
+                                     &suppressions[side]);
+    if (done < 0)
+        done = open_and_compare(&options, &rest, suppressions);
+    for (int side = 0; side < TIDE_SIDES; side++)
+        tide_suppressions_release(&suppressions[side]);
     return done;
 }
 
@@ -187,6 +232,9 @@ const struct tide_command tide_cmd_diff = {
         "  --space SPACE    heap (default) or mmap\n"
         "  --hide P         functions and modules that P means count as their callers\n"
         "  --no-fold        so do not those of the C++ and Rust libraries\n"
+        "  --suppressions FILE  with --leaks: those that do not count, as\n"
+        "                   LeakSanitizer has them: a line leak:PATTERN each\n"
+        "  --no-suppressions    what libraries keep on purpose counts as well\n"
         "  --json           for programs: all rows, see tidemark-diff(1)\n"
         "  --bytes          sizes in bytes\n"
         "  --si             sizes in powers of 1000\n"

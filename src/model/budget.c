@@ -222,12 +222,29 @@ static enum tide_status check_growth(struct tide_verdicts *checks,
     return status;
 }
 
-static enum tide_status check_new_leaks(struct tide_verdicts *checks, uint64_t most,
+static const bool *sites_of(const struct tide_suppressions *suppressed)
+{
+    return suppressed ? suppressed->sites : NULL;
+}
+
+/* How many stacks of MODEL are SUPPRESSED. */
+static uint64_t count_sites(const struct tide_model *model, const bool *suppressed)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; suppressed && i < model->site_count; i++)
+        count += suppressed[i];
+    return count;
+}
+
+static enum tide_status check_new_leaks(struct tide_verdicts *checks,
+                                        const struct tide_budget *budget,
                                         const struct tide_model *now,
                                         const struct tide_model *before)
 {
     const struct tide_diff_request request = {
         .models = {before, now},
+        .suppressed = {sites_of(budget->baseline_suppressed),
+                       sites_of(budget->suppressed)},
         .metric = TIDE_METRIC_LEAKS,
         .space = TIDE_IN_HEAP,
         .fold = true, /* the inside of a library changes with its version */
@@ -237,7 +254,11 @@ static enum tide_status check_new_leaks(struct tide_verdicts *checks, uint64_t m
     if (status)
         return status;
     const struct tide_verdict check = {
-        .name = "new_leaks", .measured = diff->added.count, .limit = most};
+        .name = "new_leaks",
+        .measured = diff->added.count,
+        .limit = budget->max_new_leaks,
+        .suppressed = count_sites(now, request.suppressed[TIDE_SIDE_NEW]),
+    };
     tide_diff_free(diff);
     return add_limit(checks, check);
 }
@@ -253,7 +274,7 @@ static enum tide_status check_baseline(struct tide_verdicts *checks,
         status = check_growth(checks, budget, &model->summary[TIDE_IN_HEAP],
                               &baseline->summary[TIDE_IN_HEAP]);
     if (!status && budget->max_new_leaks != TIDE_NO_LIMIT)
-        status = check_new_leaks(checks, budget->max_new_leaks, model, baseline);
+        status = check_new_leaks(checks, budget, model, baseline);
     return status;
 }
 

@@ -33,7 +33,7 @@ struct tide_budget {
     uint64_t max_new_leaks; /* stacks that leak and that did not in the baseline */
     bool allow_incomplete;  /* what was lost is nobody's fault */
     /* Leaks of the run, and of the baseline, that do not count; borrowed, applied, or
-     * NULL.  Stacks that leak are compared without them. */
+     * NULL. */
     const struct tide_suppressions *suppressed, *baseline_suppressed;
 };
 
@@ -44,7 +44,7 @@ struct tide_verdict {
     bool passed;
     bool compared; /* BASE is the same of the baseline */
     uint64_t measured, limit, base;
-    uint64_t suppressed; /* bytes that are not in measured */
+    uint64_t suppressed; /* bytes, or stacks, that are not in measured */
     const char *note;    /* what else there is to say, or NULL */
 };
 

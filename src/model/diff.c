@@ -226,8 +226,11 @@ static enum tide_status enter_side(struct tide_diff *diff, enum tide_side side,
         return status;
     entry.paths.fold = request->fold;
     entry.paths.hide = request->hide;
+    const bool *const suppressed =
+        diff->metric == TIDE_METRIC_LEAKS ? request->suppressed[side] : NULL;
     for (size_t i = 0; i < model->site_count && !status; i++)
-        if (model->sites[i].space == (uint32_t)diff->space)
+        if (model->sites[i].space == (uint32_t)diff->space &&
+            !(suppressed && suppressed[i]))
             status = enter_site(&entry, &model->sites[i]);
     tide_paths_release(&entry.paths);
     free(entry.functions);

@@ -120,6 +120,9 @@ struct tide_diff_request {
     enum tide_space space;
     bool fold;        /* library functions count as their callers */
     const char *hide; /* so do functions and modules that this pattern means; or NULL */
+    const bool *
+        suppressed[TIDE_SIDES]; /* per site: leaks that do not count (model/suppress.h);
+                                    or NULL */
 };
 
 enum tide_status tide_diff_build(const struct tide_diff_request *request,

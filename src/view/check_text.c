@@ -92,6 +92,17 @@ void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,
     add_value(out, check, check->limit, units);
 }
 
+/* " (12.3 KiB more suppressed)"; nothing when nothing is. */
+static void add_suppressed(struct tide_text *out, const struct tide_verdict *check,
+                           enum tide_units units)
+{
+    if (!check->suppressed)
+        return;
+    tide_text_add(out, " (");
+    add_value(out, check, check->suppressed, units);
+    tide_text_add(out, check->in_bytes ? " more suppressed)" : " suppressed)");
+}
+
 /* --- Words --------------------------------------------------------------------------- */
 
 /* "  ok    peak: 9.23 MiB, at most 2.00 GiB (note)" */
@@ -108,10 +119,7 @@ static void add_line(struct tide_page *page, const struct tide_verdict *check)
         tide_check_limit(&words, check, page->style->units);
         if (check->note)
             tide_text_addf(&words, " (%s)", check->note);
-        if (check->suppressed)
-            tide_text_addf(
-                &words, " (%s more suppressed)",
-                tide_number_bytes(check->suppressed, page->style->units).text);
+        add_suppressed(&words, check, page->style->units);
     }
     tide_page_tab(page, TIDE_LEFT);
     tide_page_add(page, check->passed ? TIDE_INK_DIM : TIDE_INK_ALARM,
@@ -217,9 +225,7 @@ void tide_view_check_markdown(struct tide_text *out, const struct tide_check_vie
         tide_check_measured(out, check, TIDE_UNITS_IEC);
         if (check->note && !is_about_trace(check))
             tide_text_addf(out, " (%s)", check->note);
-        if (check->suppressed)
-            tide_text_addf(out, " (%s more suppressed)",
-                           tide_number_bytes(check->suppressed, TIDE_UNITS_IEC).text);
+        add_suppressed(out, check, TIDE_UNITS_IEC);
         tide_text_add(out, " | ");
         tide_check_limit(out, check, TIDE_UNITS_IEC);
         tide_text_add(out, " |\n");

@@ -188,6 +188,10 @@ static void add_side(struct writer *writer, const char *key, enum tide_side side
     tide_json_open(&writer->json, "summary", '{');
     tide_json_summary(&writer->json, &model->summary[view->diff->space]);
     tide_json_close(&writer->json);
+    if (view->suppressed[side])
+        tide_json_suppressed(&writer->json, view->suppressed[side]);
+    else
+        tide_json_null(&writer->json, "suppressed");
     tide_json_close(&writer->json);
     tide_text_release(&command);
 }

@@ -135,6 +135,33 @@ static void add_sides_words(struct tide_page *page, const struct tide_diff *diff
     tide_text_release(&words);
 }
 
+/* What was left out, in one line; nothing when nothing was. */
+static void add_suppressed(struct tide_page *page, const struct tide_diff_view *view)
+{
+    static const char *const OF[TIDE_SIDES] = {" of base", " of new"};
+    struct tide_text words = {0};
+    bool any = false;
+    tide_text_add(&words, "Suppressed: ");
+    for (int side = 0; side < TIDE_SIDES; side++) {
+        const struct tide_suppressions *const left_out = view->suppressed[side];
+        if (!left_out)
+            continue;
+        any |= left_out->blocks > 0;
+        tide_text_addf(&words, "%s%s in ", side ? ", " : "",
+                       tide_number_bytes(left_out->bytes, page->style->units).text);
+        tide_words_count(&words, left_out->blocks, "block");
+        tide_text_add(&words, OF[side]);
+    }
+    tide_text_add(&words, ".");
+    if (any) {
+        tide_page_skip(page);
+        tide_page_tab(page, TIDE_LEFT);
+        tide_page_wrap(page, TIDE_INK_DIM, words.bytes ? words.bytes : "", TIDE_LEFT);
+    }
+    page->out->failed |= words.failed;
+    tide_text_release(&words);
+}
+
 /* --- Tables -------------------------------------------------------------------------- */
 
 static const char *title_of(const struct tide_diff_view *view)
@@ -226,4 +253,5 @@ void tide_view_diff(struct tide_page *page, const struct tide_diff_view *view)
     else
         add_flat(page, view);
     add_sides_words(page, view->diff);
+    add_suppressed(page, view);
 }

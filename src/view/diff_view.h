@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "model/diff.h"
+#include "model/suppress.h"
 #include "view/json.h"
 #include "view/line.h"
 
@@ -27,6 +28,8 @@ struct tide_diff_view {
     const struct tide_model *models[TIDE_SIDES];
     const char *names[TIDE_SIDES]; /* as they were given: "run.tide@event51" */
     double at_s[TIDE_SIDES];       /* of a snapshot; negative: the end of the run */
+    /* What was left out of the leaks; NULL: it is not of leaks at the end. */
+    const struct tide_suppressions *suppressed[TIDE_SIDES];
     enum tide_diff_shape shape;
     size_t limit; /* rows at most, those that changed most; 0: all */
 };

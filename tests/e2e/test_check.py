@@ -122,6 +122,23 @@ class Limits(tide.Case):
         self.assertEqual(self.failed("--baseline", only_a, "--max-new-leaks", "1",
                                      base()), [])
 
+    def test_of_new_leaks_without_those_that_are_suppressed(self):
+        known = write("known.txt", "leak:reef\n")
+        only_a = tide.record_once("only-a", "a1x1")
+        words = ("--baseline", only_a, "--max-new-leaks", "0")
+        found = self.verdicts(*words, "--suppressions", known, base())["new_leaks"]
+        self.assertEqual((found["passed"], found["measured"], found["suppressed"]),
+                         (True, 0, 1))
+        self.assertIn("stacks that leak now: 0 stacks, at most 0 stacks (1 stack "
+                      "suppressed)", check(*words, "--suppressions", known,
+                                           base()).stdout)
+        # What libraries keep on purpose is no news.
+        loop = tide.record_once("loop", program_name="event_loop")
+        mine = self.verdicts(*words, loop)["new_leaks"]
+        all_of_it = self.verdicts(*words, "--no-suppressions", loop)["new_leaks"]
+        self.assertGreater(mine["suppressed"], 0)
+        self.assertEqual(mine["measured"] + mine["suppressed"], all_of_it["measured"])
+
     def test_a_trace_that_ends_early_fails(self):
         cut = os.path.join(tide.FOLDER, "cut.tide")
         with open(base(), "rb") as file:

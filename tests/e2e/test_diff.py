@@ -96,6 +96,11 @@ class Differences(tide.Case):
         total, counts = VIEWS[view]
         found = read(f"--{view}", f"--{shape}", one, other)
         expected = summary(other)[total] - summary(one)[total]
+        if view == "leaks":
+            expected -= (found["new"]["suppressed"]["bytes"] -
+                         found["base"]["suppressed"]["bytes"])
+        else:
+            self.assertIsNone(found["new"]["suppressed"])
         self.assertEqual(found["total"]["bytes"], expected)
         self.assertEqual(sum(row["bytes"] for row in found["rows"]), expected)
         self.assertEqual(sum(row[counts] for row in found["rows"]),
@@ -104,6 +109,34 @@ class Differences(tide.Case):
             for row in below(found["rows"]):
                 self.assertEqual(row["bytes"], row["self_bytes"] + sum(
                     child["bytes"] for child in row["children"]))
+
+    def test_what_is_suppressed_is_left_out_on_both_sides(self):
+        path = os.path.join(tide.FOLDER, "shore.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("leak:reef\n")
+        words = ["--leaks", "--suppressions", path, base(), later()]
+        found = read(*words)
+        self.assertEqual(found["total"]["bytes"], 300)  # the rest of shore's
+        rule = {"bytes": 5000, "blocks": 5, "pattern": "reef", "built_in": False}
+        self.assertEqual(found["base"]["suppressed"]["rules"], [rule])
+        self.assertEqual(found["new"]["suppressed"]["bytes"], 0)
+        self.assertEqual(found["gone_stacks"]["count"], 0)
+        self.assertIn("Suppressed: 4.88 KiB in 5 blocks of base, 0 B in 0 blocks of new.",
+                      " ".join(diff(*words).stdout.split()))
+        # What counts at the peak or at a moment is not what leaks.
+        whole = read("--leaks", "--suppressions", path, f"{base()}@0s", later())
+        self.assertIsNone(whole["new"]["suppressed"])
+        self.assertEqual(read("--peak", "--suppressions", path, base(), later())["total"],
+                         read("--peak", base(), later())["total"])
+
+    def test_what_libraries_keep_is_left_out(self):
+        loop = tide.record_once("loop", program_name="event_loop")
+        hushed = read("--leaks", base(), loop)
+        shown = read("--leaks", "--no-suppressions", base(), loop)
+        self.assertGreater(hushed["new"]["suppressed"]["bytes"], 0)
+        self.assertEqual(shown["total"]["bytes"] - hushed["total"]["bytes"],
+                         hushed["new"]["suppressed"]["bytes"])
+        self.assertEqual(shown["new"]["suppressed"]["bytes"], 0)
 
     def test_new_and_gone_stacks_are_told(self):
         found = read("--leaks", "--stacks", base(), later())
