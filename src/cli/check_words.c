@@ -1,7 +1,8 @@
 /* cli/check_words.c - the limits of `tidemark check`, from its arguments and its file.
  *
- * The lines of the file become words of a command line in front of those that were typed:
- * so both are read by the same rules, and the last one counts.
+ * The lines of the file become words of a command line, which are read before those that
+ * were typed: so both are read by the same rules, and the last one counts.  Each knows
+ * where it stood, for who has made a mistake there.
  */
 #include "cli/check_words.h"
 
@@ -20,8 +21,8 @@ static const char CONFIG[] = "--config";
 struct source {
     struct tide_check_words *words;
     const struct tide_command *command;
-    const char *file; /* NULL: the command line */
-    size_t line;
+    const char *file;  /* NULL: the command line */
+    const char *place; /* "limits.conf:3", in the arena */
 };
 
 /* --- Words --------------------------------------------------------------------------- */
@@ -45,13 +46,33 @@ static int add_word(struct tide_check_words *words, const char *word)
     return -1;
 }
 
+/* The word of a line of the file.  -1 or the exit status. */
+static int add_word_of_file(const struct source *source, const struct tide_text *word)
+{
+    struct tide_check_words *const words = source->words;
+    if (words->setting_count == words->setting_capacity) {
+        const size_t capacity = words->setting_capacity * 2 + 8;
+        struct tide_check_setting *const list =
+            realloc(words->settings, capacity * sizeof(*list));
+        if (!list)
+            return tide_fail("out of memory");
+        words->settings = list;
+        words->setting_capacity = capacity;
+    }
+    char *const copy =
+        word->failed ? NULL : tide_arena_copy(&words->arena, word->bytes, word->length);
+    if (!copy)
+        return tide_fail("out of memory");
+    words->settings[words->setting_count++] =
+        (struct tide_check_setting){.word = copy, .place = source->place};
+    return -1;
+}
+
 static int fail_calls_in(const struct source *source, const char *value)
 {
-    static const char why[] = "is not FUNCTION=N with a whole number N";
-    if (source->file)
-        return tide_fail_usage(source->command, "%s:%zu: '%s' %s", source->file,
-                               source->line, value, why);
-    return tide_fail_usage(source->command, "%s: '%s' %s", CALLS_IN, value, why);
+    return tide_fail_usage(source->command,
+                           "%s: '%s' is not FUNCTION=N with a whole number N", CALLS_IN,
+                           value);
 }
 
 /* VALUE is "FUNCTION=N".  -1 or the exit status. */
@@ -105,11 +126,10 @@ static int add_switch(const struct source *source, const char *key, const char *
     if (strcmp(value, "no") == 0)
         return -1;
     if (strcmp(value, "yes") != 0)
-        return tide_fail_usage(source->command, "%s:%zu: %s is yes or no, not '%s'",
-                               source->file, source->line, key, value);
+        return tide_fail_usage(source->command, "%s is yes or no, not '%s'", key,
+                               value);
     tide_text_addf(&word, "--%s", key);
-    const int done =
-        word.bytes ? add_word(source->words, word.bytes) : tide_fail("out of memory");
+    const int done = add_word_of_file(source, &word);
     tide_text_release(&word);
     return done;
 }
@@ -128,15 +148,13 @@ static int add_setting(const struct source *source, const char *key, const char 
     if (strcmp(key, "allow-incomplete") == 0 || strcmp(key, "no-suppressions") == 0)
         return add_switch(source, key, value);
     if (strcmp(key, "config") == 0 || strcmp(key, "help") == 0)
-        return tide_fail_usage(source->command, "%s:%zu: no %s here", source->file,
-                               source->line, key);
+        return tide_fail_usage(source->command, "no %s here", key);
     tide_text_addf(&word, "--%s=", key);
     const char *const slash = strrchr(source->file, '/');
     if (names_file(key) && *value != '/' && slash) /* beside the file */
         tide_text_add_bytes(&word, source->file, (size_t)(slash + 1 - source->file));
     tide_text_add(&word, value);
-    const int done =
-        word.failed ? tide_fail("out of memory") : add_word(source->words, word.bytes);
+    const int done = add_word_of_file(source, &word);
     tide_text_release(&word);
     return done;
 }
@@ -148,24 +166,37 @@ static int add_line(const struct source *source, char *line)
         return -1;
     char *const sign = strchr(start, '=');
     if (!sign)
-        return tide_fail_usage(source->command, "%s:%zu: not 'key = value': %s",
-                               source->file, source->line, start);
+        return tide_fail_usage(source->command, "not 'key = value': %s", start);
     *sign = '\0';
     return add_setting(source, trimmed(start), trimmed(sign + 1));
+}
+
+/* Where line NUMBER stands; NULL without memory. */
+static const char *place_of(const struct source *source, size_t number)
+{
+    struct tide_text place = {0};
+    tide_text_addf(&place, "%s:%zu", source->file, number);
+    const char *const kept = place.failed ? NULL
+                                          : tide_arena_copy(&source->words->arena,
+                                                            place.bytes, place.length);
+    tide_text_release(&place);
+    return kept;
 }
 
 static int add_file(struct source *source, const char *path)
 {
     FILE *const file = fopen(path, "re");
     char *line = NULL;
-    size_t capacity = 0;
+    size_t capacity = 0, number = 0;
     int done = -1;
     if (!file)
         return tide_fail_usage(source->command, "%s: %s", path, strerrordesc_np(errno));
     source->file = path;
     while (done < 0 && getline(&line, &capacity, file) >= 0) {
-        source->line++;
-        done = add_line(source, line);
+        source->place = place_of(source, ++number);
+        tide_fail_about(source->place);
+        done = source->place ? add_line(source, line) : tide_fail("out of memory");
+        tide_fail_about(NULL);
     }
     if (done < 0 && ferror(file))
         done = tide_fail_usage(source->command, "%s: it cannot be read", path);
@@ -242,6 +273,7 @@ int tide_check_words_read(struct tide_check_words *words,
 void tide_check_words_release(struct tide_check_words *words)
 {
     free(words->list);
+    free(words->settings);
     free(words->calls_in);
     tide_arena_release(&words->arena);
     *words = (struct tide_check_words){0};

@@ -27,7 +27,8 @@ struct check_options {
     int color;
 };
 
-static int parse(const struct tide_check_words *words, struct check_options *options,
+/* Read COUNT words at LIST, the first of which is the verb. */
+static int parse(struct check_options *options, size_t count, char **list,
                  struct tide_arguments *rest)
 {
     struct tide_budget *const budget = &options->budget;
@@ -50,8 +51,7 @@ static int parse(const struct tide_check_words *words, struct check_options *opt
         {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
         {.name = NULL},
     };
-    return tide_options_parse(&tide_cmd_check, table, (int)words->count, words->list,
-                              rest);
+    return tide_options_parse(&tide_cmd_check, table, (int)count, list, rest);
 }
 
 /* "5%", "2.5" */
@@ -66,23 +66,47 @@ static bool read_percent(const char *text, double *out)
     return *end == '\0' || strcmp(end, "%") == 0;
 }
 
+/* -1 or the exit status. */
+static int read_growth(struct check_options *options)
+{
+    if (!options->growth || read_percent(options->growth, &options->budget.max_growth))
+        return -1;
+    return tide_fail_usage(&tide_cmd_check, "--max-growth: '%s' is not a percentage",
+                           options->growth);
+}
+
+/* The lines of the file of limits, then the command line; -1 or the exit status. */
+static int parse_all(const struct tide_check_words *words,
+                     struct check_options *options, struct tide_arguments *rest)
+{
+    int done = -1;
+    for (size_t i = 0; i < words->setting_count && done < 0; i++) {
+        char *line[] = {words->list[0], words->settings[i].word, NULL};
+        tide_fail_about(words->settings[i].place);
+        done = parse(options, 2, line, rest);
+        if (done < 0)
+            done = read_growth(options);
+        tide_fail_about(NULL);
+    }
+    if (done < 0)
+        done = parse(options, words->count, words->list, rest);
+    return done < 0 ? read_growth(options) : done;
+}
+
 static bool is_stdout(const char *name)
 {
     return name && strcmp(name, "-") == 0;
 }
 
 /* -1, or the exit status when the options make no sense together. */
-static int check_options(struct check_options *options)
+static int check_options(const struct check_options *options)
 {
     const struct tide_command *const self = &tide_cmd_check;
-    struct tide_budget *const budget = &options->budget;
+    const struct tide_budget *const budget = &options->budget;
     if (options->json + is_stdout(options->junit) + is_stdout(options->markdown) > 1)
         return tide_fail_usage(self,
                                "one of these on standard output at a time: --json, "
                                "--junit -, --markdown -");
-    if (options->growth && !read_percent(options->growth, &budget->max_growth))
-        return tide_fail_usage(self, "--max-growth: '%s' is not a percentage",
-                               options->growth);
     const bool compares = options->growth || budget->max_new_leaks != TIDE_NO_LIMIT;
     if (compares && !options->baseline)
         return tide_fail_usage(self, "%s needs a --baseline to compare with",
@@ -212,6 +236,7 @@ static int judge(const struct check_options *options, const struct tide_opened *
         .model = opened->model,
         .baseline = baseline->path,
     };
+    tide_fail_about(NULL);
     int done = show(options, &view);
     if (done == 0) {
         done = write_files(options, &view);
@@ -265,9 +290,10 @@ static int run(int argc, char **argv)
     options.budget.calls_in = words.calls_in;
     options.budget.calls_in_count = words.calls_in_count;
     if (done < 0)
-        done = parse(&words, &options, &rest);
+        done = parse_all(&words, &options, &rest);
     if (done < 0)
         done = check_options(&options);
+    tide_fail_about("nothing was checked"); /* until there is a verdict */
     for (size_t i = 0; i < 2 && done < 0; i++)
         done = tide_suppression_file(options.suppressions, options.no_suppressions,
                                      &suppressions[i]);
@@ -285,7 +311,8 @@ const struct tide_command tide_cmd_check = {
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Exits with 0 when all limits are kept and with 1 when one is not, or when the\n"
-        "trace is incomplete.  Limits are of the heap.  Without TRACE the newest of this\n"
+        "trace is incomplete.  When a trace cannot be read it says that nothing was checked\n"
+        "and exits with 1 too.  Limits are of the heap.  Without TRACE the newest of this\n"
         "folder is taken.\n"
         "\n"
         "limits\n"

@@ -15,6 +15,8 @@ struct tide_command {
                char **argv); /* argv[0] is the verb; returns the exit status */
 };
 
+/* From here on failures begin with ABOUT (borrowed; NULL: no more): "limits.conf:3". */
+void tide_fail_about(const char *about);
 /* Say what went wrong on stderr ("tidemark: ..."), return 1. */
 int tide_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, then the usage line of COMMAND and where to find more; return 2. */

@@ -10,6 +10,13 @@
 #include "base/text.h"
 #include "view/names.h"
 
+static const char *failing_about; /* borrowed; NULL: nothing */
+
+void tide_fail_about(const char *about)
+{
+    failing_about = about;
+}
+
 /* Names come from outside: a control character in one must not reach the terminal. */
 static void write_clean(const char *line)
 {
@@ -26,6 +33,10 @@ __attribute__((format(printf, 1, 0))) static void say(const char *format,
     char line[2048]; /* longer than any path that is worth reading */
     (void)vsnprintf(line, sizeof(line), format, arguments);
     (void)fputs("tidemark: ", stderr);
+    if (failing_about) {
+        write_clean(failing_about);
+        (void)fputs(": ", stderr);
+    }
     write_clean(line);
     (void)fputc('\n', stderr);
 }

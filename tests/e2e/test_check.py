@@ -174,16 +174,22 @@ class Files(tide.Case):
         self.assertIn("All limits are kept.", done.stdout)
 
     def test_mistakes_in_a_file_are_usage(self):
-        for text, words in (("max-peek = 1\n", "did you mean --max-peak?"),
-                            ("\nmax-peak 1\n", "bad.conf:2: not 'key = value'"),
-                            ("max-peak = much\n", "'much' is not a size"),
-                            ("max-calls-in = f\n", "bad.conf:1: 'f' is not FUNCTION=N"),
-                            ("allow-incomplete = maybe\n", "is yes or no"),
+        for text, words in (("max-peek = 1\n", "unknown option --max-peek (did you mean "
+                             "--max-peak?)"),
+                            ("max-peak 1\n", "not 'key = value': max-peak 1"),
+                            ("max-peak = much\n", "--max-peak: 'much' is not a size"),
+                            ("max-peak =\n", "--max-peak: '' is not a size"),
+                            ("max-calls = 1.5\n", "--max-calls: '1.5' is not a whole"),
+                            ("max-calls-in = f\n", "--max-calls-in: 'f' is not FUNCTION=N"),
+                            ("max-growth = five\n", "--max-growth: 'five' is not a perc"),
+                            ("allow-incomplete = maybe\n", "allow-incomplete is yes or no"),
                             ("config = x\n", "no config here")):
             with self.subTest(text=text):
-                done = check("--config", write("bad.conf", text), base())
-                self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn(words, done.stderr)
+                path = write("bad.conf", "# first\n" + text + "max-leak = 0\n")
+                done = check("--config", path, base())
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertTrue(done.stderr.startswith(f"tidemark: {path}:2: {words}"),
+                                done.stderr)
         self.assertEqual(check("--config", "/nowhere", base()).returncode, 2)
 
     def test_junit(self):
@@ -248,7 +254,21 @@ class Manners(tide.Case):
                 done = check(*words)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(said, done.stderr)
-        self.assertEqual(check("--max-peak", "1", "/nowhere.tide").returncode, 1)
+
+    def test_what_cannot_be_read_is_no_verdict(self):
+        limit = ("--max-leak", "0")
+        for words, path in ((("/nowhere.tide",), "/nowhere.tide"),
+                            (("--max-growth", "1", "--baseline", "/nowhere", base()),
+                             "/nowhere"),
+                            (("--suppressions", "/nowhere.txt", base()), "/nowhere.txt"),
+                            (("/etc/passwd",), "/etc/passwd")):
+            with self.subTest(words=words):
+                done = check(*limit, *words)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, r"^tidemark: nothing was checked: "
+                                 rf"(--suppressions )?{path}: .*\n$")
+        over = check(*limit, base())
+        self.assertEqual((over.returncode, over.stderr), (1, ""))
 
     def test_advice_says_where_to_look(self):
         self.assertIn(f"tidemark report --leaks {base()}",
