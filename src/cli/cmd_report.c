@@ -246,6 +246,15 @@ static void spill(struct tide_text *text)
     tide_text_clear(text);
 }
 
+/* Is it of all blocks and the whole run?  Of a part nothing can be found, as in the
+ * text. */
+static bool is_whole(const struct tide_model *model,
+                     const struct tide_report_options *options)
+{
+    return !tide_report_filters(options) && !tide_report_moment(options) &&
+           !model->stopped && model->until_s < 0 && model->from_s <= 0;
+}
+
 static enum tide_status report_data(const struct tide_model *model,
                                     const struct tide_report_options *options,
                                     struct tide_text *out)
@@ -257,7 +266,7 @@ static enum tide_status report_data(const struct tide_model *model,
     enum tide_status status = build(model, options, metric, shape, &parts);
     if (status)
         return status;
-    if (options->json)
+    if (options->json && is_whole(model, options))
         status = tide_findings_build(model, options->suppressed->sites, &findings);
     const struct tide_report_json report = {
         .model = model,

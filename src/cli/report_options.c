@@ -106,7 +106,7 @@ bool tide_report_counts(const struct tide_report_options *options)
            options->shapes[TIDE_SHAPE_FLOW];
 }
 
-static bool filters(const struct tide_report_options *options)
+bool tide_report_filters(const struct tide_report_options *options)
 {
     const struct tide_select *const select = &options->load.select;
     return tide_filter_narrows(&options->filter) || options->hide ||
@@ -202,7 +202,7 @@ static const char *wrong_counts(const struct tide_report_options *options)
     const int views = tide_report_views(options);
     if (tide_report_counts(options) && (views > 0 || options->space != 0))
         return "--sizes, --lifetimes and --flow are of all blocks of the heap";
-    if (options->shapes[TIDE_SHAPE_FLOW] && filters(options))
+    if (options->shapes[TIDE_SHAPE_FLOW] && tide_report_filters(options))
         return "--flow is of all threads: it takes no filter";
     if (options->load.details &&
         (tide_filter_narrows(&options->filter) || options->hide))
@@ -238,7 +238,7 @@ static const char *wrong_told(const struct tide_report_options *options)
         !shapes[TIDE_SHAPE_POOLS])
         return NULL;
     return tide_report_views(options) > 0 || options->csv ||
-                   options->load.until_s >= 0 || filters(options)
+                   options->load.until_s >= 0 || tide_report_filters(options)
                ? "--windows, --timemory and --pools are of the whole run, as text or --json"
                : NULL;
 }
@@ -286,7 +286,7 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
     if (tide_report_views(options) == 0 && !tide_report_counts(options)) {
         if (moment)
             options->views[TIDE_METRIC_LEAKS] = true;
-        else if (count_shapes(options) > 0 || filters(options))
+        else if (count_shapes(options) > 0 || tide_report_filters(options))
             options->implied = options->views[TIDE_METRIC_PEAK] = true;
     }
     return -1;

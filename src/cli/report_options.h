@@ -52,6 +52,8 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
 bool tide_report_moment(const struct tide_report_options *options);
 /* Was something asked for that is not of a view: histograms, or who frees what? */
 bool tide_report_counts(const struct tide_report_options *options);
+/* Was a part of the blocks asked for: by names, or by size, age, life? */
+bool tide_report_filters(const struct tide_report_options *options);
 /* How many views were asked for. */
 int tide_report_views(const struct tide_report_options *options);
 /* The shape of METRIC. */

@@ -260,6 +260,8 @@ static void add_rows(struct writer *writer)
     add_callees(writer);
     if (report->shape == TIDE_SHAPE_FLOW)
         tide_json_passages(json, report);
+    if (report->shape == TIDE_SHAPE_THREADS && report->groups)
+        tide_json_thread_flows(json, report);
     add_told(json, report);
 }
 
@@ -352,37 +354,6 @@ static void add_findings(struct writer *writer)
     for (size_t i = 0; findings && i < findings->count; i++)
         add_finding(writer, &findings->list[i]);
     tide_json_close(&writer->json);
-}
-
-void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
-{
-    const struct tide_honesty *const honesty = &model->honesty;
-    tide_json_open(json, "honesty", '{');
-    tide_json_uint(json, "events", honesty->events);
-    tide_json_uint(json, "dropped", honesty->dropped);
-    tide_json_uint(json, "unmatched_frees", honesty->unmatched_frees);
-    tide_json_uint(json, "inherited_frees", honesty->inherited_frees);
-    tide_json_uint(json, "replaced_blocks", honesty->replaced_blocks);
-    tide_json_uint(json, "reordered", honesty->reordered);
-    tide_json_uint(json, "lost_records", honesty->lost_records);
-    tide_json_uint(json, "truncated_stacks", honesty->truncated_stacks);
-    tide_json_uint(json, "unresolved_frames", honesty->unresolved_frames);
-    tide_json_bool(json, "complete", honesty->complete);
-    if (model->rss_peak_bytes)
-        tide_json_number(json, "rss_explained", honesty->rss_explained);
-    else
-        tide_json_null(json, "rss_explained");
-    tide_json_uint(json, "region_mismatches", honesty->region_mismatches);
-    tide_json_uint(json, "unmatched_labels", honesty->unmatched_labels);
-    tide_json_uint(json, "paused_frees", honesty->paused_frees);
-    tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
-    tide_json_uint(json, "ring_bytes", honesty->ring_bytes);
-    tide_json_uint(json, "order_table_bytes", honesty->order_table_bytes);
-    tide_json_uint(json, "collector_bytes", honesty->collector_bytes);
-    tide_json_string(json, "problem",
-                     model->trace->problem[0] ? model->trace->problem : NULL);
-    tide_json_words(json, "troubles", model->trace->troubles);
-    tide_json_close(json);
 }
 
 void tide_json_words(struct tide_json *json, const char *key, const char *const *argv)

@@ -111,6 +111,10 @@ void tide_json_suppressed(struct tide_json *json,
                           const struct tide_suppressions *suppressions);
 void tide_json_flows(struct tide_json *json, const struct tide_model *model,
                      size_t limit);
+/* The member "flows" of a report by thread: null when its rows are a part of what flows
+ * are of. */
+void tide_json_thread_flows(struct tide_json *json,
+                            const struct tide_report_json *report);
 
 /* --- What `info` writes in the same words --- */
 

@@ -1,4 +1,5 @@
-/* view/report_json_more.c - groups, histograms, leaks and flows in `tidemark report --json`. */
+/* view/report_json_more.c - groups, histograms, leaks, flows, honesty in `tidemark report
+ * --json`. */
 #include "model/detail.h"
 #include "model/leak.h"
 #include "view/report_json.h"
@@ -183,4 +184,49 @@ void tide_json_flows(struct tide_json *json, const struct tide_model *model,
         add_thread(json, "freed_by", model, flow->to);
         tide_json_close(json);
     }
+}
+
+void tide_json_thread_flows(struct tide_json *json,
+                            const struct tide_report_json *report)
+{
+    if (report->groups->narrowed) {
+        tide_json_null(json, "flows");
+        return;
+    }
+    tide_json_open(json, "flows", '[');
+    tide_json_flows(json, report->model, report->limit);
+    tide_json_close(json);
+}
+
+/* --- Honesty ----------------------------------------------------------------------- */
+
+void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
+{
+    const struct tide_honesty *const honesty = &model->honesty;
+    tide_json_open(json, "honesty", '{');
+    tide_json_uint(json, "events", honesty->events);
+    tide_json_uint(json, "dropped", honesty->dropped);
+    tide_json_uint(json, "unmatched_frees", honesty->unmatched_frees);
+    tide_json_uint(json, "inherited_frees", honesty->inherited_frees);
+    tide_json_uint(json, "replaced_blocks", honesty->replaced_blocks);
+    tide_json_uint(json, "reordered", honesty->reordered);
+    tide_json_uint(json, "lost_records", honesty->lost_records);
+    tide_json_uint(json, "truncated_stacks", honesty->truncated_stacks);
+    tide_json_uint(json, "unresolved_frames", honesty->unresolved_frames);
+    tide_json_bool(json, "complete", honesty->complete);
+    if (model->rss_peak_bytes)
+        tide_json_number(json, "rss_explained", honesty->rss_explained);
+    else
+        tide_json_null(json, "rss_explained");
+    tide_json_uint(json, "region_mismatches", honesty->region_mismatches);
+    tide_json_uint(json, "unmatched_labels", honesty->unmatched_labels);
+    tide_json_uint(json, "paused_frees", honesty->paused_frees);
+    tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
+    tide_json_uint(json, "ring_bytes", honesty->ring_bytes);
+    tide_json_uint(json, "order_table_bytes", honesty->order_table_bytes);
+    tide_json_uint(json, "collector_bytes", honesty->collector_bytes);
+    tide_json_string(json, "problem",
+                     model->trace->problem[0] ? model->trace->problem : NULL);
+    tide_json_words(json, "troubles", model->trace->troubles);
+    tide_json_close(json);
 }

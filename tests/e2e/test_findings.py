@@ -169,6 +169,21 @@ class Leaks(tide.Case):
             {"bytes": 0, "blocks": 0, "pattern": "nobody", "built_in": False}])
         self.assertEqual(result["summary"]["live_bytes"], truth["bytes"])
 
+    def test_of_a_part_nothing_is_found(self):
+        ran = self.ran["planted_leak_growing"]
+        found = ran.report()["findings"]
+        self.assertEqual([each["kind"] for each in found], ["leak_growing"])
+        for whole in (["--leaks"], ["--total", "--flat"], ["--threads"]):
+            self.assertEqual(ran.report(*whole)["findings"], found)
+        for part in (["--between", "0.01", "0.02"], ["--live-at", "0.05"],
+                     ["--size", "1.."], ["--age", "0.001.."], ["--lifetime", "..100"],
+                     ["--function", "make_answer"], ["--thread", "*"],
+                     ["--time", "events", "--live-at", "100"]):
+            with self.subTest(part=part):
+                self.assertEqual(ran.report(*part)["findings"], [])
+                text = text_of("report", *part, ran.trace)[1]
+                self.assertNotIn("Findings", text)
+
     def test_check_honours_them(self):
         path = os.path.join(self.folder.name, "check.txt")
         pathlib.Path(path).write_text("leak:make_answer\n", encoding="utf-8")
@@ -223,6 +238,12 @@ class Flow(tide.Case):
         self.assertEqual(row["made_by"]["tid"], row["made_by"]["pid"])
         self.assertEqual(row["freed_by"]["pid"], row["made_by"]["pid"])
         self.assertNotEqual(row["freed_by"]["tid"], row["made_by"]["tid"])
+
+    def test_threads_have_them_too(self):
+        rows = self.ran.report("--flow")["rows"]
+        self.assertEqual(self.ran.report("--threads")["flows"], rows)
+        self.assertEqual(self.ran.report("--threads", "--total", "--thread",
+                                         "nobody")["flows"], None)
 
     def test_csv(self):
         status, out, _ = text_of("report", "--flow", "--csv", self.ran.trace)
