@@ -9,14 +9,24 @@
 #include <stdlib.h>
 
 #include "model/grow.h"
+#include "trace/format.h"
 
 /* A question, to be sorted. */
 struct placed {
     struct tide_question *question;
 };
 
+/* A live block with an array in it that a question is about. */
+struct shaped {
+    uint64_t id; /* of its life */
+    struct tide_array array;
+};
+
 struct inquiry {
     const struct tide_trace *trace;
+    const struct tide_lives *lives; /* borrowed, during the walk */
+    struct shaped *shaped;          /* owned */
+    size_t shaped_count, shaped_capacity;
     struct placed *questions; /* owned: by address */
     size_t count;
 };
@@ -57,6 +67,96 @@ static bool is_until(const struct inquiry *inquiry, double until_s, uint64_t tic
     return until_s < 0 || tide_trace_seconds(inquiry->trace, ticks) <= until_s;
 }
 
+/* --- Arrays -------------------------------------------------------------------------- */
+
+bool tide_array_index(const struct tide_array *array, uint64_t offset,
+                      uint64_t index[TIDE_ARRAY_DIMENSIONS])
+{
+    if (!array->element_bytes || !array->dimensions)
+        return false;
+    uint64_t element = offset / array->element_bytes;
+    for (uint32_t i = array->dimensions; i-- > 0;) {
+        if (!array->extents[i])
+            return false;
+        index[i] = element % array->extents[i];
+        element /= array->extents[i];
+    }
+    return element == 0;
+}
+
+/* The place of the block with ID in the list; its length when it is not there. */
+static size_t find_shaped(const struct inquiry *inquiry, uint64_t id)
+{
+    size_t at = 0;
+    while (at < inquiry->shaped_count && inquiry->shaped[at].id != id)
+        at++;
+    return at;
+}
+
+static void forget_shape(struct inquiry *inquiry, uint64_t id)
+{
+    const size_t at = find_shaped(inquiry, id);
+    if (at < inquiry->shaped_count)
+        inquiry->shaped[at] = inquiry->shaped[--inquiry->shaped_count];
+}
+
+/* Is a question about the block LIFE, or about what is close behind it? */
+static bool is_asked(const struct inquiry *inquiry, const struct tide_life *life)
+{
+    const size_t first = first_from(inquiry, life->address);
+    return first < inquiry->count &&
+           inquiry->questions[first].question->address - life->address <
+               span_of(life) + TIDE_INQUIRY_NEAR;
+}
+
+/* One number of the shape of LIFE. */
+static enum tide_status add_shape(struct inquiry *inquiry, const struct tide_life *life,
+                                  const struct tide_event *event)
+{
+    const size_t at = find_shaped(inquiry, life->id);
+    if (at == inquiry->shaped_count) {
+        struct shaped *const shaped = tide_grown(
+            inquiry->shaped, &inquiry->shaped_capacity, at + 1, sizeof(*shaped));
+        if (!shaped)
+            return TIDE_ENOMEM;
+        inquiry->shaped = shaped;
+        shaped[inquiry->shaped_count++] = (struct shaped){.id = life->id};
+    }
+    struct tide_array *const array = &inquiry->shaped[at].array;
+    if (event->value2 == 0) {
+        *array = (struct tide_array){.element_bytes = event->value3};
+    } else if (event->value2 == array->dimensions + 1u &&
+               array->dimensions < TIDE_ARRAY_DIMENSIONS) {
+        array->extents[array->dimensions++] = event->value3;
+    }
+    return TIDE_OK;
+}
+
+static enum tide_status on_mark(void *user, const struct tide_event *event,
+                                uint32_t tid)
+{
+    struct inquiry *const inquiry = user;
+    (void)tid;
+    if (event->extra != TIDE_EXTRA_LABEL && event->extra != TIDE_EXTRA_SHAPE)
+        return TIDE_OK;
+    const uint32_t entry =
+        tide_lives_find(inquiry->lives, event->process, event->value);
+    if (!entry)
+        return TIDE_OK;
+    const struct tide_life *const life = &inquiry->lives->list[entry];
+    if (event->extra == TIDE_EXTRA_LABEL)
+        forget_shape(inquiry, life->id);
+    else if (is_asked(inquiry, life))
+        return add_shape(inquiry, life, event);
+    return TIDE_OK;
+}
+
+static void on_begin(void *user, const struct tide_lives *lives)
+{
+    struct inquiry *const inquiry = user;
+    inquiry->lives = lives;
+}
+
 /* --- Answers ------------------------------------------------------------------------- */
 
 /* What is known of the process and the space of LIFE, new or known. */
@@ -77,11 +177,15 @@ static struct tide_answer *find_answer(struct tide_question *question,
     return &answers[question->answer_count++];
 }
 
-static struct tide_answer answer_of(const struct tide_life *life,
+static struct tide_answer answer_of(const struct inquiry *inquiry,
+                                    const struct tide_life *life,
                                     const struct tide_death *death,
                                     enum tide_answer_kind kind)
 {
     struct tide_answer answer = {.kind = kind, .life = *life, .died = death != NULL};
+    const size_t shaped = find_shaped(inquiry, life->id);
+    if (shaped < inquiry->shaped_count)
+        answer.array = inquiry->shaped[shaped].array;
     if (death)
         answer.death = *death;
     return answer;
@@ -101,7 +205,7 @@ static enum tide_status offer(const struct inquiry *inquiry,
         return TIDE_ENOMEM;
     if (known->life.id && known->kind == TIDE_ANSWER_LIVE && dead)
         return TIDE_OK;
-    *known = answer_of(life, death, kind);
+    *known = answer_of(inquiry, life, death, kind);
     return TIDE_OK;
 }
 
@@ -116,7 +220,7 @@ static void offer_neighbour(const struct inquiry *inquiry,
         (death && is_until(inquiry, question->until_s, death->ticks)))
         return;
     if (!known->id || life->address >= known->address)
-        question->before = answer_of(life, death, TIDE_ANSWER_LIVE);
+        question->before = answer_of(inquiry, life, death, TIDE_ANSWER_LIVE);
 }
 
 /* LIFE is, or was until DEATH, at PART. */
@@ -148,15 +252,20 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
     if (life->space == TIDE_IN_MMAP)
         return TIDE_OK;
     const struct tide_part part = {life->address, life->address + span_of(life)};
-    return on_part(user, life, part, death);
+    const enum tide_status status = on_part(user, life, part, death);
+    forget_shape(user, life->id);
+    return status;
 }
 
 enum tide_status tide_inquire(struct tide_model *model, struct tide_question *questions,
                               size_t count, const struct tide_progress *progress)
 {
     struct inquiry inquiry = {.trace = model->trace, .count = count};
-    const struct tide_block_watch watch = {
-        .user = &inquiry, .block = on_block, .part = on_part};
+    const struct tide_block_watch watch = {.user = &inquiry,
+                                           .begin = on_begin,
+                                           .block = on_block,
+                                           .part = on_part,
+                                           .mark = on_mark};
     inquiry.questions = calloc(count + 1, sizeof(*inquiry.questions));
     if (!inquiry.questions)
         return TIDE_ENOMEM;
@@ -165,6 +274,7 @@ enum tide_status tide_inquire(struct tide_model *model, struct tide_question *qu
     qsort(inquiry.questions, count, sizeof(*inquiry.questions), by_address);
     const enum tide_status status = tide_block_stream(model, &watch, progress);
     free(inquiry.questions);
+    free(inquiry.shaped);
     return status;
 }
 

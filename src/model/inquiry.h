@@ -25,11 +25,25 @@ enum tide_answer_kind {
     TIDE_ANSWER_LIVE, /* a block was there */
 };
 
+/* What its label says an array is like; element_bytes 0: it says nothing. */
+enum { TIDE_ARRAY_DIMENSIONS = 8 };
+struct tide_array {
+    uint64_t element_bytes;
+    uint64_t extents[TIDE_ARRAY_DIMENSIONS]; /* slowest first */
+    uint32_t dimensions;
+};
+
+/* The element of ARRAY that holds byte OFFSET, an index for each dimension; false when it
+ * lies in none. */
+bool tide_array_index(const struct tide_array *array, uint64_t offset,
+                      uint64_t index[TIDE_ARRAY_DIMENSIONS]);
+
 /* A block of one process, in one space, that has to do with the address. */
 struct tide_answer {
     enum tide_answer_kind kind;
     struct tide_life life;
-    bool died; /* at any time; then DEATH says when */
+    struct tide_array array; /* of a heap block; realloc ends it */
+    bool died;               /* at any time; then DEATH says when */
     struct tide_death death;
 };
 

@@ -88,6 +88,35 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
         tide_json_null(json, "freed_stack");
 }
 
+/* An array of COUNT numbers, or null. */
+static void add_numbers(struct tide_json *json, const char *key,
+                        const uint64_t *numbers, uint32_t count)
+{
+    if (!numbers) {
+        tide_json_null(json, key);
+        return;
+    }
+    tide_json_open(json, key, '[');
+    for (uint32_t i = 0; i < count; i++)
+        tide_json_uint(json, NULL, numbers[i]);
+    tide_json_close(json);
+}
+
+/* What the label says of an array, and which element it is. */
+static void add_array(struct tide_json *json, const struct tide_array *array,
+                      uint64_t offset)
+{
+    uint64_t index[TIDE_ARRAY_DIMENSIONS];
+    const bool known = array->dimensions && array->element_bytes;
+    const bool inside = known && tide_array_index(array, offset, index);
+    if (known)
+        tide_json_uint(json, "element_bytes", array->element_bytes);
+    else
+        tide_json_null(json, "element_bytes");
+    add_numbers(json, "extents", known ? array->extents : NULL, array->dimensions);
+    add_numbers(json, "index", inside ? index : NULL, array->dimensions);
+}
+
 static void add_block(struct writer *writer, const char *key,
                       const struct tide_answer *answer, uint64_t address)
 {
@@ -109,6 +138,7 @@ static void add_block(struct writer *writer, const char *key,
         json, "label",
         life->label ? tide_trace_name(trace, life->process, (uint64_t)life->label - 1)
                     : NULL);
+    add_array(json, &answer->array, address - life->address);
     add_time(writer, "birth_s", life->birth_ticks);
     add_thread(writer, "made_by", life->process, life->tid);
     add_death(writer, answer);

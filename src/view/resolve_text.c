@@ -8,6 +8,7 @@
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/resolve_view.h"
+#include "view/run_words.h"
 
 enum { TIDE_LEFT = 2, TIDE_WORDS = 10 };
 
@@ -151,8 +152,29 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
         writer->unplaced = true;
 }
 
-static void add_label(struct writer *writer, const struct tide_life *life)
+/* ": element [3][17] of [30][30], of 8 bytes each"; nothing when nothing is said. */
+static void add_element(struct tide_text *out, const struct tide_array *array,
+                        uint64_t offset)
 {
+    uint64_t index[TIDE_ARRAY_DIMENSIONS];
+    if (!array->dimensions || !array->element_bytes)
+        return;
+    const bool inside = tide_array_index(array, offset, index);
+    tide_text_add(out, inside ? ": element " : ": in no element");
+    for (uint32_t i = 0; inside && i < array->dimensions; i++)
+        tide_text_addf(out, "[%" PRIu64 "]", index[i]);
+    tide_text_add(out, " of ");
+    for (uint32_t i = 0; i < array->dimensions; i++)
+        tide_text_addf(out, "[%" PRIu64 "]", array->extents[i]);
+    tide_text_add(out, ", ");
+    tide_words_count(out, array->element_bytes, "byte");
+    tide_text_add(out, " each");
+}
+
+static void add_label(struct writer *writer, const struct tide_answer *answer,
+                      uint64_t address)
+{
+    const struct tide_life *const life = &answer->life;
     const char *const name = life->label
                                  ? tide_trace_name(writer->view->model->trace,
                                                    life->process, life->label - 1)
@@ -161,6 +183,7 @@ static void add_label(struct writer *writer, const struct tide_life *life)
         return;
     struct tide_text words = {0};
     tide_text_add(&words, name);
+    add_element(&words, &answer->array, address - life->address);
     add_line(writer->page, "label", &words);
     tide_text_release(&words);
 }
@@ -175,7 +198,7 @@ static void add_answer(struct writer *writer, const struct tide_answer *answer,
     add_block(&words, life);
     add_line(writer->page, label, &words);
     tide_text_release(&words);
-    add_label(writer, life);
+    add_label(writer, answer, address);
     add_made(writer, life);
     add_stack(writer, life->stack);
     add_death(writer, answer);

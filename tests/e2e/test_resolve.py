@@ -47,6 +47,22 @@ class Resolve(tide.Case):
                 ("live", 100, "answer", "heap", "malloc", False, None, None))
             self.assertEqual(self.functions(block), ["make_live", "main"])
 
+    def test_an_element_of_an_array(self):
+        def facts(address):
+            block = self.one(address)
+            return (block["label"], block["element_bytes"], block["extents"],
+                    block["index"])
+        self.assertEqual(facts(self.at["grid"]), ("grid", 8, [30, 20], [0, 0]))
+        for byte in (0, 7):
+            self.assertEqual(facts(self.at["grid_7_13"] + byte),
+                             ("grid", 8, [30, 20], [7, 13]))
+        self.assertEqual(facts(self.at["grid"] + 8 * 599), ("grid", 8, [30, 20], [29, 19]))
+        self.assertEqual(facts(self.at["grid"] + 8 * 600), ("grid", 8, [30, 20], None))
+        self.assertEqual(facts(self.at["live"]), ("answer", None, None, None))
+        done = resolve(RUN.trace, hex(self.at["grid_7_13"] + 1))
+        self.assertIn("  label   grid: element [7][13] of [30][20], 8 bytes each\n",
+                      done.stdout)
+
     def test_what_the_allocator_gave_too_much(self):
         block = self.one(self.at["live"] + 100)
         self.assertEqual((block["state"], block["past_end"]), ("live", True))

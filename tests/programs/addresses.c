@@ -23,6 +23,15 @@ APART static void *make_live(void)
     return block;
 }
 
+APART static void *make_grid(void)
+{
+    static const size_t extents[] = {30, 20};
+    double *const grid = calloc(30 * 20, sizeof(double));
+    tide_label_shape(grid, "grid", sizeof(double), extents, 2);
+    kept = grid;
+    return grid;
+}
+
 APART static void *make_for_other(void)
 {
     kept = malloc(200);
@@ -67,6 +76,7 @@ int main(void)
     const unsigned long small_at = (unsigned long)small;
     void *const large = realloc(small, 1000000); /* too large to stay where it is */
 
+    double *const grid = make_grid();
     void *const first = make_first();
     const unsigned long first_at = (unsigned long)first;
     tide_snapshot("first");
@@ -75,8 +85,10 @@ int main(void)
     void *const second = make_second();
     tide_snapshot("second");
     say("{\"live\": %lu, \"freed\": %lu, \"small\": %lu, \"large\": %lu, \"first\": %lu, "
-        "\"second\": %lu, \"global\": %lu, \"pid\": %d}\n",
+        "\"second\": %lu, \"grid\": %lu, \"grid_7_13\": %lu, \"global\": %lu, \"pid\": "
+        "%d}\n",
         (unsigned long)live, freed_at, small_at, (unsigned long)large, first_at,
-        (unsigned long)second, (unsigned long)&global, getpid());
+        (unsigned long)second, (unsigned long)grid, (unsigned long)&grid[7 * 20 + 13],
+        (unsigned long)&global, getpid());
     return 0;
 }
