@@ -88,6 +88,12 @@ static int find_mark(const struct tide_opened *opened, const char *when, double 
     return result;
 }
 
+double tide_end_of_nanosecond(double seconds)
+{
+    return seconds +
+           0.4999999e-9; /* less than a half: it is printed as it was written */
+}
+
 int tide_find_moment(const struct tide_opened *opened, const char *when, double *at_s,
                      double *until_s)
 {
@@ -96,11 +102,11 @@ int tide_find_moment(const struct tide_opened *opened, const char *when, double 
         return -1;
     if (!read_seconds(when, &seconds))
         return find_mark(opened, when, at_s, until_s);
-    if (seconds > opened->model->duration_s)
+    *at_s = seconds;
+    *until_s = tide_end_of_nanosecond(seconds);
+    if (seconds > tide_end_of_nanosecond(opened->model->duration_s))
         return tide_fail("%s: it ends at %.3f s, before %s", opened->path,
                          opened->model->duration_s, when);
-    *at_s = seconds;
-    *until_s = seconds;
     return -1;
 }
 

@@ -14,6 +14,10 @@ struct tide_opened_moment {
     double at_s; /* of the moment; negative: the end of the run */
 };
 
+/* The end of the nanosecond SECONDS: times are printed to that, rounded, and one that was
+ * read in a table includes what happened then. */
+double tide_end_of_nanosecond(double seconds);
+
 /* Open and load what WORD names, up to its moment.  Returns -1 when the verb shall go on;
  * it then owes a tide_opened_moment_close().  Else the exit status, after what is wrong
  * was said. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/open_moment.h"
 #include "model/filter.h"
 
 static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
@@ -145,6 +146,10 @@ static void settle(struct tide_report_options *options)
         select->from_s = 0;
         options->load.until_s = -1;
     }
+    if (select->from_s > 0)
+        select->from_s = tide_end_of_nanosecond(select->from_s);
+    if (options->load.until_s >= 0)
+        options->load.until_s = tide_end_of_nanosecond(options->load.until_s);
     options->timeline = words.axis >= 0;
     if (words.counter >= 0) {
         options->shapes[TIDE_SHAPE_GPROF] = true;

@@ -1,4 +1,6 @@
 """tests/e2e/test_resolve.py - blocks by address: the program knows where they were."""
+import csv
+import io
 import json
 import os
 import subprocess
@@ -6,6 +8,7 @@ import subprocess
 import tide
 
 RUN = tide.Recorded([tide.program("addresses")], folder=tide.FOLDER)
+TURNS = tide.Recorded([tide.program("ground_truth")])
 
 
 def resolve(*words, cwd=None):
@@ -106,6 +109,24 @@ class Resolve(tide.Case):
     def test_before_anything_was_there(self):
         answer, = self.ask(hex(self.at["live"]) + "@0s")
         self.assertEqual((answer["state"], answer["at_s"]), ("none", 0))
+
+    def test_a_block_is_there_at_the_time_of_its_birth(self):
+        """As tables give it: rounded to the nanosecond."""
+        table = subprocess.run([tide.TIDEMARK, "export", "--to", "csv", "--all", TURNS.trace],
+                               capture_output=True, text=True, timeout=120, check=True)
+        blocks = [row for row in csv.DictReader(io.StringIO(table.stdout))
+                  if row["birth_s"] != row["death_s"]]
+        times = sorted({row["birth_s"] for row in blocks})
+        self.assertGreater(len(times), 6)
+        for time in times[::len(times) // 6]:
+            row = next(row for row in blocks if row["birth_s"] == time)
+            done = resolve("--json", TURNS.trace, f"{row['address']}@{time}s")
+            self.assertEqual(json.loads(done.stdout)["answers"][0]["state"], "live", row)
+            live = [row for row in blocks if row["space"] == "heap" and
+                    float(row["birth_s"]) <= float(time) < float(row["death_s"] or 1e9)]
+            found = tide.report(TURNS.trace, "--live-at", time)
+            self.assertEqual((found["total_calls"], f"{found['live_at_s']:.9f}"),
+                             (len(live), time))
 
     def test_a_variable_is_in_its_module(self):
         answer, = self.ask(hex(self.at["global"]))
