@@ -395,7 +395,7 @@ enum tide_status tide_query_parse(const char *text, size_t length,
     *error = (struct tide_query_error){0};
     if (length > TIDE_QUERY_BYTES)
         return tide_query_blame(error, (struct tide_query_span){0},
-                                "too long for a query");
+                                "a query has at most %d bytes", TIDE_QUERY_BYTES);
     query->text = tide_arena_copy(&query->arena, text, length);
     if (!query->text)
         return TIDE_ENOMEM;

@@ -1,5 +1,6 @@
 /* view/query_words.c - mistakes in queries, and the attributes that there are. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,29 @@ static void find_line(const char *text, size_t length, size_t at, size_t *from,
         ++*to;
 }
 
+enum { TIDE_ERROR_BEFORE = 40, TIDE_ERROR_BYTES = 72 }; /* of the line that is shown */
+
+static bool goes_on(const char *text, size_t at)
+{
+    return ((unsigned char)text[at] & 0xc0) == 0x80; /* a letter of several bytes */
+}
+
+/* Of a line that is too long for a terminal, what is around AT. */
+static void crop(const char *text, size_t at, size_t *from, size_t *to)
+{
+    if (*to - *from <= TIDE_ERROR_BYTES)
+        return;
+    if (at - *from > TIDE_ERROR_BEFORE)
+        *from = at - TIDE_ERROR_BEFORE;
+    while (*from < at && goes_on(text, *from))
+        ++*from;
+    if (*to - *from <= TIDE_ERROR_BYTES)
+        return;
+    *to = *from + TIDE_ERROR_BYTES;
+    while (*to > at && goes_on(text, *to))
+        --*to;
+}
+
 /* Bytes FROM to TO, made safe. */
 static void add_part(struct tide_text *out, const char *text, size_t from, size_t to)
 {
@@ -40,19 +64,42 @@ static int width_of(const char *text, size_t from, size_t to)
     return width;
 }
 
+/* What is wrong: it may quote a word of the query that is longer than a page. */
+static void add_mistake(struct tide_text *out, const struct tide_query_error *error)
+{
+    enum { TIDE_MISTAKE_BYTES = 240, TIDE_MISTAKE_END = 60 };
+    const char *const words = error->text.length ? error->text.bytes : "?";
+    const size_t length = strlen(words);
+    size_t to = TIDE_MISTAKE_BYTES - TIDE_MISTAKE_END, from = length - TIDE_MISTAKE_END;
+    if (length <= TIDE_MISTAKE_BYTES) {
+        tide_out_name(out, words);
+        return;
+    }
+    while (goes_on(words, to))
+        to--;
+    while (goes_on(words, from))
+        from++;
+    add_part(out, words, 0, to);
+    tide_text_add(out, "...");
+    add_part(out, words, from, length);
+}
+
 void tide_query_error_text(struct tide_text *out, const char *text, size_t length,
                            const struct tide_query_error *error)
 {
-    size_t from, to;
+    size_t first, last;
     const size_t at = error->span.at < length ? error->span.at : length;
     size_t end = at + error->span.length;
-    tide_out_name(out, error->text.length ? error->text.bytes : "?");
+    add_mistake(out, error);
     tide_text_add(out, "\n");
-    find_line(text, length, at, &from, &to);
+    find_line(text, length, at, &first, &last);
+    size_t from = first, to = last;
+    crop(text, at, &from, &to);
     end = end > to ? to : end;
-    tide_text_add(out, "  ");
+    tide_text_add(out, from > first ? "  ..." : "  ");
     add_part(out, text, from, to);
-    tide_text_add(out, "\n  ");
+    tide_text_add(out, to < last ? "...\n" : "\n");
+    tide_text_add(out, from > first ? "     " : "  ");
     for (int i = width_of(text, from, at); i > 0; i--)
         tide_text_add(out, " ");
     tide_text_add(out, "^");

@@ -195,6 +195,18 @@ static const struct mistake {
      "this needs a path to climb: GROUP BY region\n"
      "  SELECT inclusive_sum(size) GROUP BY kind\n"
      "         ^~~~~~~~~~~~~~~~~~~\n"},
+    {"SELECT kind,size,region,label,leaf,module,file,line,time,thread WHERE size > big AND "
+     "label = x AND kind = malloc",
+     "'big' is not a size: 1000, 64KiB, 1.5MiB\n"
+     "  ...dule,file,line,time,thread WHERE size > big AND label = x AND kind = mal...\n"
+     "                                             ^~~\n"},
+    {"SELECT kind,thelongestnameofallthelongestnameofallthelongestnameofall FROM events "
+     "LIMIT 3",
+     "there is no attribute "
+     "'thelongestnameofallthelongestnameofallthelongestnameofall'; --attributes lists "
+     "them\n"
+     "  SELECT kind,thelongestnameofallthelongestnameofallthelongestnameofall FR...\n"
+     "              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
     {"", "the query is empty\n  \n  ^\n"},
 };
 
