@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/open_trace.h"
 #include "view/progress.h"
+#include "view/units.h"
 
 /* --- Queries --------------------------------------------------------------------------- */
 
@@ -160,9 +161,9 @@ static int say_failure(const struct tide_query_request *request,
 {
     if (result->refused)
         return tide_fail(
-            "the answer needs more than %llu MiB: ask for less (WHERE, LIMIT, fewer "
+            "the answer needs more than %s: ask for less (WHERE, LIMIT, fewer "
             "keys), or allow more with --max-memory",
-            (unsigned long long)(request->budget >> 20));
+            tide_number_bytes(request->budget, TIDE_UNITS_IEC).text);
     return tide_fail("%s", tide_status_words(status));
 }
 

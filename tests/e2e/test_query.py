@@ -302,9 +302,10 @@ class Commands(tide.Case):
         self.assertIn("^~~", query(trace, "SELECT nix", status=2))
         self.assertIn("which query", query(trace, status=2))
         self.assertIn("no such file", query("/nowhere.tide", "SELECT size", status=1))
-        self.assertIn("--max-memory", query("--max-memory", "1K",
-                                            exports.record("phases").trace,
-                                            "SELECT alloc.uid,size ORDER BY size", status=1))
+        too_much = query("--max-memory", "1K", exports.record("phases").trace,
+                         "SELECT alloc.uid,size ORDER BY size", status=1)
+        self.assertIn("more than 1.00 KiB: ", too_much)
+        self.assertIn("--max-memory", too_much)
         self.assertIn("no such column", query("--sql", trace, "select nix from blocks",
                                               status=2))
 
