@@ -54,9 +54,12 @@ static inline struct tide_value tide_value_int(int64_t value)
     return (struct tide_value){.type = TIDE_VALUE_INT, .integer = value};
 }
 
+/* Both zeros are one; what is too large, or no number at all, is absent. */
 static inline struct tide_value tide_value_real(double value)
 {
-    return (struct tide_value){.type = TIDE_VALUE_REAL, .real = value};
+    const bool known = __builtin_isfinite(value);
+    return (struct tide_value){.type = known ? TIDE_VALUE_REAL : TIDE_VALUE_NONE,
+                               .real = known ? value + 0.0 : 0.0};
 }
 
 /* Ids are never 0; 0 makes no value. */

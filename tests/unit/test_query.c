@@ -201,6 +201,10 @@ static void computes_with_let(void **state)
         "100,201,0.9259259259259259,50,x,208,main,\n"
         "200,401,0.9615384615384616,100,malloc,408,solve,200\n"
         "300,601,0.974025974025974,150,calloc,608,solve,300\n");
+    /* There is one zero. */
+    tide_asker_expect("LET zero = (size * 1.0 - 150) * 0 SELECT zero,count() "
+                      "GROUP BY zero WHERE mem.alloc FORMAT csv",
+                      "zero,count\n0,6\n");
     tide_asker_expect(
         "LET a = (size - 100) * 2, b = a / 4 SELECT a,b WHERE alloc.uid = 3, "
         "mem.alloc FORMAT csv",
@@ -331,6 +335,10 @@ static void says_overflow(void **state)
         "LET huge = alloc.address * 40000000000000 SELECT sum(huge) WHERE mem.alloc "
         "FORMAT csv",
         "sum#huge\n\noverflows: 1\n");
+    tide_asker_expect(
+        "LET far = size * 1e308 * 1e10, none = far - far SELECT count(far),count(none) "
+        "WHERE mem.alloc FORMAT csv",
+        "count#far,count#none\n0,0\n");
     tide_asker_expect("LET huge = alloc.address * 40000000000000000 SELECT count(huge) "
                       "WHERE alloc.uid = 1 FORMAT csv",
                       "count#huge\n0\noverflows: 2\n");
