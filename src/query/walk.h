@@ -91,6 +91,7 @@ struct tide_walk {
     size_t called_capacity;
     uint32_t *region_paths; /* owned: the path of each region; 0: to be found */
     size_t region_capacity;
+    uint32_t region_count;  /* whose paths were found */
     uint32_t *thread_names; /* owned: the text + 1 of each thread; 0: to be found */
     size_t thread_capacity;
     uint32_t *process_names;    /* owned, per process: text + 1; 0: to be found */

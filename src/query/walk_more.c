@@ -94,9 +94,9 @@ static uint32_t extend_path(struct tide_walk *walk, uint32_t region)
 {
     const struct tide_pair pair = walk->contexts.regions.list[region - 1];
     const uint32_t around = pair.one ? walk->region_paths[pair.one] : 0;
-    const char *const string = pair.other ? walk->contexts.strings[pair.other - 1] : "";
+    const char *const name = pair.other ? walk->contexts.strings[pair.other - 1] : NULL;
     return tide_names_node(&walk->names, around,
-                           tide_names_text(&walk->names, string ? string : "?"));
+                           tide_names_text(&walk->names, name ? name : "[unnamed]"));
 }
 
 /* Regions that are around others have smaller numbers. */
@@ -113,9 +113,8 @@ uint32_t tide_walk_region(struct tide_walk *walk, uint32_t region)
         return 0;
     }
     walk->region_paths = paths;
-    for (uint32_t i = 1; i <= region; i++)
-        if (!paths[i])
-            paths[i] = extend_path(walk, i);
+    for (; walk->region_count < region; walk->region_count++)
+        paths[walk->region_count + 1] = extend_path(walk, walk->region_count + 1);
     return paths[region];
 }
 

@@ -196,6 +196,20 @@ class SameAsTheReport(tide.Case):
         for leaf, count in rows(trace, "SELECT leaf,count() FROM blocks GROUP BY leaf"):
             self.assertEqual(count, flat[leaf]["calls"], leaf)
 
+    def test_more_names_than_the_recorder_keeps(self):
+        script = ("import ctypes, os; c = ctypes.CDLL(None)\n"
+                  "for i in range(60000):\n"
+                  "    c.tide_recorder_region_begin(b'n%d' % i)\n"
+                  "    if i % 100 == 0: c.malloc(10)\n"
+                  "    c.tide_recorder_region_end(None)\n"
+                  "os._exit(0)\n")
+        trace = tide.Recorded(["/usr/bin/python3", "-c", script]).trace
+        reported = {row["region"]: row["calls"] for row in
+                    tide.report(trace, "--regions", "--total")["rows"]}
+        found = dict(rows(trace, "SELECT region,count() WHERE mem.alloc GROUP BY region"))
+        self.assertGreater(reported["[unnamed]"], 0)
+        self.assertEqual(found["[unnamed]"], reported["[unnamed]"])
+
 
 class Exports(tide.Case):
     def test_cali(self):
