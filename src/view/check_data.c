@@ -83,6 +83,7 @@ static void add_case(struct tide_text *out, const struct tide_check_view *view,
     tide_check_limit(&limit, check, TIDE_UNITS_IEC);
     if (limit.length > 0)
         tide_text_addf(&words, ", %s", limit.bytes);
+    tide_check_remarks(&words, check, TIDE_UNITS_IEC);
     tide_text_add(out, "    <testcase classname=\"tidemark.");
     add_xml(out, tide_name_base(view->model->trace->path));
     tide_text_add(out, "\" name=\"");

@@ -92,10 +92,13 @@ void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,
     add_value(out, check, check->limit, units);
 }
 
-/* " (12.3 KiB more suppressed)"; nothing when nothing is. */
-static void add_suppressed(struct tide_text *out, const struct tide_verdict *check,
-                           enum tide_units units)
+void tide_check_remarks(struct tide_text *out, const struct tide_verdict *check,
+                        enum tide_units units)
 {
+    if (is_about_trace(check))
+        return;
+    if (check->note)
+        tide_text_addf(out, " (%s)", check->note);
     if (!check->suppressed)
         return;
     tide_text_add(out, " (");
@@ -117,9 +120,7 @@ static void add_line(struct tide_page *page, const struct tide_verdict *check)
     if (!is_about_trace(check)) {
         tide_text_add(&words, ", ");
         tide_check_limit(&words, check, page->style->units);
-        if (check->note)
-            tide_text_addf(&words, " (%s)", check->note);
-        add_suppressed(&words, check, page->style->units);
+        tide_check_remarks(&words, check, page->style->units);
     }
     tide_page_tab(page, TIDE_LEFT);
     tide_page_add(page, check->passed ? TIDE_INK_DIM : TIDE_INK_ALARM,
@@ -223,9 +224,7 @@ void tide_view_check_markdown(struct tide_text *out, const struct tide_check_vie
             add_code(out, check->function);
         tide_text_add(out, " | ");
         tide_check_measured(out, check, TIDE_UNITS_IEC);
-        if (check->note && !is_about_trace(check))
-            tide_text_addf(out, " (%s)", check->note);
-        add_suppressed(out, check, TIDE_UNITS_IEC);
+        tide_check_remarks(out, check, TIDE_UNITS_IEC);
         tide_text_add(out, " | ");
         tide_check_limit(out, check, TIDE_UNITS_IEC);
         tide_text_add(out, " |\n");

@@ -34,5 +34,8 @@ void tide_check_measured(struct tide_text *out, const struct tide_verdict *check
                          enum tide_units units);
 void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,
                       enum tide_units units);
+/* " (note) (12.3 KiB more suppressed)"; nothing when nothing is to be said. */
+void tide_check_remarks(struct tide_text *out, const struct tide_verdict *check,
+                        enum tide_units units);
 
 #endif

@@ -65,6 +65,12 @@ class Limits(tide.Case):
         self.assertEqual(self.failed("--max-peak", "397KiB", base()), [])
         self.assertEqual(self.failed("--max-peak", "396K", base()), ["peak"])
 
+    def test_what_is_suppressed_is_said_to_ci(self):
+        known = write("reef.txt", "leak:reef\n")
+        done = check("--max-leak", "0", "--suppressions", known, "--junit", "-", base())
+        self.assertIn('message="1000 B, at most 0 B (4.88 KiB more suppressed)"',
+                      done.stdout)
+
     def test_of_calls_in_functions(self):
         for function, calls in (("shore", 15), ("reef", 5), ("main", 39), ("spray", 20)):
             with self.subTest(function=function):
