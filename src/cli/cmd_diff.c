@@ -23,7 +23,7 @@ static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
 struct diff_options {
     bool metrics[TIDE_DIFF_METRICS]; /* by enum tide_metric */
     bool flat, tree, stacks;
-    bool json, bytes, si, no_fold;
+    bool json, csv, bytes, si, no_fold;
     const char *hide;
     const char *suppressions; /* a file, or NULL */
     bool no_suppressions;
@@ -49,6 +49,7 @@ static int parse(int argc, char **argv, struct diff_options *options,
         {.name = "suppressions", .text = &options->suppressions},
         {.name = "no-suppressions", .flag = &options->no_suppressions},
         {.name = "json", .flag = &options->json},
+        {.name = "csv", .flag = &options->csv},
         {.name = "bytes", .flag = &options->bytes},
         {.name = "si", .flag = &options->si},
         {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
@@ -71,6 +72,8 @@ static int check(const struct diff_options *options, const struct tide_arguments
         return tide_fail_usage(self, "one of --flat, --tree and --stacks at a time");
     if (options->bytes && options->si)
         return tide_fail_usage(self, "either --bytes or --si");
+    if (options->json && options->csv)
+        return tide_fail_usage(self, "either --json or --csv");
     if (rest->count != 2)
         return tide_fail_usage(self, "two traces: the one to compare with, and the new "
                                      "one");
@@ -96,9 +99,12 @@ static void show(const struct diff_options *options, struct tide_diff_view *view
     view->shape = options->tree     ? TIDE_DIFF_TREE
                   : options->stacks ? TIDE_DIFF_STACKS
                                     : TIDE_DIFF_FLAT;
-    if (options->json) {
+    if (options->json || options->csv) {
         view->limit = unset ? 0 : (size_t)options->rows;
-        tide_view_diff_json(out, view);
+        if (options->json)
+            tide_view_diff_json(out, view);
+        else
+            tide_view_diff_csv(out, view);
         return;
     }
     const enum tide_units units = tide_units_chosen(options->bytes, options->si);
@@ -236,6 +242,7 @@ const struct tide_command tide_cmd_diff = {
         "                   LeakSanitizer has them: a line leak:PATTERN each\n"
         "  --no-suppressions    what libraries keep on purpose counts as well\n"
         "  --json           for programs: all rows, see tidemark-diff(1)\n"
+        "  --csv            the rows alone, for spreadsheets\n"
         "  --bytes          sizes in bytes\n"
         "  --si             sizes in powers of 1000\n"
         "  --color WHEN     auto (default), always or never\n"

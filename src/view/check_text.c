@@ -149,8 +149,12 @@ static void add_advice(struct tide_text *out, const struct tide_check_view *view
     bool compared = has_failed(checks, "new_leaks");
     for (size_t i = 0; i < checks->count; i++)
         compared |= !checks->list[i].passed && checks->list[i].compared;
+    const bool leaks =
+        has_failed(checks, "new_leaks") || has_failed(checks, "growth_leak");
     if (compared && view->baseline)
-        tide_text_addf(out, "tidemark diff %s %s", view->baseline, trace);
+        tide_text_addf(out, "tidemark diff %s%s %s",
+                       leaks && !has_failed(checks, "growth_peak") ? "--leaks " : "",
+                       view->baseline, trace);
     else if (has_failed(checks, "leak"))
         tide_text_addf(out, "tidemark report --leaks %s", trace);
     else if (has_failed(checks, "peak"))

@@ -36,6 +36,7 @@ struct tide_diff_view {
 
 void tide_view_diff(struct tide_page *page, const struct tide_diff_view *view);
 void tide_view_diff_json(struct tide_text *out, const struct tide_diff_view *view);
+void tide_view_diff_csv(struct tide_text *out, const struct tide_diff_view *view);
 
 /* --- Pieces: diff_columns.c --- */
 

@@ -1,15 +1,8 @@
-/* view/report_csv.c - `tidemark report --csv`: one view as a table for spreadsheets.
- *
- * As RFC 4180 has it, but lines end as they do here.  Characters that a terminal obeys are
- * written as \xNN, so a line is a row.
- */
-#include <inttypes.h>
-#include <string.h>
-
+/* view/report_csv.c - `tidemark report --csv`: one view as a table for spreadsheets. */
 #include "model/detail.h"
 #include "model/path.h"
 #include "view/branches.h"
-#include "view/names.h"
+#include "view/csv.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 
@@ -18,96 +11,23 @@ enum {
     TIDE_SITE_PAIR_COLUMNS = 9,
 };
 
-/* --- Values -------------------------------------------------------------------------- */
-
-struct csv {
-    struct tide_text *out;
-    bool comma;
-};
-
-static void next(struct csv *csv)
+static void add_values(struct tide_csv *csv, uint64_t bytes, uint64_t calls,
+                       uint64_t total)
 {
-    if (csv->comma)
-        tide_text_add(csv->out, ",");
-    csv->comma = true;
+    tide_csv_uint(csv, bytes);
+    tide_csv_uint(csv, calls);
+    tide_csv_share(csv, bytes, total);
 }
 
-static void end(struct csv *csv)
+static void add_function(struct tide_csv *csv, const struct tide_function *function)
 {
-    tide_text_add(csv->out, "\n");
-    csv->comma = false;
-}
-
-static void add_number(struct csv *csv, uint64_t number)
-{
-    next(csv);
-    tide_text_addf(csv->out, "%" PRIu64, number);
-}
-
-static void add_share(struct csv *csv, uint64_t part, uint64_t whole)
-{
-    next(csv);
-    tide_text_addf(csv->out, "%.6f", whole ? (double)part / (double)whole : 0.0);
-}
-
-/* A line's number, which may be unknown. */
-static void add_place(struct csv *csv, uint64_t number)
-{
-    if (number)
-        add_number(csv, number);
-    else
-        next(csv);
-}
-
-/* TEXT is safe; quotes are doubled. */
-static void add_quoted(struct csv *csv, const char *text)
-{
-    tide_text_add(csv->out, "\"");
-    for (const char *at = text; *at; at++) {
-        if (*at == '"')
-            tide_text_add(csv->out, "\"");
-        tide_text_add_bytes(csv->out, at, 1);
-    }
-    tide_text_add(csv->out, "\"");
-}
-
-static void add_text(struct csv *csv, const char *text)
-{
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
-    struct tide_text safe = {0};
-    next(csv);
-    tide_name_safe(&safe, text, &PLAIN);
-    if (safe.bytes && strpbrk(safe.bytes, ",\" "))
-        add_quoted(csv, safe.bytes);
-    else
-        tide_text_add(csv->out, safe.bytes ? safe.bytes : "");
-    csv->out->failed = csv->out->failed || safe.failed;
-    tide_text_release(&safe);
-}
-
-static void add_head(struct csv *csv, const char *const *names)
-{
-    for (; *names; names++)
-        add_text(csv, *names);
-    end(csv);
-}
-
-static void add_values(struct csv *csv, uint64_t bytes, uint64_t calls, uint64_t total)
-{
-    add_number(csv, bytes);
-    add_number(csv, calls);
-    add_share(csv, bytes, total);
-}
-
-static void add_function(struct csv *csv, const struct tide_function *function)
-{
-    add_text(csv, function ? function->name : "");
-    add_text(csv, function ? function->module : "");
+    tide_csv_text(csv, function ? function->name : "");
+    tide_csv_text(csv, function ? function->module : "");
 }
 
 /* --- Shapes -------------------------------------------------------------------------- */
 
-static void add_flat(struct csv *csv, const struct tide_report_json *report)
+static void add_flat(struct tide_csv *csv, const struct tide_report_json *report)
 {
     const struct tide_rows *const rows = report->rows;
     const char *const names[] = {"bytes",
@@ -120,24 +40,24 @@ static void add_flat(struct csv *csv, const struct tide_report_json *report)
                                  "file",
                                  "line",
                                  NULL};
-    add_head(csv, names);
+    tide_csv_head(csv, names);
     for (size_t i = 0; i < rows->flat_count; i++) {
         const struct tide_flat_row *const row = &rows->flat[i];
         const struct tide_function *const function = &rows->functions[row->function];
         if (report->limit > 0 && i == report->limit)
             break;
         add_values(csv, row->self_bytes, row->self_calls, rows->total_bytes);
-        add_number(csv, row->inclusive_bytes);
-        add_number(csv, row->inclusive_calls);
+        tide_csv_uint(csv, row->inclusive_bytes);
+        tide_csv_uint(csv, row->inclusive_calls);
         add_function(csv, function);
-        add_text(csv, function->file);
-        add_place(csv, function->file ? function->line : 0);
-        end(csv);
+        tide_csv_text(csv, function->file);
+        tide_csv_known(csv, function->file ? function->line : 0);
+        tide_csv_end(csv);
     }
 }
 
 /* The functions of the path at hand, innermost first, as one value. */
-static void add_path(struct csv *csv, const struct tide_paths *paths)
+static void add_path(struct tide_csv *csv, const struct tide_paths *paths)
 {
     struct tide_text joined = {0};
     for (size_t i = 0; i < paths->call_count; i++) {
@@ -145,12 +65,12 @@ static void add_path(struct csv *csv, const struct tide_paths *paths)
             tide_text_add(&joined, ";");
         tide_text_add(&joined, paths->functions[paths->calls[i].function].name);
     }
-    add_text(csv, joined.bytes);
+    tide_csv_text(csv, joined.bytes);
     csv->out->failed = csv->out->failed || joined.failed;
     tide_text_release(&joined);
 }
 
-static void add_stack_row(struct csv *csv, const struct tide_report_json *report,
+static void add_stack_row(struct tide_csv *csv, const struct tide_report_json *report,
                           struct tide_paths *paths, size_t index)
 {
     const struct tide_stack_row *const row = &report->rows->stacks[index];
@@ -161,13 +81,13 @@ static void add_stack_row(struct csv *csv, const struct tide_report_json *report
     const struct tide_call *const call = &paths->calls[0];
     add_values(csv, row->bytes, row->calls, report->rows->total_bytes);
     add_function(csv, &paths->functions[call->function]);
-    add_text(csv, call->file);
-    add_place(csv, call->file ? call->line : 0);
+    tide_csv_text(csv, call->file);
+    tide_csv_known(csv, call->file ? call->line : 0);
     add_path(csv, paths);
-    end(csv);
+    tide_csv_end(csv);
 }
 
-static void add_stacks(struct csv *csv, const struct tide_report_json *report)
+static void add_stacks(struct tide_csv *csv, const struct tide_report_json *report)
 {
     const char *const names[] = {"bytes",  tide_metric_counts(report->rows->metric),
                                  "share",  "function",
@@ -181,7 +101,7 @@ static void add_stacks(struct csv *csv, const struct tide_report_json *report)
     }
     paths.fold = report->rows->fold;
     paths.hide = report->rows->hide;
-    add_head(csv, names);
+    tide_csv_head(csv, names);
     for (size_t i = 0; i < report->rows->stack_count; i++) {
         if (report->limit > 0 && i == report->limit)
             break;
@@ -192,7 +112,7 @@ static void add_stacks(struct csv *csv, const struct tide_report_json *report)
 }
 
 /* PART tells the two trees of a sandwich apart. */
-static void add_tree(struct csv *csv, const struct tide_rows *rows, size_t limit,
+static void add_tree(struct tide_csv *csv, const struct tide_rows *rows, size_t limit,
                      const char *part)
 {
     const struct tide_branch_options options = {.lines = limit};
@@ -207,32 +127,32 @@ static void add_tree(struct csv *csv, const struct tide_rows *rows, size_t limit
         if (branch->kind != TIDE_BRANCH_CALLS)
             continue; /* in the row's own values */
         const bool known = row->function < rows->function_count;
-        add_text(csv, part);
-        add_number(csv, branch->depth);
+        tide_csv_text(csv, part);
+        tide_csv_uint(csv, branch->depth);
         add_values(csv, row->bytes, row->calls, rows->total_bytes);
-        add_number(csv, row->self_bytes);
-        add_number(csv, row->self_calls);
+        tide_csv_uint(csv, row->self_bytes);
+        tide_csv_uint(csv, row->self_calls);
         add_function(csv, known ? &rows->functions[row->function] : NULL);
-        add_text(csv, row->file);
-        add_place(csv, row->file ? row->line : 0);
-        end(csv);
+        tide_csv_text(csv, row->file);
+        tide_csv_known(csv, row->file ? row->line : 0);
+        tide_csv_end(csv);
     }
     tide_branches_release(&branches);
 }
 
-static void add_trees(struct csv *csv, const struct tide_report_json *report)
+static void add_trees(struct tide_csv *csv, const struct tide_report_json *report)
 {
     const char *const names[] = {
         "part",   "depth",      "bytes",      tide_metric_counts(report->rows->metric),
         "share",  "self_bytes", "self_calls", "function",
         "module", "file",       "line",       NULL};
-    add_head(csv, names);
+    tide_csv_head(csv, names);
     add_tree(csv, report->rows, report->limit, report->callees ? "callers" : "tree");
     if (report->callees)
         add_tree(csv, report->callees, report->limit, "callees");
 }
 
-static void add_groups(struct csv *csv, const struct tide_report_json *report)
+static void add_groups(struct tide_csv *csv, const struct tide_report_json *report)
 {
     const struct tide_groups *const groups = report->groups;
     static const char *const NAMES[TIDE_GROUPINGS][2] = {
@@ -248,23 +168,23 @@ static void add_groups(struct csv *csv, const struct tide_report_json *report)
                                  NAMES[groups->by][0],
                                  NAMES[groups->by][1],
                                  NULL};
-    add_head(csv, names);
+    tide_csv_head(csv, names);
     for (size_t i = 0; i < groups->count; i++) {
         const struct tide_group_row *const row = &groups->list[i];
         if (report->limit > 0 && i == report->limit)
             break;
         add_values(csv, row->bytes, row->calls, groups->total_bytes);
-        add_number(csv, row->inclusive_bytes);
-        add_number(csv, row->inclusive_calls);
-        add_text(csv, row->name);
+        tide_csv_uint(csv, row->inclusive_bytes);
+        tide_csv_uint(csv, row->inclusive_calls);
+        tide_csv_text(csv, row->name);
         if (NAMES[groups->by][1])
-            add_place(csv, row->number);
-        end(csv);
+            tide_csv_known(csv, row->number);
+        tide_csv_end(csv);
     }
 }
 
 /* As igprof-analyse ranks them, without callers and callees. */
-static void add_profile(struct csv *csv, const struct tide_report_json *report)
+static void add_profile(struct tide_csv *csv, const struct tide_report_json *report)
 {
     const struct tide_profile *const profile = report->profile;
     const char *const names[] = {"rank",
@@ -279,7 +199,7 @@ static void add_profile(struct csv *csv, const struct tide_report_json *report)
                                  "file",
                                  "line",
                                  NULL};
-    add_head(csv, names);
+    tide_csv_head(csv, names);
     for (size_t i = 0; i < profile->node_count; i++) {
         const uint32_t index = profile->order[i];
         const struct tide_profile_node *const node = &profile->nodes[index];
@@ -288,94 +208,95 @@ static void add_profile(struct csv *csv, const struct tide_report_json *report)
                                        : &report->rows->functions[node->function];
         if (report->limit > 0 && i == report->limit)
             break;
-        add_number(csv, node->rank);
+        tide_csv_uint(csv, node->rank);
         add_values(csv, node->self_bytes, node->self_calls,
                    profile->nodes[TIDE_PROFILE_ROOT].bytes);
-        add_number(csv, node->bytes);
-        add_number(csv, node->calls);
-        add_number(csv, node->level);
+        tide_csv_uint(csv, node->bytes);
+        tide_csv_uint(csv, node->calls);
+        tide_csv_uint(csv, node->level);
         add_function(csv, function);
-        add_text(csv, function ? function->file : NULL);
-        add_place(csv, function && function->file ? function->line : 0);
-        end(csv);
+        tide_csv_text(csv, function ? function->file : NULL);
+        tide_csv_known(csv, function && function->file ? function->line : 0);
+        tide_csv_end(csv);
     }
 }
 
 /* --- Histograms ---------------------------------------------------------------------- */
 
-static void add_sizes(struct csv *csv, const struct tide_histograms *all)
+static void add_sizes(struct tide_csv *csv, const struct tide_histograms *all)
 {
     static const char *const NAMES[] = {
         "least_bytes",  "requested_calls", "requested_bytes", "usable_calls",
         "usable_bytes", "freed_calls",     "freed_bytes",     NULL};
-    add_head(csv, NAMES);
+    tide_csv_head(csv, NAMES);
     for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
         if (!all->requested.calls[i] && !all->usable.calls[i] && !all->freed.calls[i])
             continue;
-        add_number(csv, tide_histogram_least(i));
-        add_number(csv, all->requested.calls[i]);
-        add_number(csv, all->requested.bytes[i]);
-        add_number(csv, all->usable.calls[i]);
-        add_number(csv, all->usable.bytes[i]);
-        add_number(csv, all->freed.calls[i]);
-        add_number(csv, all->freed.bytes[i]);
-        end(csv);
+        tide_csv_uint(csv, tide_histogram_least(i));
+        tide_csv_uint(csv, all->requested.calls[i]);
+        tide_csv_uint(csv, all->requested.bytes[i]);
+        tide_csv_uint(csv, all->usable.calls[i]);
+        tide_csv_uint(csv, all->usable.bytes[i]);
+        tide_csv_uint(csv, all->freed.calls[i]);
+        tide_csv_uint(csv, all->freed.bytes[i]);
+        tide_csv_end(csv);
     }
 }
 
-static void add_lives(struct csv *csv, const char *unit,
+static void add_lives(struct tide_csv *csv, const char *unit,
                       const struct tide_histogram *histogram)
 {
     for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
         if (!histogram->calls[i])
             continue;
-        add_text(csv, unit);
-        add_number(csv, tide_histogram_least(i));
-        add_number(csv, histogram->calls[i]);
-        add_number(csv, histogram->bytes[i]);
-        end(csv);
+        tide_csv_text(csv, unit);
+        tide_csv_uint(csv, tide_histogram_least(i));
+        tide_csv_uint(csv, histogram->calls[i]);
+        tide_csv_uint(csv, histogram->bytes[i]);
+        tide_csv_end(csv);
     }
 }
 
-static void add_lifetimes(struct csv *csv, const struct tide_histograms *all)
+static void add_lifetimes(struct tide_csv *csv, const struct tide_histograms *all)
 {
     static const char *const NAMES[] = {"unit", "least", "calls", "bytes", NULL};
-    add_head(csv, NAMES);
+    tide_csv_head(csv, NAMES);
     add_lives(csv, "nanoseconds", &all->life_ns);
     add_lives(csv, "allocated_bytes", &all->life_bytes);
 }
 
-static void add_thread(struct csv *csv, const struct tide_model *model, uint32_t number)
+static void add_thread(struct tide_csv *csv, const struct tide_model *model,
+                       uint32_t number)
 {
     const struct tide_key_thread *const thread = &model->key_threads[number];
     const bool known = thread->process < model->trace->process_count;
-    add_text(csv, thread->name);
-    add_place(csv, thread->tid);
-    add_place(csv, known ? model->trace->processes[thread->process].pid : 0);
+    tide_csv_text(csv, thread->name);
+    tide_csv_known(csv, thread->tid);
+    tide_csv_known(csv, known ? model->trace->processes[thread->process].pid : 0);
 }
 
-static void add_nothing(struct csv *csv, int columns)
+static void add_nothing(struct tide_csv *csv, int columns)
 {
     for (; columns > 0; columns--)
-        next(csv);
+        tide_csv_next(csv);
 }
 
 /* A stack: its innermost call, and all of it. */
-static void add_site(struct csv *csv, struct tide_paths *paths, uint32_t stack)
+static void add_site(struct tide_csv *csv, struct tide_paths *paths, uint32_t stack)
 {
     if (tide_paths_walk(paths, stack)) {
         csv->out->failed = true;
         return;
     }
     const struct tide_call *const call = &paths->calls[0];
-    add_text(csv, paths->functions[call->function].name);
-    add_text(csv, call->file);
-    add_place(csv, call->file ? call->line : 0);
+    tide_csv_text(csv, paths->functions[call->function].name);
+    tide_csv_text(csv, call->file);
+    tide_csv_known(csv, call->file ? call->line : 0);
     add_path(csv, paths);
 }
 
 /* Pairs of sites, in the columns after those of pairs of threads. */
-static void add_passages(struct csv *csv, const struct tide_report_json *report)
+static void add_passages(struct tide_csv *csv, const struct tide_report_json *report)
 {
     const struct tide_passages *const passages = report->passages;
     struct tide_paths paths;
@@ -390,20 +311,20 @@ static void add_passages(struct csv *csv, const struct tide_report_json *report)
         const struct tide_passage *const passage = &passages->list[i];
         if (report->limit > 0 && i == report->limit)
             break;
-        add_number(csv, passage->bytes);
-        add_number(csv, passage->blocks);
+        tide_csv_uint(csv, passage->bytes);
+        tide_csv_uint(csv, passage->blocks);
         add_nothing(csv, TIDE_THREAD_PAIR_COLUMNS);
-        next(csv);
+        tide_csv_next(csv);
         tide_text_addf(csv->out, "%.9f", tide_passage_mean_s(passage));
         add_site(csv, &paths, passage->made);
         add_site(csv, &paths, passage->freed);
-        end(csv);
+        tide_csv_end(csv);
         tide_report_row_done(report, csv->out);
     }
     tide_paths_release(&paths);
 }
 
-static void add_flows(struct csv *csv, const struct tide_report_json *report)
+static void add_flows(struct tide_csv *csv, const struct tide_report_json *report)
 {
     static const char *const NAMES[] = {
         "bytes",         "blocks",         "maker_thread",
@@ -413,23 +334,23 @@ static void add_flows(struct csv *csv, const struct tide_report_json *report)
         "made_stack",    "freed_function", "freed_file",
         "freed_line",    "freed_stack",    NULL};
     const struct tide_model *const model = report->model;
-    add_head(csv, NAMES);
+    tide_csv_head(csv, NAMES);
     for (size_t i = 0; i < model->flow_count; i++) {
         if (report->limit > 0 && i == report->limit)
             break;
-        add_number(csv, model->flows[i].bytes);
-        add_number(csv, model->flows[i].calls);
+        tide_csv_uint(csv, model->flows[i].bytes);
+        tide_csv_uint(csv, model->flows[i].calls);
         add_thread(csv, model, model->flows[i].from);
         add_thread(csv, model, model->flows[i].to);
         add_nothing(csv, TIDE_SITE_PAIR_COLUMNS);
-        end(csv);
+        tide_csv_end(csv);
     }
     add_passages(csv, report);
 }
 
 void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *report)
 {
-    struct csv csv = {.out = out};
+    struct tide_csv csv = {.out = out};
     if (report->shape == TIDE_SHAPE_SIZES)
         add_sizes(&csv, report->model->histograms);
     else if (report->shape == TIDE_SHAPE_LIFETIMES)

@@ -280,9 +280,13 @@ class Manners(tide.Case):
         self.assertIn(f"tidemark report --leaks {base()}",
                       check("--max-leak", "0", base()).stdout.replace("\n", " "))
         other = tide.record_once("other", "a99x1000")
-        self.assertIn(f"tidemark diff {base()} {other}",
+        self.assertIn(f"tidemark diff --leaks {base()} {other}",
                       check("--max-growth", "0", "--baseline", base(),
                             other).stdout.replace("\n", " "))
+        higher = tide.record_once("higher", "p5x100000")
+        self.assertIn(f"tidemark diff {base()} {higher}",
+                      check("--max-growth", "0", "--baseline", base(),
+                            higher).stdout.replace("\n", " "))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 The programs say in their arguments what they allocate, so every difference is known to
 the byte; and whatever is compared, all rows add up to the difference of the totals.
 """
+import csv
 import functools
+import io
 import itertools
 import json
 import os
@@ -137,6 +139,44 @@ class Differences(tide.Case):
         self.assertEqual(shown["total"]["bytes"] - hushed["total"]["bytes"],
                          hushed["new"]["suppressed"]["bytes"])
         self.assertEqual(shown["new"]["suppressed"]["bytes"], 0)
+
+    def test_csv_has_the_numbers_of_json(self):
+        loop = tide.record_once("loop", program_name="event_loop")
+        for (one, other), view, shape in itertools.product(
+                [(base(), later()), (base(), loop)], ("peak", "total"), SHAPES):
+            with self.subTest(one=one, view=view, shape=shape):
+                words = [f"--{view}", f"--{shape}", one, other]
+                done = diff("--csv", *words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                rows = list(csv.DictReader(io.StringIO(done.stdout)))
+                self.agrees(rows, read(*words)["rows"], VIEWS[view][1], shape)
+
+    def agrees(self, rows, expected, counts, shape):
+        if shape == "tree":
+            expected = list(self.with_depth(expected))
+            self.assertEqual([int(row["depth"]) for row in rows],
+                             [depth for depth, _ in expected])
+            expected = [row for _, row in expected]
+        self.assertEqual(len(rows), len(expected))
+        keys = ["bytes", counts, "base_bytes", f"base_{counts}", "new_bytes",
+                f"new_{counts}"]
+        for row, wanted in zip(rows, expected):
+            self.assertEqual([int(row[key]) for key in keys],
+                             [wanted[key] for key in keys])
+            self.assertEqual([row["function"], row["module"], row["state"]],
+                             [wanted["function"], wanted["module"], wanted["state"]])
+            if wanted["percent"] is None:
+                self.assertEqual(row["percent"], "")
+            else:
+                self.assertAlmostEqual(float(row["percent"]), wanted["percent"], places=4)
+            if shape == "stacks":
+                self.assertEqual(row["stack"], ";".join(
+                    call["function"] for call in wanted["stack"]))
+
+    def with_depth(self, rows, depth=0):
+        for row in rows:
+            yield depth, row
+            yield from self.with_depth(row["children"], depth + 1)
 
     def test_new_and_gone_stacks_are_told(self):
         found = read("--leaks", "--stacks", base(), later())
