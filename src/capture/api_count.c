@@ -113,7 +113,7 @@ TIDE_EXPORT(int, monitor_add, tide_alloc_called alloc_called,
 TIDE_EXPORT(int, monitor_remove, tide_handle monitor)
 {
     const int saved = errno;
-    bool alone = !tide_self.hushed;
+    bool alone = !(tide_self.hushed & TIDE_HUSH_CALLBACK);
     const int answer =
         (int)tide_registry_remove(monitor, TIDE_FOR_CALLBACKS, &alone, NULL);
     if (answer == TIDE_DONE)
@@ -124,8 +124,10 @@ TIDE_EXPORT(int, monitor_remove, tide_handle monitor)
 
 TIDE_EXPORT(int, hush, int hushed)
 {
-    const int before = tide_self.hushed;
-    tide_self.hushed = hushed != 0;
+    struct tide_self *const self = &tide_self;
+    const int before = self->hushed & TIDE_HUSH_WISHED;
+    self->hushed = (uint8_t)((self->hushed & TIDE_HUSH_CALLBACK) |
+                             (hushed ? TIDE_HUSH_WISHED : 0));
     return before;
 }
 

@@ -20,6 +20,12 @@ enum tide_busy {
     TIDE_WRITING = 2, /* the stream is in between two records */
 };
 
+/* Why nobody is told of what this thread does: bits. */
+enum tide_hushed {
+    TIDE_HUSH_WISHED = 1,   /* tide_hush() */
+    TIDE_HUSH_CALLBACK = 2, /* a callback is running: this thread is a reader */
+};
+
 struct tide_self {
     struct tide_stream
         *stream;              /* borrowed; NULL before the first event and at the end */
@@ -41,7 +47,7 @@ struct tide_self {
     uint8_t shielded;    /* signals are held back, so many times over */
     uint8_t exit_rounds; /* how often the thread's destructor came by */
     uint8_t new_kind;    /* operator new calls malloc: 1 + enum tide_alloc_kind */
-    uint8_t hushed;      /* a callback is running, or tide_hush(): nobody is told */
+    uint8_t hushed;      /* enum tide_hushed */
     uint32_t paused;     /* this thread's allocations are not recorded, so many times */
     struct tide_trail *trail; /* borrowed; the thread's regions; NULL: it had none */
     uint64_t thread;          /* its number for windows; 0: it has none yet */

@@ -114,7 +114,7 @@ static void tell_one(const struct tide_listener *listener,
         (listener->thread && listener->thread != happening->thread))
         return;
     if (callback)
-        self->hushed = 1;
+        self->hushed = TIDE_HUSH_CALLBACK;
     if (alloc)
         call_alloc(listener, happening, whom);
     else

@@ -137,7 +137,7 @@ enum tide_answer tide_window_close(tide_handle handle, struct tide_stats *stats)
     struct tide_stats own;
     struct tide_stats *const out = stats ? stats : &own;
     void *user;
-    bool alone = !tide_self.hushed;
+    bool alone = !(tide_self.hushed & TIDE_HUSH_CALLBACK);
     *out = (struct tide_stats){0};
     const enum tide_answer answer =
         tide_registry_remove(handle, TIDE_FOR_WINDOW, &alone, &user);

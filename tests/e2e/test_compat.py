@@ -118,7 +118,7 @@ class AllocMonitor(tide.Case):
         self.assertEqual(said, {
             "preloaded": True, "known": known, "older": known, "idle": [0, 0, 0, 0],
             "made": 2, "deleted": 2, "threads": [8 * 500, 8 * 500 * 64, 8 * 500, 0],
-            "comers": [200, 200]})
+            "comers": [200, 200], "deleted_inside": 0})
 
 
 if __name__ == "__main__":

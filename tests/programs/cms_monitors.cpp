@@ -3,6 +3,7 @@
  * Prints, as JSON, what monitors were told beside what was done.
  */
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -79,6 +80,31 @@ class Older : public AllocMonitorBase
     Counts &counts_;
 };
 
+/* Stays in its call for a while, in the thread that asks for it. */
+class Slow : public AllocMonitorBase
+{
+  public:
+    static thread_local bool wanted;
+    static std::atomic<bool> inside;
+    static std::atomic<unsigned long> deleted_inside;
+
+    ~Slow() override
+    {
+        deleted_inside += inside;
+    }
+    void allocCalled(size_t, size_t, void const *) override
+    {
+        if (!wanted)
+            return;
+        inside = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        inside = false;
+    }
+};
+thread_local bool Slow::wanted;
+std::atomic<bool> Slow::inside{false};
+std::atomic<unsigned long> Slow::deleted_inside{0};
+
 void print(const char *name, const Counts &counts)
 {
     std::printf("\"%s\": [%lu, %lu, %lu, %lu]", name, counts.allocs.load(),
@@ -146,6 +172,24 @@ void many_threads()
     std::printf(", \"comers\": [%lu, %lu]", comers.made.load(), comers.deleted.load());
 }
 
+/* Whoever deregisters a monitor waits until it is not being called any more. */
+void slow_call()
+{
+    auto &registry = AllocMonitorRegistry::instance();
+    auto *slow = registry.createAndRegisterMonitor<Slow>();
+    std::thread caller([] {
+        Slow::wanted = true;
+        kept = std::malloc(10);
+        Slow::wanted = false;
+        std::free(kept);
+    });
+    while (!Slow::inside)
+        std::this_thread::yield();
+    registry.deregisterMonitor(slow);
+    caller.join();
+    std::printf(", \"deleted_inside\": %lu", Slow::deleted_inside.load());
+}
+
 } // namespace
 
 int main()
@@ -158,6 +202,7 @@ int main()
                                                                          : "false");
         known_blocks();
         many_threads();
+        slow_call();
         std::printf("}\n");
     } catch (const cms::perftools::NoAllocMonitorPreload &error) {
         std::printf("\"message\": \"%s\"}\n", error.what());
