@@ -31,9 +31,10 @@ struct tide_monitor_options {
 /* The value of KEY, its length in *LENGTH; NULL: it was not given. */
 const char *tide_monitor_option(struct tide_monitor_options options, const char *key,
                                 size_t *length);
-/* The same as a number, with K, M, G or T; OTHERWISE when it was not given. */
-uint64_t tide_monitor_number(struct tide_monitor_options options, const char *key,
-                             uint64_t otherwise);
+/* The same as a number, with K, M, G or T: *VALUE, which stays as it is when it was not
+ * given.  False: what was given is none, or too large. */
+bool tide_monitor_number(struct tide_monitor_options options, const char *key,
+                         uint64_t *value);
 
 struct tide_monitor {
     const char *name;
@@ -62,8 +63,13 @@ void tide_monitors_after_fork(void) TIDE_COLD;
 void tide_monitor_title(struct tide_monitor_report *report, const char *name);
 /* The end of it. */
 void tide_monitor_end(struct tide_monitor_report *report);
-/* Open PATH (LENGTH bytes) for writing, with %p for the process; below 0: it cannot be. */
-int tide_monitor_open(const char *path, size_t length, bool child);
+/* Keep PATH (LENGTH bytes) in KEPT, with the current folder before it if need be.  False:
+ * it is too long. */
+enum { TIDE_MONITOR_PATH = 1024 };
+bool tide_monitor_path(const char *path, size_t length, char kept[TIDE_MONITOR_PATH]);
+/* Open PATH for writing, HOW: O_TRUNC or O_APPEND, with %p for the process; below 0: it
+ * cannot be. */
+int tide_monitor_open(const char *path, bool child, int how);
 /* This process was forked from the one that began. */
 bool tide_monitor_forked(void);
 

@@ -17,7 +17,7 @@
 #include "capture/watch.h"
 #include "capture/windows.h"
 
-enum { TIDE_MONITORS = 6, TIDE_PATH_MAX = 1024 };
+enum { TIDE_MONITORS = 6 };
 
 static const struct tide_monitor *const MONITORS[TIDE_MONITORS] = {
     &tide_monitor_simple,   &tide_monitor_loop,    &tide_monitor_histogram,
@@ -26,8 +26,7 @@ static const struct tide_monitor *const MONITORS[TIDE_MONITORS] = {
 
 static bool wanted[TIDE_MONITORS];
 static bool any, as_json;
-static const char *file_path; /* in the environment; NULL: standard error */
-static size_t file_length;
+static char file_path[TIDE_MONITOR_PATH]; /* "": standard error */
 static long first_pid;
 static char program[256];
 static _Atomic uint32_t report_lock;
@@ -58,20 +57,26 @@ const char *tide_monitor_option(struct tide_monitor_options options, const char 
     return NULL;
 }
 
-uint64_t tide_monitor_number(struct tide_monitor_options options, const char *key,
-                             uint64_t otherwise)
+/* None may be larger: that many bytes are a signed number still. */
+bool tide_monitor_number(struct tide_monitor_options options, const char *key,
+                         uint64_t *value)
 {
-    size_t length;
+    size_t length, i = 0;
     const char *const text = tide_monitor_option(options, key, &length);
-    uint64_t value = 0;
-    size_t i = 0;
-    if (!text)
-        return otherwise;
-    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
-        value = value * 10 + (uint64_t)(text[i] - '0');
     static const char UNITS[] = "KMGT";
-    const char *const unit = i < length ? strchr(UNITS, text[i]) : NULL;
-    return unit ? value << 10 * (unit - UNITS + 1) : value;
+    uint64_t number = 0;
+    if (!text)
+        return true;
+    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
+            return false;
+    const char *const unit = i > 0 && i + 1 == length ? strchr(UNITS, text[i]) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - UNITS + 1) : 0;
+    if (i == 0 || (i < length && !unit) || number > (uint64_t)INT64_MAX >> shift)
+        return false;
+    *value = number << shift;
+    return true;
 }
 
 static void complain(const char *what, const char *text, size_t length)
@@ -129,11 +134,8 @@ static bool begin_named(const char *item, size_t length)
     const size_t name = until(item, ":,");
     if (length == 4 && strncmp(item, "json", 4) == 0)
         return as_json = true;
-    if (length > 5 && strncmp(item, "file=", 5) == 0) {
-        file_path = item + 5;
-        file_length = length - 5;
-        return true;
-    }
+    if (length > 5 && strncmp(item, "file=", 5) == 0)
+        return tide_monitor_path(item + 5, length - 5, file_path);
     for (size_t i = 0; i < TIDE_MONITORS; i++)
         if (strlen(MONITORS[i]->name) == name &&
             strncmp(item, MONITORS[i]->name, name) == 0)
@@ -143,7 +145,7 @@ static bool begin_named(const char *item, size_t length)
 
 static void find_program(void)
 {
-    char path[TIDE_PATH_MAX];
+    char path[TIDE_MONITOR_PATH];
     const long length =
         syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
     if (length <= 0)
@@ -176,27 +178,48 @@ bool tide_monitor_forked(void)
     return syscall(SYS_getpid) != first_pid;
 }
 
-int tide_monitor_open(const char *path, size_t length, bool child)
+bool tide_monitor_path(const char *path, size_t length, char kept[TIDE_MONITOR_PATH])
+{
+    size_t before = 0;
+    if (*path != '/') {
+        const long folder = syscall(SYS_getcwd, kept, (size_t)TIDE_MONITOR_PATH);
+        if (folder > 0 && *kept == '/') {
+            before = (size_t)folder; /* with the end of it */
+            kept[before - 1] = '/';
+        }
+    }
+    if (length >= TIDE_MONITOR_PATH - before) {
+        *kept = '\0';
+        return false;
+    }
+    memcpy(kept + before, path, length);
+    kept[before + length] = '\0';
+    return true;
+}
+
+int tide_monitor_open(const char *path, bool child, int how)
 {
     struct tide_lines name = {.file = -1};
     bool numbered = false;
-    for (size_t i = 0; i < length && name.used < TIDE_PATH_MAX; i++) {
-        const char letter[] = {path[i], '\0'};
-        const bool number = path[i] == '%' && i + 1 < length && path[i + 1] == 'p';
+    for (; *path && name.used < TIDE_MONITOR_PATH; path++) {
+        const char letter[] = {*path, '\0'};
+        const bool number = path[0] == '%' && path[1] == 'p';
         if (number)
             tide_lines_number(&name, (uint64_t)syscall(SYS_getpid));
         else
             tide_lines_text(&name, letter);
-        i += number;
+        path += number;
         numbered |= number;
     }
+    if (*path)
+        return -1;
     if (child && !numbered) { /* not over its parent's */
         tide_lines_text(&name, ".");
         tide_lines_number(&name, (uint64_t)syscall(SYS_getpid));
     }
     name.bytes[name.used] = '\0';
     return (int)syscall(SYS_openat, AT_FDCWD, name.bytes,
-                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+                        O_WRONLY | O_CREAT | O_CLOEXEC | how, 0644);
 }
 
 void tide_monitor_title(struct tide_monitor_report *report, const char *name)
@@ -230,6 +253,20 @@ void tide_monitor_end(struct tide_monitor_report *report)
         tide_lines_text(&report->lines, "}\n");
 }
 
+/* Where the report goes: to standard error when its file cannot be had. */
+static int open_report(struct tide_lines *lines)
+{
+    const int file =
+        *file_path ? tide_monitor_open(file_path, tide_monitor_forked(), O_TRUNC) : 2;
+    lines->file = file >= 0 ? file : 2;
+    if (file < 0) {
+        tide_lines_text(lines, "tidemark: TIDEMARK_MONITOR: cannot write ");
+        tide_lines_text(lines, file_path);
+        tide_lines_text(lines, ":\n");
+    }
+    return lines->file;
+}
+
 /* A second report of the same process replaces the first in its file. */
 bool tide_monitors_report(const char *cause)
 {
@@ -238,15 +275,13 @@ bool tide_monitors_report(const char *cause)
     if (!any)
         return false;
     tide_lock(&report_lock);
-    report.lines.file =
-        file_path ? tide_monitor_open(file_path, file_length, tide_monitor_forked())
-                  : 2;
+    const int file = open_report(&report.lines);
     for (size_t i = 0; i < TIDE_MONITORS; i++)
         if (wanted[i])
             MONITORS[i]->report(&report);
     tide_lines_flush(&report.lines);
-    if (file_path && report.lines.file >= 0)
-        syscall(SYS_close, report.lines.file);
+    if (file != 2)
+        syscall(SYS_close, file);
     tide_unlock(&report_lock);
     errno = saved;
     return true;

@@ -4,8 +4,12 @@
  * changes.  So the line of a moment is written when the first event after it comes, or at
  * the end, and says what was true then; a program that sleeps has all its lines as well.
  *
+ * No descriptor is kept: the program may close it, and get its number for a file of its
+ * own.  Lines that find the file out of reach (chroot, other rights) are lost, and counted.
+ *
  * Options: ms=N (1000), file=PATH (tidemark-periodic.%p.csv).
  */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -15,14 +19,16 @@
 #include "capture/process.h"
 
 #define TIDE_DEFAULT_PATH "tidemark-periodic.%p.csv"
+#define TIDE_LONGEST_MS   (UINT64_C(1) << 40) /* as nanoseconds it is a number still */
 
 static struct tide_tally tally;
 static uint64_t begun_ns, period_ns;
 static _Atomic uint64_t next_ns; /* when the next line is due */
 static _Atomic uint32_t lines_lock;
-static struct tide_lines csv; /* guarded by lines_lock */
-static char path[512];
-static bool forked; /* the file is our own, and not our parent's */
+static struct tide_lines csv;        /* guarded by lines_lock */
+static char path[TIDE_MONITOR_PATH]; /* absolute: the program may change its folder */
+static uint64_t lost;                /* lines; guarded by lines_lock */
+static bool forked;                  /* the file is our own, and not our parent's */
 
 static uint64_t now_ns(void)
 {
@@ -31,30 +37,43 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void open_file(bool child)
+static void open_file(int how)
 {
     csv.used = 0;
-    csv.file = tide_monitor_open(path, strlen(path), child);
+    csv.file = tide_monitor_open(path, forked, how);
+}
+
+static void close_file(void)
+{
+    tide_lines_flush(&csv);
+    if (csv.file >= 0)
+        syscall(SYS_close, csv.file);
+}
+
+static bool begin_file(void)
+{
+    open_file(O_TRUNC);
     tide_lines_text(&csv, "time_ms,total_requested_bytes,max_used_bytes,"
                           "present_used_bytes,largest_request_bytes,alloc_calls,"
                           "free_calls\n");
-    tide_lines_flush(&csv);
+    close_file();
+    return csv.file >= 0;
 }
 
 static bool begin(struct tide_monitor_options options)
 {
     size_t length;
     const char *const given = tide_monitor_option(options, "file", &length);
-    const uint64_t ms = tide_monitor_number(options, "ms", 1000);
-    if (ms == 0 || length >= sizeof(path))
+    uint64_t ms = 1000;
+    if (!tide_monitor_number(options, "ms", &ms) || ms == 0 || ms > TIDE_LONGEST_MS)
         return false;
-    memcpy(path, given ? given : TIDE_DEFAULT_PATH,
-           given ? length : sizeof(TIDE_DEFAULT_PATH));
-    open_file(false);
+    if (!tide_monitor_path(given ? given : TIDE_DEFAULT_PATH,
+                           given ? length : sizeof(TIDE_DEFAULT_PATH) - 1, path))
+        return false;
     begun_ns = now_ns();
     period_ns = ms * 1000000u;
     atomic_store(&next_ns, begun_ns + period_ns);
-    return csv.file >= 0;
+    return begin_file();
 }
 
 static void add_line(uint64_t at_ns, const struct tide_stats *stats)
@@ -67,6 +86,7 @@ static void add_line(uint64_t at_ns, const struct tide_stats *stats)
         stats->alloc_calls,
         stats->free_calls,
     };
+    lost += csv.file < 0;
     tide_lines_number(&csv, (at_ns - begun_ns) / 1000000u);
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
         tide_lines_text(&csv, ",");
@@ -83,8 +103,9 @@ static TIDE_COLD void catch_up(uint64_t now, bool last)
     tide_lock(&lines_lock);
     if (!forked && tide_monitor_forked()) {
         forked = true;
-        open_file(true);
+        begin_file();
     }
+    open_file(O_APPEND);
     uint64_t due = atomic_load(&next_ns);
     tide_tally_read(&tally, &stats);
     for (; due <= now; due += period_ns)
@@ -92,7 +113,7 @@ static TIDE_COLD void catch_up(uint64_t now, bool last)
     if (last)
         add_line(now, &stats);
     atomic_store(&next_ns, due);
-    tide_lines_flush(&csv);
+    close_file();
     tide_unlock(&lines_lock);
 }
 
@@ -121,8 +142,17 @@ static void free_heard(void *unused, const struct tide_happening *happening)
 
 static void report_periodic(struct tide_monitor_report *report)
 {
-    (void)report;
     catch_up(now_ns(), true);
+    if (lost == 0)
+        return;
+    tide_monitor_title(report, "periodic");
+    if (report->json) {
+        tide_lines_field(&report->lines, "lost_lines", lost);
+    } else {
+        tide_lines_number(&report->lines, lost);
+        tide_lines_text(&report->lines, " lines could not be written\n");
+    }
+    tide_monitor_end(report);
 }
 
 static void after_fork(void)

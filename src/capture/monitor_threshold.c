@@ -31,10 +31,12 @@ static bool begin(struct tide_monitor_options options)
 {
     size_t length;
     const char *const action = tide_monitor_option(options, "action", &length);
-    single = tide_monitor_number(options, "single", 0);
-    most = tide_monitor_number(options, "most", UINT64_MAX);
-    live_limit = tide_monitor_number(options, "live", 0);
-    skip = tide_monitor_number(options, "skip", 0);
+    most = INT64_MAX;
+    if (!tide_monitor_number(options, "single", &single) ||
+        !tide_monitor_number(options, "most", &most) ||
+        !tide_monitor_number(options, "live", &live_limit) ||
+        !tide_monitor_number(options, "skip", &skip))
+        return false;
     aborts = action && length == 5 && strncmp(action, "abort", 5) == 0;
     if (action && !aborts && !(length == 6 && strncmp(action, "report", 6) == 0))
         return false;

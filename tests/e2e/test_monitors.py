@@ -149,10 +149,48 @@ class Monitors(tide.Case):
         self.assertRegex(done.stderr, r"a request of \d{4} bytes reaches 3072")
 
     def test_nonsense_is_said(self):
-        for monitor in ("sample", "simple:x=1", "threshold", "threshold:action=faint"):
+        for monitor in ("sample", "simple:x=1", "threshold", "threshold:action=faint",
+                        "threshold:single=1X", "threshold:single=1MB",
+                        "threshold:live=1.5G", "threshold:single=K",
+                        "threshold:single=5:skip=some", "periodic:ms=1x",
+                        "threshold:single=99999999999999999999",
+                        "threshold:live=8388608T", "periodic:ms=288230376151711744",
+                        "threshold:single=18446744073709551617"):
             done = self.alone(monitor, [tide.program("tallied"), "1"])
             self.assertEqual(done.returncode, 0)
             self.assertIn(f"TIDEMARK_MONITOR: what is '{monitor}'", done.stderr)
+
+    def test_periodic_keeps_no_descriptor(self):
+        """The program may close it, and get its number for a file of its own."""
+        own = os.path.join(self.folder, "own")
+        done = self.alone("periodic:ms=10:file=lines.csv", [tide.program("closes_all"), own])
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("3\n", "", 0))
+        with open(own, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "own")
+        with open(os.path.join(self.folder, "lines.csv"), encoding="utf-8") as file:
+            self.assertGreaterEqual(len(list(csv.DictReader(file))), 5)
+
+    def test_lines_that_cannot_be_written_are_said(self):
+        gone = os.path.join(self.folder, "gone")
+        os.mkdir(gone)
+        done = self.alone(f"periodic:ms=3600000:file={gone}/lines.csv",
+                          ["/usr/bin/python3", "-c",
+                           f"import shutil; shutil.rmtree({gone!r})"])
+        self.assertIn("periodic, python3", done.stderr)
+        self.assertTrue(done.stderr.endswith("\n1 lines could not be written\n"),
+                        done.stderr)
+
+    def test_where_to_report_is_remembered(self):
+        """Not in the environment's memory, which is the program's to write over."""
+        done = self.alone("simple,json,file=out", [tide.program("wipes_environment")])
+        self.assertEqual((done.stderr, done.returncode), ("", 0))
+        self.assertEqual(os.listdir(self.folder), ["out"])
+
+    def test_a_file_that_cannot_be_written_is_said(self):
+        done = self.alone("simple,json,file=/nonexistent/out", [tide.program("count_to"), "1"])
+        first, report = done.stderr.splitlines()
+        self.assertEqual(first, "tidemark: TIDEMARK_MONITOR: cannot write /nonexistent/out:")
+        self.assertEqual(json.loads(report)["monitor"], "simple")
 
     def test_a_forked_child_has_a_report_of_its_own(self):
         path = os.path.join(self.folder, "r")
