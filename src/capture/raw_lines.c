@@ -3,23 +3,50 @@
 #include "capture/raw_lines.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "capture/process.h"
 #include "capture/self.h"
 
 enum { TIDE_DIGITS = 24 };
 
-void tide_lines_flush(struct tide_lines *lines)
+/* Which of the signals that a write may cause wait for this thread. */
+static uint64_t waiting_signals(void)
+{
+    uint64_t waiting = 0;
+    syscall(SYS_rt_sigpending, &waiting, sizeof(waiting));
+    return waiting & (1ull << (SIGPIPE - 1) | 1ull << (SIGXFSZ - 1));
+}
+
+static void write_out(const struct tide_lines *lines)
 {
     size_t done = 0;
-    while (lines->file >= 0 && done < lines->used) {
+    while (done < lines->used) {
         const long wrote =
             syscall(SYS_write, lines->file, lines->bytes + done, lines->used - done);
-        if (wrote <= 0 && errno != EINTR)
-            break;
+        if (wrote <= 0 && !(wrote < 0 && errno == EINTR))
+            return;
         done += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+/* A pipe that nobody reads, or a limit on files, is no reason for the program to end: the
+ * signal is ours, so we take it. */
+void tide_lines_flush(struct tide_lines *lines)
+{
+    const struct timespec at_once = {0};
+    if (lines->file >= 0 && lines->used > 0) {
+        tide_shield();
+        const uint64_t before = waiting_signals();
+        write_out(lines);
+        const uint64_t ours = waiting_signals() & ~before;
+        if (ours)
+            syscall(SYS_rt_sigtimedwait, &ours, NULL, &at_once, sizeof(ours));
+        tide_unshield();
     }
     lines->used = 0;
 }

@@ -192,6 +192,26 @@ class Monitors(tide.Case):
         self.assertEqual(first, "tidemark: TIDEMARK_MONITOR: cannot write /nonexistent/out:")
         self.assertEqual(json.loads(report)["monitor"], "simple")
 
+    def test_a_report_that_nobody_reads_harms_nobody(self):
+        """Neither by SIGPIPE nor by SIGXFSZ; what the program itself does still counts."""
+        count = [tide.program("count_to"), "1"]
+        expected = subprocess.run(count, timeout=60, check=False,
+                                  stdout=subprocess.DEVNULL).returncode
+        env = dict(os.environ, LD_PRELOAD=LIBRARY, TIDEMARK_MONITOR="simple")
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as broken:
+            done = subprocess.run(count, stdout=subprocess.DEVNULL, stderr=broken, env=env,
+                                  timeout=60, check=False)
+            self.assertEqual(done.returncode, expected)
+        no_files = ["/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]
+        done = self.alone("simple,file=out", [*no_files, *count])
+        self.assertEqual(done.returncode, expected, done.stderr)
+        writes = ["/usr/bin/python3", "-c",
+                  "import os, signal; signal.signal(signal.SIGPIPE, signal.SIG_DFL);"
+                  "r, w = os.pipe(); os.close(r); os.write(w, b'x')"]
+        self.assertEqual(self.alone("simple", writes).returncode, -13)
+
     def test_a_forked_child_has_a_report_of_its_own(self):
         path = os.path.join(self.folder, "r")
         self.alone(f"simple,json,file={path}",
