@@ -14,7 +14,10 @@
 
 /* An allocator of the target gave BLOCK (NULL: it failed) to CALLER. */
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind);
-/* CALLER is about to give BLOCK back. */
+/* CALLER is about to delete BLOCK.  Windows and monitors hear of it from the free inside,
+ * which knows how large it is... */
 void tide_hook_dies(struct tide_caller caller, void *block);
+/* ...or, when there was none, now; SIZE as the operator was told, or 0. */
+void tide_hook_died(struct tide_caller caller, void *block, size_t size);
 
 #endif

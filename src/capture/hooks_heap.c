@@ -139,14 +139,15 @@ TIDE_HOT void *born(struct tide_caller caller, void *block, size_t size, uint32_
 }
 
 /* Windows and monitors hear of it.  False: it shall not be recorded. */
-static TIDE_COLD bool attend_birth(struct tide_caller caller, void *block, size_t size)
+static TIDE_COLD bool attend_birth(struct tide_caller caller, void *block, size_t size,
+                                   size_t used)
 {
     if (tide_self.quiet && tide_still_quiet(&tide_self, caller))
         return true;
     if (tide_is_paused())
         return false;
     if (block)
-        tide_watch_alloc(block, size, tide_usable(block, size));
+        tide_watch_alloc(block, size, used);
     else
         tide_watch_failed(size);
     return true;
@@ -157,18 +158,20 @@ static __attribute__((noinline)) void *born_if_wanted(struct tide_caller caller,
                                                       void *block, size_t size,
                                                       uint32_t wish)
 {
-    if (TIDE_UNLIKELY(tide_attended) && !attend_birth(caller, block, size)) {
-        tide_self.new_kind = 0;
-        return block;
-    }
-    return tide_heap_ignored ? block : born(caller, block, size, wish);
+    const bool wanted =
+        !TIDE_UNLIKELY(tide_attended) ||
+        attend_birth(caller, block, size, block ? tide_usable(block, size) : 0);
+    if (wanted && !tide_heap_ignored)
+        return born(caller, block, size, wish);
+    tide_self.new_kind = 0; /* operator new need not say it either */
+    return block;
 }
 
 /* Of an operator new that did not call malloc: its block may be from anywhere, so only
  * what was asked for is known. */
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind)
 {
-    if (TIDE_UNLIKELY(tide_attended) && !attend_birth(caller, block, size))
+    if (TIDE_UNLIKELY(tide_attended) && !attend_birth(caller, block, size, size))
         return;
     if (tide_heap_ignored || (tide_self.quiet && tide_still_quiet(&tide_self, caller)))
         return;
@@ -357,7 +360,7 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) {
         if (TIDE_UNLIKELY(tide_attended) && ready())
-            attend_birth(TIDE_CALLER, NULL, SIZE_MAX);
+            attend_birth(TIDE_CALLER, NULL, SIZE_MAX, 0);
         tide_record_failure(TIDE_CALLER, TIDE_KIND_REALLOCARRAY, SIZE_MAX);
         errno = ENOMEM;
         return NULL;
@@ -374,21 +377,29 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
 
 /* --- Deaths --------------------------------------------------------------------------- */
 
+/* Windows and monitors hear of it. */
+static void attend_death(struct tide_caller caller, void *block, size_t used)
+{
+    if (!(tide_self.quiet && tide_still_quiet(&tide_self, caller)))
+        tide_watch_free(block, used);
+}
+
 /* Record the death of BLOCK.  False: it is the arena's, there is nothing to free. */
 static bool dies(struct tide_caller caller, void *block)
 {
     struct tide_self *self = &tide_self;
     if (self->deleting == block) {
-        self->deleting = NULL; /* operator delete has said it already */
+        self->deleting = NULL; /* operator delete has recorded it already */
+        if (TIDE_UNLIKELY(tide_attended) && !tide_boot_owns(block))
+            attend_death(caller, block, usable_now(block));
         return !tide_boot_owns(block);
     }
     if (TIDE_UNLIKELY(tide_boot_owns(block))) {
         boot_free(caller, block);
         return false;
     }
-    if (TIDE_UNLIKELY(tide_attended) &&
-        !(self->quiet && tide_still_quiet(self, caller)))
-        tide_watch_free(block, usable_now(block));
+    if (TIDE_UNLIKELY(tide_attended))
+        attend_death(caller, block, usable_now(block));
     if (!tide_heap_ignored)
         tide_record_death_as_wanted(caller, block);
     return true;
@@ -413,8 +424,17 @@ void tide_hook_dies(struct tide_caller caller, void *block)
         return;
     if (said == TIDE_SAID_WAITING)
         tide_leave_late(&tide_self, tide_self.stream);
-    else
-        dies(caller, block);
+    else if (TIDE_UNLIKELY(tide_boot_owns(block)))
+        boot_free(caller, block);
+    else if (!tide_heap_ignored)
+        tide_record_death_as_wanted(caller, block);
+}
+
+/* There was no free inside, so the block may be from anywhere. */
+void tide_hook_died(struct tide_caller caller, void *block, size_t size)
+{
+    if (tide_attended && !tide_boot_owns(block))
+        attend_death(caller, block, size);
 }
 
 static __attribute__((noinline)) void free_unusual(struct tide_caller caller,

@@ -5,7 +5,8 @@
  * once though libstdc++'s operators call malloc and each other:
  *   - new leaves kind and caller in TLS; the first malloc inside takes them and is the
  *     record.  If there was none (an allocator with operators of its own), new records.
- *   - delete records and leaves the address in TLS; the free inside passes it by.
+ *   - delete records and leaves the address in TLS; the free inside only tells those who
+ *     count.  If there was none, delete tells them.
  * Nothing on the stack needs undoing when an exception passes through.
  *
  * The next operator may arrive late: a library opened with dlopen can bring libstdc++
@@ -82,6 +83,12 @@ static inline bool delete_begins(struct tide_caller caller, void *block)
     return true;
 }
 
+static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t size)
+{
+    tide_self.deleting = NULL;
+    tide_hook_died(caller, block, size);
+}
+
 /* One operator new: C name, parameters, their types, the call's arguments, kind.
  * NOLINTBEGIN(bugprone-macro-parentheses): the arguments are pieces of declarations */
 #define TIDE_NEW(name, parameters, types, arguments, kind)            \
@@ -98,7 +105,7 @@ static inline bool delete_begins(struct tide_caller caller, void *block)
         return new_ends(begun, next arguments, size);                 \
     }
 
-#define TIDE_DELETE(name, parameters, types, arguments)       \
+#define TIDE_DELETE(name, parameters, types, arguments, size) \
     TIDE_HOOK void name parameters;                           \
     TIDE_HOOK void name parameters                            \
     {                                                         \
@@ -112,8 +119,8 @@ static inline bool delete_begins(struct tide_caller caller, void *block)
         } else {                                              \
             free(block);                                      \
         }                                                     \
-        if (begun)                                            \
-            tide_self.deleting = NULL;                        \
+        if (begun && TIDE_UNLIKELY(tide_self.deleting))       \
+            delete_ends(TIDE_CALLER, block, size);            \
     }
 
 /* NOLINTEND(bugprone-macro-parentheses) */
@@ -144,25 +151,25 @@ TIDE_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
          (size_t size, size_t align, const void *tag), (size_t, size_t, const void *),
          (size, align, tag), TIDE_KIND_NEW_ARRAY)
 
-TIDE_DELETE(_ZdlPv, (void *block), (void *), (block))
-TIDE_DELETE(_ZdaPv, (void *block), (void *), (block))
-TIDE_DELETE(_ZdlPvm, (void *block, size_t size), (void *, size_t), (block, size))
-TIDE_DELETE(_ZdaPvm, (void *block, size_t size), (void *, size_t), (block, size))
+TIDE_DELETE(_ZdlPv, (void *block), (void *), (block), 0)
+TIDE_DELETE(_ZdaPv, (void *block), (void *), (block), 0)
+TIDE_DELETE(_ZdlPvm, (void *block, size_t size), (void *, size_t), (block, size), size)
+TIDE_DELETE(_ZdaPvm, (void *block, size_t size), (void *, size_t), (block, size), size)
 TIDE_DELETE(_ZdlPvRKSt9nothrow_t, (void *block, const void *tag),
-            (void *, const void *), (block, tag))
+            (void *, const void *), (block, tag), 0)
 TIDE_DELETE(_ZdaPvRKSt9nothrow_t, (void *block, const void *tag),
-            (void *, const void *), (block, tag))
+            (void *, const void *), (block, tag), 0)
 TIDE_DELETE(_ZdlPvSt11align_val_t, (void *block, size_t align), (void *, size_t),
-            (block, align))
+            (block, align), 0)
 TIDE_DELETE(_ZdaPvSt11align_val_t, (void *block, size_t align), (void *, size_t),
-            (block, align))
+            (block, align), 0)
 TIDE_DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t size, size_t align),
-            (void *, size_t, size_t), (block, size, align))
+            (void *, size_t, size_t), (block, size, align), size)
 TIDE_DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t size, size_t align),
-            (void *, size_t, size_t), (block, size, align))
+            (void *, size_t, size_t), (block, size, align), size)
 TIDE_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t,
             (void *block, size_t align, const void *tag),
-            (void *, size_t, const void *), (block, align, tag))
+            (void *, size_t, const void *), (block, align, tag), 0)
 TIDE_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t,
             (void *block, size_t align, const void *tag),
-            (void *, size_t, const void *), (block, align, tag))
+            (void *, size_t, const void *), (block, align, tag), 0)

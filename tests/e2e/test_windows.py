@@ -2,6 +2,7 @@
 
 The programs compare what they are told with what they did, and print what differs.
 """
+import json
 import os
 import subprocess
 import unittest
@@ -35,6 +36,20 @@ class Windows(tide.Case):
 
     def test_monitors_are_told_of_everything_once(self):
         self.check("callbacks")
+
+    def test_new_and_delete_count_once(self):
+        """Also when the heap is not recorded, or blocks are not malloc's: of these only
+        what was asked for is known."""
+        program = tide.program("counted_new")
+        requested = sum(range(100, 200))
+        for options in ((), ("--spaces", "mmap"), ("--free-stacks",)):
+            *counted, usable = tide.Recorded([program], options).own_count()
+            self.assertEqual(counted, [100, requested, usable, 100, usable], options)
+        *counted, usable = json.loads(run([program], preloaded()).stdout)
+        self.assertEqual(counted, [100, requested, usable, 100, usable])
+        pooled = run([program, "pooled"], preloaded(tide.program("lib_pooled_new.so")))
+        self.assertEqual(json.loads(pooled.stdout)[:5],
+                         [100, requested, requested, 100, sum(range(100, 200, 2))])
 
     def test_a_preloaded_library_of_the_users_own(self):
         """Its constructor comes before main; its count is that of a trace."""
