@@ -132,6 +132,15 @@ struct tide_recorder_api {
     int (*report)(void);
     int (*find)(const void *, struct tide_found_block *);
     int (*counters)(struct tide_recorder_counters *);
+    void (*set_int)(const char *, int64_t);
+    void (*set_double)(const char *, double);
+    void (*set_string)(const char *, const char *);
+    void (*set_address)(const char *, const void *);
+    void (*begin_int)(const char *, int64_t);
+    void (*begin_double)(const char *, double);
+    void (*begin_string)(const char *, const char *);
+    void (*end)(const char *);
+    void (*unset)(const char *);
 };
 
 /* NULL: there is none.  1: not looked for yet.  One for all sources of a program or
@@ -178,6 +187,15 @@ static inline const struct tide_recorder_api *tide_api(void)
         const struct tide_recorder_api *tide_a = tide_api(); \
         if (__builtin_expect(tide_a != NULL, 0))             \
             tide_a->call;                                    \
+    } while (0)
+
+/* The same for what the first recorders did not have. */
+#define TIDE_API_TELL_NEWER(function, arguments)                          \
+    do {                                                                  \
+        const struct tide_recorder_api *tide_a = tide_api();              \
+        if (__builtin_expect(tide_a != NULL, 0) &&                        \
+            tide_a->bytes > offsetof(struct tide_recorder_api, function)) \
+            tide_a->function arguments;                                   \
     } while (0)
 
 /* 1: the recorder is loaded (whether it writes a trace, tide_counters() tells). */
@@ -302,6 +320,56 @@ TIDE_API_UNREAD(2)
 static inline void tide_pool_free(const char *pool, const void *block)
 {
     TIDE_API_TELL(pool_free(pool, block));
+}
+
+/* --- Attributes ----------------------------------------------------------------------- */
+
+/* What this thread does from here on carries VALUE under NAME: a column in `tidemark query`,
+ * of its allocations and frees, and of the blocks that it makes.  Setting it again replaces
+ * it.  Threads begin without any; a child of fork has its parent's.  A name that queries know
+ * already ("size", "region") cannot be asked for. */
+static inline void tide_set_int(const char *name, int64_t value)
+{
+    TIDE_API_TELL_NEWER(set_int, (name, value));
+}
+static inline void tide_set_double(const char *name, double value)
+{
+    TIDE_API_TELL_NEWER(set_double, (name, value));
+}
+static inline void tide_set_string(const char *name, const char *value)
+{
+    TIDE_API_TELL_NEWER(set_string, (name, value));
+}
+/* An address: queries also tell which block held it then, and which element of it that is
+ * (alloc.label#NAME, alloc.uid#NAME, alloc.index#NAME). */
+TIDE_API_UNREAD(2)
+static inline void tide_set_address(const char *name, const void *value)
+{
+    TIDE_API_TELL_NEWER(set_address, (name, value));
+}
+
+/* The same until tide_end(): then the value is again what it was before.  Nests. */
+static inline void tide_begin_int(const char *name, int64_t value)
+{
+    TIDE_API_TELL_NEWER(begin_int, (name, value));
+}
+static inline void tide_begin_double(const char *name, double value)
+{
+    TIDE_API_TELL_NEWER(begin_double, (name, value));
+}
+static inline void tide_begin_string(const char *name, const char *value)
+{
+    TIDE_API_TELL_NEWER(begin_string, (name, value));
+}
+static inline void tide_end(const char *name)
+{
+    TIDE_API_TELL_NEWER(end, (name));
+}
+
+/* NAME has no value any more, whatever was begun. */
+static inline void tide_unset(const char *name)
+{
+    TIDE_API_TELL_NEWER(unset, (name));
 }
 
 /* --- Marks ---------------------------------------------------------------------------- */

@@ -275,4 +275,13 @@ const struct tide_recorder_api tide_recorder_api = {
     .report = tide_recorder_report,
     .find = tide_recorder_find,
     .counters = tide_recorder_counters,
+    .set_int = tide_recorder_set_int,
+    .set_double = tide_recorder_set_double,
+    .set_string = tide_recorder_set_string,
+    .set_address = tide_recorder_set_address,
+    .begin_int = tide_recorder_begin_int,
+    .begin_double = tide_recorder_begin_double,
+    .begin_string = tide_recorder_begin_string,
+    .end = tide_recorder_end,
+    .unset = tide_recorder_unset,
 };

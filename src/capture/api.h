@@ -1,7 +1,7 @@
 /* capture/api.h - the exported functions: what the table holds, and other languages look
  * up by name.
  *
- * For: api.c, api_count.c.
+ * For: api.c, api_count.c, attributes.c.
  */
 #ifndef TIDE_CAPTURE_API_H
 #define TIDE_CAPTURE_API_H
@@ -31,5 +31,14 @@ int tide_recorder_hush(int hushed);
 int tide_recorder_report(void);
 int tide_recorder_find(const void *address, struct tide_found_block *block);
 int tide_recorder_counters(struct tide_recorder_counters *counters);
+void tide_recorder_set_int(const char *name, int64_t value);
+void tide_recorder_set_double(const char *name, double value);
+void tide_recorder_set_string(const char *name, const char *value);
+void tide_recorder_set_address(const char *name, const void *value);
+void tide_recorder_begin_int(const char *name, int64_t value);
+void tide_recorder_begin_double(const char *name, double value);
+void tide_recorder_begin_string(const char *name, const char *value);
+void tide_recorder_end(const char *name);
+void tide_recorder_unset(const char *name);
 
 #endif

@@ -168,6 +168,25 @@ uint32_t tide_process_tell_name_now(const struct tide_name *name)
     return name->id;
 }
 
+void tide_process_tell_attribute(const struct tide_name *name, uint64_t type)
+{
+    uint8_t payload[2 * TIDE_VARINT_MAX];
+    const uint64_t number = (uint64_t)(name->id - 1) * 4 + (type - 1) % 4;
+    _Atomic uint64_t *const told = &tide_process->attributes_told[number / 64];
+    const uint64_t bit = 1ull << number % 64;
+    if (atomic_load_explicit(told, memory_order_relaxed) & bit)
+        return;
+    tide_lock(&tide_process->lock);
+    if (!(atomic_load(told) & bit)) {
+        uint8_t *out = tide_put_varint(payload, name->id);
+        out = tide_put_varint(out, type);
+        tide_process_note_locked(TIDE_NOTE_ATTRIBUTE, payload,
+                                 (uint32_t)(out - payload));
+        atomic_fetch_or(told, bit);
+    }
+    tide_unlock(&tide_process->lock);
+}
+
 /* --- Beginning -------------------------------------------------------------------- */
 
 static struct tide_stream *open_notes(void)

@@ -42,7 +42,8 @@ struct tide_process_state {
     _Atomic uint32_t module_count;
     uint32_t next_module_id;
     struct tide_known_module modules[TIDE_MODULES_MAX];
-    _Atomic uint64_t names_told[TIDE_NAMES_MAX / 64]; /* a bit for each number */
+    _Atomic uint64_t names_told[TIDE_NAMES_MAX / 64];      /* a bit for each number */
+    _Atomic uint64_t attributes_told[TIDE_NAMES_MAX / 16]; /* four, one for each type */
     _Atomic uint64_t mapped_bytes; /* private memory the recorder holds */
     uint64_t order_bytes; /* of that, the order table: reserved, touched in part */
 };
@@ -106,5 +107,8 @@ static inline uint32_t tide_process_tell_name(const struct tide_name *name)
         return name->id;
     return tide_process_tell_name_now(name);
 }
+
+/* The collector knows that NAME, which it knows, has values of TYPE, or is told now. */
+void tide_process_tell_attribute(const struct tide_name *name, uint64_t type) TIDE_COLD;
 
 #endif

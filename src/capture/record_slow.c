@@ -242,6 +242,7 @@ static bool is_stamped(const struct tide_stream *stream, uint8_t kind)
     case TIDE_EXTRA_UNLABEL:
     case TIDE_EXTRA_POOL_ALLOC:
     case TIDE_EXTRA_POOL_FREE:
+    case TIDE_EXTRA_ATTRIBUTE: /* an address may be, too */
         return stream->numbered;
     default:
         return false;

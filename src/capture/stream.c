@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
+#include "capture/attributes.h"
 #include "capture/coder.h"
 #include "capture/order.h"
 #include "capture/process.h"
@@ -290,8 +291,10 @@ static bool refill(struct tide_stream *stream, uint32_t need)
     }
     put_due(stream, attention);
     set_limit(stream);
-    if (forked && tide_self.trail && tide_self.trail->depth) {
+    if (forked && tide_self.trail &&
+        (tide_self.trail->depth || tide_self.trail->held_count)) {
         tide_trail_tell(stream);
+        tide_attributes_tell(stream);
         return tide_stream_room(stream, need);
     }
     if (attention && atomic_load(&tide_session->sleeping) == 2)

@@ -13,6 +13,7 @@
 
 #include "base/raw/ticks.h"
 #include "base/raw/varint.h"
+#include "capture/attributes.h"
 #include "capture/cautions.h"
 #include "capture/coder.h"
 #include "capture/lifecycle.h"
@@ -217,6 +218,7 @@ struct tide_stream *tide_stream_of_thread(void)
         write_thread_mark(stream, TIDE_EXTRA_THREAD_BEGIN);
         if (self->trail && self->trail->depth)
             tide_trail_tell(stream);
+        tide_attributes_tell(stream);
         self->stream = stream;
         const struct tide_hush before = tide_hush_begin(self);
         tide_thread_watch(stream);

@@ -49,7 +49,7 @@ void tide_trail_give_back(struct tide_trail *trail)
 
 static void reset(struct tide_trail *trail)
 {
-    trail->depth = trail->inherited = 0;
+    trail->depth = trail->inherited = trail->held_count = 0;
     trail->changes++;
     trail->newest = NULL;
     trail->added = 0;

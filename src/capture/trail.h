@@ -19,6 +19,7 @@
 enum {
     TIDE_TRAIL_DEEP = 128, /* steps that are told apart; more are only counted */
     TIDE_TRAIL_KNOWN = 64, /* texts whose names are remembered; a power of two */
+    TIDE_TRAIL_HELD = 32,  /* values of attributes that a child of fork is told of */
 };
 
 struct tide_stream;
@@ -27,6 +28,13 @@ struct tide_step {
     const struct tide_name *name; /* NULL: there was no room for it */
     bool loop;
     int64_t added; /* for monitor_regions.c: in this visit, less what was freed */
+};
+
+/* A value of an attribute: see attributes.h. */
+struct tide_held {
+    const struct tide_name *name;
+    uint64_t type; /* enum tide_attribute_type */
+    uint64_t value;
 };
 
 struct tide_region_node;
@@ -40,6 +48,8 @@ struct tide_trail {
         const struct tide_name *name;
     } known[TIDE_TRAIL_KNOWN];
     uint32_t changes; /* how often it was another */
+    uint32_t held_count;
+    struct tide_held held[TIDE_TRAIL_HELD]; /* oldest first */
     /* For monitor_regions.c. */
     uint32_t node_change; /* the change that node is of */
     struct tide_region_node *node, *newest_node;

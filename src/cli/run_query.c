@@ -54,7 +54,8 @@ static int compile(const char *text, size_t length,
 
 int tide_check_query(const char *text, size_t length, bool labelled_only)
 {
-    const struct tide_plan_options options = {.labelled_only = labelled_only};
+    const struct tide_plan_options options = {.labelled_only = labelled_only,
+                                              .may_be_set = true};
     struct compiled compiled;
     struct tide_out out;
     struct tide_query_view view = {0};
@@ -228,26 +229,38 @@ static int write_answer(const struct tide_query_request *request,
     return failed < 0 ? 0 : failed;
 }
 
+static int explain(const struct compiled *compiled)
+{
+    struct tide_text text = {0};
+    tide_plan_explain(&compiled->plan, &text);
+    return tide_print_text(&text);
+}
+
+/* Traces come first: their programs may have set attributes of their own.  Nothing is read
+ * for an explanation. */
 int tide_run_query(const struct tide_query_request *request)
 {
+    struct compiled compiled = {0};
+    struct traces traces = {0};
+    struct tide_user_names users = {0};
+    int result = request->explain ? -1 : open_traces(request, &traces);
+    if (result < 0 && tide_user_names_gather(traces.list, traces.count, &users))
+        result = tide_fail("out of memory");
     const struct tide_plan_options options = {
         .labelled_only = request->labelled_only,
         .several_traces = request->trace_count > 1,
+        .users = &users,
+        .may_be_set = request->explain,
     };
-    struct compiled compiled;
-    struct traces traces = {0};
-    int result = compile(request->text, request->length, &options, &compiled);
-    if (result < 0 && request->explain) {
-        struct tide_text text = {0};
-        tide_plan_explain(&compiled.plan, &text);
-        result = tide_print_text(&text);
-    }
     if (result < 0)
-        result = open_traces(request, &traces);
+        result = compile(request->text, request->length, &options, &compiled);
+    if (result < 0 && request->explain)
+        result = explain(&compiled);
     if (result < 0)
         result = write_answer(request, &compiled, &traces);
-    close_traces(&traces);
     release(&compiled);
+    tide_user_names_release(&users);
+    close_traces(&traces);
     return result;
 }
 
@@ -255,7 +268,7 @@ int tide_list_attributes(const struct tide_query_request *request,
                          enum tide_query_source source, bool json)
 {
     struct traces traces;
-    struct tide_attribute_counts counts;
+    struct tide_attribute_counts counts = {0};
     int result = open_traces(request, &traces);
     if (result < 0) {
         const struct tide_query_job job = {.traces = traces.list,
@@ -271,6 +284,7 @@ int tide_list_attributes(const struct tide_query_request *request,
         result = status ? tide_fail("%s", tide_status_words(status))
                         : tide_print_text(&text);
     }
+    tide_attribute_counts_release(&counts);
     close_traces(&traces);
     return result;
 }

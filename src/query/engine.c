@@ -20,6 +20,7 @@ struct part {
     struct tide_result *result; /* of all: only where rows are streamed */
     struct tide_walk walk;
     struct tide_value *slots; /* owned */
+    uint32_t *whose;          /* owned, per slot: the text of what it is about */
     struct tide_judge where;
     struct tide_judge *lets; /* owned, per LET */
     struct tide_group_table table;
@@ -42,10 +43,9 @@ static void fetch(struct part *part, const struct tide_record *record, bool earl
             continue;
         if (slot->attribute != TIDE_NO_ATTRIBUTE)
             part->slots[i] = tide_field(&part->walk, record, slot->attribute);
-        else if (slot->loop)
-            part->slots[i] = tide_field_iteration(&part->walk, record, slot->loop);
         else
-            part->slots[i] = tide_value_none();
+            part->slots[i] =
+                tide_field_other(&part->walk, record, slot->kind, part->whose[i]);
     }
 }
 
@@ -116,10 +116,13 @@ static enum tide_status part_begin(struct part *part, size_t index)
     part->rows.plan = plan;
     part->slots = calloc(plan->slot_count + 1, sizeof(*part->slots));
     part->cells = calloc(plan->cell_count + 1, sizeof(*part->cells));
+    part->whose = calloc(plan->slot_count + 1, sizeof(*part->whose));
     part->lets = calloc(plan->let_count + 1, sizeof(*part->lets));
     enum tide_status status = tide_walk_init(walk, job->traces[index], &plan->wish);
-    if (!part->slots || !part->cells || !part->lets)
+    if (!part->slots || !part->cells || !part->lets || !part->whose)
         status = TIDE_ENOMEM;
+    for (size_t i = 0; part->whose && i < plan->slot_count; i++)
+        part->whose[i] = tide_names_text(&walk->names, plan->slots[i].whose);
     walk->row = on_row;
     walk->user = part;
     walk->rank = (uint32_t)index;
@@ -145,6 +148,7 @@ static void part_release(struct part *part)
         tide_judge_release(&part->lets[i]);
     free(part->lets);
     free(part->slots);
+    free(part->whose);
     free(part->cells);
     if (part->table.plan)
         tide_group_table_release(&part->table);
@@ -287,59 +291,5 @@ enum tide_status tide_query_run(const struct tide_query_job *job,
         status = tide_result_finish(result, &table);
     if (table.plan)
         tide_group_table_release(&table);
-    return status;
-}
-
-/* --- Counting attributes ---------------------------------------------------------------------- */
-
-struct census {
-    struct tide_walk walk;
-    struct tide_attribute_counts *out;
-    enum tide_query_source source;
-};
-
-static enum tide_status on_census(void *user, const struct tide_record *record)
-{
-    struct census *const census = user;
-    census->out->rows++;
-    for (int i = 0; i < TIDE_ATTRIBUTES; i++)
-        if (tide_attribute_table[i].sources & 1u << census->source &&
-            tide_field(&census->walk, record, (enum tide_attribute_id)i).type)
-            census->out->counts[i]++;
-    return TIDE_OK;
-}
-
-enum tide_status tide_query_count(const struct tide_query_job *job,
-                                  enum tide_query_source source,
-                                  struct tide_attribute_counts *out)
-{
-    const struct tide_walk_wish wish = {
-        .source = source,
-        .every_space = true,
-        .labels = true,
-        .peak = source == TIDE_FROM_BLOCKS || source == TIDE_FROM_SNAPSHOTS,
-        .water = true,
-        .iterations = true,
-        .shapes = true,
-    };
-    enum tide_status status = TIDE_OK;
-    *out = (struct tide_attribute_counts){0};
-    struct census *const census =
-        calloc(1, sizeof(*census)); /* too large for a stack */
-    if (!census)
-        return TIDE_ENOMEM;
-    for (size_t i = 0; i < job->trace_count && !status; i++) {
-        struct tide_walk *const walk = &census->walk;
-        *census = (struct census){.out = out, .source = source};
-        status = tide_walk_init(walk, job->traces[i], &wish);
-        walk->row = on_census;
-        walk->user = census;
-        walk->progress = job->progress;
-        walk->trace_name = tide_names_text(&walk->names, "?");
-        if (!status)
-            status = tide_walk_run(walk);
-        tide_walk_release(walk);
-    }
-    free(census);
     return status;
 }

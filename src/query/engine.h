@@ -59,9 +59,12 @@ void tide_result_release(struct tide_result *result);
 struct tide_attribute_counts {
     uint64_t rows;
     uint64_t counts[TIDE_ATTRIBUTES];
+    struct tide_user_names users; /* owned: what the programs set */
+    uint64_t *user_counts;        /* owned: of each of them */
 };
 enum tide_status tide_query_count(const struct tide_query_job *job,
                                   enum tide_query_source source,
                                   struct tide_attribute_counts *out);
+void tide_attribute_counts_release(struct tide_attribute_counts *counts);
 
 #endif

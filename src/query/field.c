@@ -7,8 +7,7 @@
 
 #include "trace/format.h"
 
-static struct tide_value kind_value(struct tide_walk *walk,
-                                    const struct tide_life *life)
+struct tide_value tide_field_kind(struct tide_walk *walk, const struct tide_life *life)
 {
     uint32_t *const known = &walk->kind_texts[life->space & 1][life->kind & 31];
     if (!*known)
@@ -30,7 +29,7 @@ static struct tide_value called(struct tide_walk *walk,
                                 const struct tide_record *record)
 {
     const struct tide_value label = label_value(walk, record);
-    return label.type ? label : kind_value(walk, record->life);
+    return label.type ? label : tide_field_kind(walk, record->life);
 }
 
 /* --- Blocks --------------------------------------------------------------------------- */
@@ -122,7 +121,7 @@ static struct tide_value block_value(struct tide_walk *walk,
     case TIDE_ATTRIBUTE_SHAPE:
         return tide_value_string(tide_shapes_text(&walk->shapes, record->shape));
     case TIDE_ATTRIBUTE_KIND:
-        return kind_value(walk, life);
+        return tide_field_kind(walk, life);
     case TIDE_ATTRIBUTE_SPACE:
         return tide_value_string(tide_names_text(
             &walk->names, tide_space_name((enum tide_space)life->space)));
@@ -150,9 +149,8 @@ static struct tide_value block_value(struct tide_walk *walk,
 
 /* --- Places --------------------------------------------------------------------------- */
 
-/* Of which place ATTRIBUTE speaks; TIDE_NO_PLACE: of none. */
-static uint32_t place_meant(const struct tide_record *record,
-                            enum tide_attribute_id attribute)
+uint32_t tide_field_place(const struct tide_record *record,
+                          enum tide_attribute_id attribute)
 {
     const bool death = record->kind == TIDE_RECORD_DEATH;
     const bool of_birth = attribute == TIDE_ATTRIBUTE_ALLOC_REGION ||
@@ -168,7 +166,7 @@ static struct tide_value place_value(struct tide_walk *walk,
                                      const struct tide_record *record,
                                      enum tide_attribute_id attribute)
 {
-    const uint32_t number = place_meant(record, attribute);
+    const uint32_t number = tide_field_place(record, attribute);
     if (number == TIDE_NO_PLACE)
         return tide_value_none();
     const struct tide_walk_place place = tide_walk_place(walk, number);
@@ -294,17 +292,6 @@ static uint64_t rank_of(const struct tide_walk *walk, const struct tide_record *
     const struct tide_process *const process =
         &walk->model.trace->processes[record->process];
     return process->ranked ? process->rank : walk->rank;
-}
-
-struct tide_value tide_field_iteration(struct tide_walk *walk,
-                                       const struct tide_record *record,
-                                       const char *loop)
-{
-    const uint32_t number = place_meant(record, TIDE_ATTRIBUTE_ITERATION);
-    if (number == TIDE_NO_PLACE)
-        return tide_value_none();
-    const uint32_t name = tide_names_text(&walk->names, loop);
-    return tide_walk_round(walk, tide_walk_place(walk, number).rounds, name);
 }
 
 /* --- All ------------------------------------------------------------------------------- */

@@ -36,59 +36,6 @@ static void *room(struct tide_planner *planner, void *list, size_t *capacity,
 
 /* --- Slots ------------------------------------------------------------------------------ */
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-/* Names that are right although no row may have them: what programs set, and what
- * Caliper makes of it. */
-static bool may_be_set(const struct tide_planner *planner, const char *name)
-{
-    static const char *const STARTS[] = {"iteration#",   "alloc.label#", "alloc.uid#",
-                                         "alloc.index#", "event.begin#", "event.end#",
-                                         "event.set#"};
-    for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++)
-        if (starts_with(name, STARTS[i]))
-            return true;
-    return planner->options->known &&
-           planner->options->known(planner->options->user, name);
-}
-
-static void blame_name(struct tide_planner *planner, const struct tide_query_word *name)
-{
-    const struct tide_query *const query = planner->query;
-    const char **const lets = calloc(query->let_count + 1, sizeof(*lets));
-    for (size_t i = 0; lets && i < query->let_count; i++)
-        lets[i] = query->lets[i].target.text;
-    const char *const near =
-        lets ? tide_attribute_nearest(name->text, lets, query->let_count) : NULL;
-    planner->status =
-        near ? tide_query_blame(planner->error, name->span,
-                                "there is no attribute '%s'; did you mean '%s'?",
-                                name->text, near)
-             : tide_query_blame(planner->error, name->span,
-                                "there is no attribute '%s'; --attributes lists them",
-                                name->text);
-    free(lets);
-}
-
-/* NAME is no attribute of the table; false: it can be nothing else either. */
-static bool describe_other(struct tide_planner *planner,
-                           const struct tide_query_word *name,
-                           struct tide_plan_slot *slot)
-{
-    if (!may_be_set(planner, name->text)) {
-        blame_name(planner, name);
-        return false;
-    }
-    if (starts_with(name->text, "iteration#")) {
-        slot->loop = strchr(name->text, '#') + 1;
-        planner->plan->wish.iterations = true;
-    }
-    return true;
-}
-
 /* What NAME is; false after a mistake. */
 static bool describe(struct tide_planner *planner, const struct tide_query_word *name,
                      struct tide_plan_slot *slot)
@@ -97,7 +44,7 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
     slot->name = name->text;
     slot->attribute = tide_attribute_find(name->text);
     if (slot->attribute == TIDE_NO_ATTRIBUTE)
-        return describe_other(planner, name, slot);
+        return tide_planner_describe_other(planner, name, slot);
     const struct tide_attribute *const about = &tide_attribute_table[slot->attribute];
     if (!(about->sources & 1u << source)) {
         planner->status =
@@ -406,6 +353,7 @@ void tide_plan_release(struct tide_plan *plan)
         for (size_t j = 0; j < plan->lets[i].condition.count; j++)
             if (plan->lets[i].condition.terms[j].regex)
                 regfree(plan->lets[i].condition.terms[j].regex);
+    free(plan->attributes);
     free(plan->slots);
     free(plan->lets);
     free(plan->sums);

@@ -22,6 +22,7 @@
 #include "query/ast.h"
 #include "query/attribute.h"
 #include "query/group_tally.h"
+#include "query/user_names.h"
 #include "query/value.h"
 #include "query/walk.h"
 
@@ -33,14 +34,28 @@ enum {
 /* The slot of a name that nothing sets: its value is always absent. */
 #define TIDE_NO_ATTRIBUTE TIDE_ATTRIBUTES
 
+/* What a slot holds that is no attribute of the table. */
+enum tide_slot_kind {
+    TIDE_SLOT_NOTHING,
+    TIDE_SLOT_ITERATION,    /* iteration#LOOP */
+    TIDE_SLOT_USER,         /* an attribute of the program */
+    TIDE_SLOT_SET,          /* event.set#NAME: what it is set to */
+    TIDE_SLOT_BEGIN,        /* event.begin#NAME */
+    TIDE_SLOT_END,          /* event.end#NAME */
+    TIDE_SLOT_HOLDER_LABEL, /* alloc.label#NAME: of the block that the address lies in */
+    TIDE_SLOT_HOLDER_UID,   /* alloc.uid#NAME */
+    TIDE_SLOT_HOLDER_INDEX, /* alloc.index#NAME */
+};
+
 struct tide_plan_slot {
     const char *name;                 /* as tables title it; borrowed */
     enum tide_attribute_id attribute; /* TIDE_NO_ATTRIBUTE: see let */
     size_t let;                       /* index + 1; 0: it is an attribute */
     enum tide_value_type type;        /* NONE: not known beforehand */
     enum tide_attribute_unit unit;
-    const char *loop; /* iteration#LOOP: its name; else NULL; borrowed */
-    bool early;       /* LET or WHERE need it */
+    enum tide_slot_kind kind; /* TIDE_NO_ATTRIBUTE: what it is */
+    const char *whose;        /* of kind: LOOP or NAME; borrowed */
+    bool early;               /* LET or WHERE need it */
 };
 
 /* What a term compares with: both forms, where both make sense. */
@@ -118,6 +133,8 @@ struct tide_plan {
     const struct tide_query *query; /* borrowed */
     struct tide_arena arena;
     struct tide_walk_wish wish;
+    const char **attributes; /* owned: those of the wish */
+    size_t attribute_capacity;
     struct tide_plan_slot *slots; /* owned */
     size_t slot_count, slot_capacity;
     struct tide_plan_let *lets; /* owned */
@@ -140,11 +157,10 @@ struct tide_plan {
 };
 
 struct tide_plan_options {
-    bool labelled_only;  /* Caliper without sysalloc */
-    bool several_traces; /* "*" tells which one */
-    /* Names that the traces' programs use: attributes that they may have set. */
-    bool (*known)(void *user, const char *name);
-    void *user;
+    bool labelled_only;                  /* Caliper without sysalloc */
+    bool several_traces;                 /* "*" tells which one */
+    const struct tide_user_names *users; /* that the programs set; NULL: none */
+    bool may_be_set; /* nothing is known of the program: names may be its own */
 };
 
 /* Compile QUERY, which must outlive the plan.  EUSAGE: ERROR says what is wrong. */
@@ -170,6 +186,10 @@ struct tide_planner {
  */
 size_t tide_planner_slot(struct tide_planner *planner,
                          const struct tide_query_word *name, bool early);
+/* NAME is no attribute of the table: what it is; false: nothing, and that is said. */
+bool tide_planner_describe_other(struct tide_planner *planner,
+                                 const struct tide_query_word *name,
+                                 struct tide_plan_slot *slot);
 /* The sum that CALL makes, new or known; SIZE_MAX after a mistake. */
 size_t tide_planner_sum(struct tide_planner *planner, size_t call);
 /* TEXT as a number of UNIT, with K, MiB, ms and the like; false: it is none. */

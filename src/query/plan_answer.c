@@ -298,6 +298,22 @@ static bool left_out(const struct tide_planner *planner, int attribute)
     }
 }
 
+/* What programs set belongs to "*". */
+static void add_users(struct tide_planner *planner)
+{
+    const struct tide_user_names *const users = planner->options->users;
+    const bool none = !users || planner->plan->wish.source == TIDE_FROM_TIMELINE;
+    for (size_t i = 0; !none && i < users->count && !planner->status; i++) {
+        const struct tide_query_word name = {.text = users->list[i].name};
+        const size_t slot =
+            users->list[i].hidden ? SIZE_MAX : tide_planner_slot(planner, &name, false);
+        if (slot != SIZE_MAX)
+            add_column(planner,
+                       (struct tide_plan_column){
+                           .cell = add_cell(planner, name.text, slot), .filler = true});
+    }
+}
+
 static void add_star(struct tide_planner *planner)
 {
     struct tide_plan *const plan = planner->plan;
@@ -317,6 +333,7 @@ static void add_star(struct tide_planner *planner)
                        (struct tide_plan_column){
                            .cell = add_cell(planner, name.text, slot), .filler = true});
     }
+    add_users(planner);
     for (size_t i = 0; i < plan->let_count && !planner->status; i++)
         add_column(planner, (struct tide_plan_column){
                                 .cell = add_cell(planner, plan->lets[i].name,

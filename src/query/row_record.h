@@ -21,6 +21,9 @@ enum tide_record_kind {
     TIDE_RECORD_ITERATION, /* events: of the outer loop */
     TIDE_RECORD_ROUND,     /* events: an iteration of another loop begins */
     TIDE_RECORD_ROUND_END, /* events: and ends */
+    TIDE_RECORD_SET,       /* events: a value is set... */
+    TIDE_RECORD_SET_BEGIN, /* events: ...or begins... */
+    TIDE_RECORD_SET_END,   /* events: ...or ends */
     TIDE_RECORD_BLOCK,     /* blocks: all of it */
     TIDE_RECORD_STANDING,  /* snapshots: a block that lived then */
     TIDE_RECORD_VISIT,     /* regions */
@@ -56,6 +59,7 @@ struct tide_record {
     uint64_t high_water;
     uint32_t name; /* text: of the region, the snapshot */
     uint64_t number;
+    uint32_t attribute; /* that is set to number: its own number */
     const struct tide_visit *visit;
     const struct tide_stretch_facts *stretch;
 };

@@ -61,6 +61,8 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
         status = tide_walk_time(walk, life->birth_ticks);
     if (!status && walk->wish.source == TIDE_FROM_EVENTS)
         status = tell_birth(walk, life, place);
+    if (walk->wish.resolve && !status)
+        status = tide_holders_add(&walk->holders, walk->lives, life);
     if (life->space == TIDE_IN_HEAP) {
         walk->process[life->process].active[TIDE_IN_HEAP] += life->size;
         struct tide_walk_lane *const book = &walk->lanes[lane];
@@ -159,6 +161,8 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
     }
     if (!status)
         status = tell_block(walk, life, death);
+    if (death && walk->wish.resolve)
+        tide_holders_remove(&walk->holders, walk->lives, life);
     if (death)
         bury(walk, life, death);
     return status;
@@ -231,6 +235,8 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
         return walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
     case TIDE_EXTRA_SHAPE:
         return walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
+    case TIDE_EXTRA_ATTRIBUTE:
+        return tide_walk_set(walk, event);
     case TIDE_EXTRA_EVENT:
         return on_iteration(walk, event);
     case TIDE_EXTRA_SNAPSHOT:
@@ -276,8 +282,10 @@ enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace
 void tide_walk_release(struct tide_walk *walk)
 {
     const size_t lanes = walk->lanes ? walk->model.trace->lane_count : 0;
-    for (size_t i = 0; i < lanes; i++)
+    for (size_t i = 0; i < lanes; i++) {
         free(walk->lanes[i].visits);
+        free(walk->lanes[i].held);
+    }
     free(walk->lanes);
     free(walk->process);
     free(walk->process_names);
@@ -290,6 +298,8 @@ void tide_walk_release(struct tide_walk *walk)
     tide_contexts_release(&walk->contexts);
     tide_pairs_release(&walk->places);
     tide_pairs_release(&walk->rounds);
+    tide_pairs_release(&walk->attributes);
+    tide_holders_release(&walk->holders);
     tide_pairs_release(&walk->called);
     tide_shapes_release(&walk->shapes);
     tide_foresight_release(&walk->foresight);

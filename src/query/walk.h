@@ -24,6 +24,7 @@
 #include "query/attribute.h"
 #include "query/foresight.h"
 #include "query/frames.h"
+#include "query/holders.h"
 #include "query/row_record.h"
 #include "query/shapes.h"
 #include "query/value.h"
@@ -33,13 +34,17 @@ enum { TIDE_QUERY_STRETCHES = 240 }; /* of the timeline */
 /* What is to be walked for. */
 struct tide_walk_wish {
     enum tide_query_source source;
-    bool every_space;   /* else the heap alone */
-    bool labelled_only; /* blocks without a label make no rows */
-    bool labels;        /* what allocations are called matters */
-    bool peak;          /* when the heap stood highest matters */
-    bool water;         /* high water of stretches matters */
-    bool iterations;    /* places tell iterations apart */
-    bool shapes;        /* what labels say of arrays matters */
+    bool every_space;    /* else the heap alone */
+    bool labelled_only;  /* blocks without a label make no rows */
+    bool labels;         /* what allocations are called matters */
+    bool peak;           /* when the heap stood highest matters */
+    bool water;          /* high water of stretches matters */
+    bool iterations;     /* places tell iterations apart */
+    bool shapes;         /* what labels say of arrays matters */
+    bool all_attributes; /* places tell apart what the program set, all of it... */
+    const char *const *attributes; /* ...or what is called so; borrowed */
+    size_t attribute_count;
+    bool resolve; /* which block holds an address matters */
 };
 
 /* A loop that a thread is in. */
@@ -51,6 +56,13 @@ struct tide_walk_loop {
 };
 enum { TIDE_WALK_LOOPS = 16 }; /* that are followed, of a thread */
 
+/* A value that a thread has set: see walk_attributes.c. */
+struct tide_walk_held {
+    uint32_t attribute; /* its number */
+    uint64_t value;     /* INT, REAL, ADDRESS: the word of it; STRING: a text */
+};
+enum { TIDE_WALK_HELD = 64 }; /* that are followed, of a thread */
+
 struct tide_walk_lane {
     struct tide_where where;
     struct tide_walk_loop loops[TIDE_WALK_LOOPS];
@@ -61,6 +73,9 @@ struct tide_walk_lane {
     uint64_t high_water;       /* since the last begin or end of a region */
     struct tide_visit *visits; /* owned: regions that are open, outermost first */
     size_t visit_count, visit_capacity;
+    struct tide_walk_held *held; /* owned: oldest first */
+    size_t held_count, held_capacity;
+    uint64_t unheld; /* that began beyond those */
 };
 
 struct tide_walk_process {
@@ -84,7 +99,9 @@ struct tide_walk {
     struct tide_contexts contexts; /* threads and regions */
     struct tide_pairs places;      /* (thread << 32 | region, rounds) */
     struct tide_pairs rounds;     /* (rounds around << 32 | loop, number): number + 1 */
-    struct tide_walk_lane *lanes; /* owned, as many as the trace has */
+    struct tide_pairs attributes; /* (name, a text; enum tide_attribute_type) */
+    struct tide_holders holders;
+    struct tide_walk_lane *lanes;      /* owned, as many as the trace has */
     struct tide_walk_process *process; /* owned, the same */
     struct tide_pairs called;          /* (process, id) of names */
     uint32_t *called_texts;            /* owned: the text of each */
@@ -130,9 +147,17 @@ enum tide_status tide_walk_run(struct tide_walk *walk);
 struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t place);
 /* The iteration of LOOP (a text; 0: the innermost, TIDE_OUTER_LOOP: the program's) in
  * ROUNDS. */
-#define TIDE_OUTER_LOOP UINT32_MAX
+#define TIDE_OUTER_LOOP      UINT32_MAX
+/* Not a loop, but the attribute of this number. */
+#define TIDE_ATTRIBUTE_ROUND 0x80000000u
 struct tide_value tide_walk_round(const struct tide_walk *walk, uint32_t rounds,
                                   uint32_t loop);
+/* The value of the attribute NAME (a text) of the program in ROUNDS. */
+struct tide_value tide_walk_attribute(const struct tide_walk *walk, uint32_t rounds,
+                                      uint32_t name);
+/* WORD as a value of the attribute of number ATTRIBUTE. */
+struct tide_value tide_walk_attribute_value(const struct tide_walk *walk,
+                                            uint32_t attribute, uint64_t word);
 /* The text of the name that PROCESS calls ID; 0: it has none. */
 uint32_t tide_walk_called(struct tide_walk *walk, uint32_t process, uint64_t id);
 /* The path of REGION; 0 for none. */
@@ -159,6 +184,14 @@ enum tide_status tide_walk_phase(struct tide_walk *walk,
 /* EVENT begins or ends an iteration of the innermost loop. */
 enum tide_status tide_walk_iterate(struct tide_walk *walk,
                                    const struct tide_event *event);
+/* EVENT sets an attribute, or takes its value away. */
+enum tide_status tide_walk_set(struct tide_walk *walk, const struct tide_event *event);
+/* ROUNDS, and inside them iteration NUMBER of LOOP; false without memory. */
+bool tide_walk_add_round(struct tide_walk *walk, uint32_t *rounds, uint32_t loop,
+                         uint64_t number);
+/* ROUNDS, and inside them what LANE has set; false without memory. */
+bool tide_walk_add_values(struct tide_walk *walk, const struct tide_walk_lane *lane,
+                          uint32_t *rounds);
 /* The shape of a labelled block: see shapes.h. */
 uint32_t tide_walk_shape(const struct tide_walk *walk, const struct tide_life *life);
 /* LIFE becomes a row of the snapshot NAME (a text). */

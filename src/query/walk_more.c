@@ -17,9 +17,8 @@ struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t pl
     };
 }
 
-/* ROUNDS, and inside them iteration NUMBER of LOOP. */
-static bool add_round(struct tide_walk *walk, uint32_t *rounds, uint32_t loop,
-                      uint64_t number)
+bool tide_walk_add_round(struct tide_walk *walk, uint32_t *rounds, uint32_t loop,
+                         uint64_t number)
 {
     const struct tide_pair pair = {(uint64_t)*rounds << 32 | loop, number};
     uint32_t found;
@@ -35,7 +34,7 @@ struct tide_value tide_walk_round(const struct tide_walk *walk, uint32_t rounds,
     while (rounds) {
         const struct tide_pair pair = walk->rounds.list[rounds - 1];
         const uint32_t name = (uint32_t)pair.one;
-        if (name == loop || (!loop && name != TIDE_OUTER_LOOP))
+        if (name == loop || (!loop && name < TIDE_ATTRIBUTE_ROUND))
             return name == TIDE_OUTER_LOOP ? tide_value_uint(pair.other)
                                            : tide_value_int((int64_t)pair.other);
         rounds = (uint32_t)(pair.one >> 32);
@@ -53,11 +52,13 @@ static uint32_t find_place(struct tide_walk *walk, uint32_t lane)
     if (book->where.thread == TIDE_NO_THREAD && tide_walk_thread(walk, lane, 0))
         return TIDE_NO_PLACE;
     if (walk->wish.iterations && process->in_event)
-        found = add_round(walk, &rounds, TIDE_OUTER_LOOP, process->event);
+        found = tide_walk_add_round(walk, &rounds, TIDE_OUTER_LOOP, process->event);
     for (uint32_t i = 0; walk->wish.iterations && found && i < book->loop_count; i++)
         if (book->loops[i].iterates)
-            found = add_round(walk, &rounds, book->loops[i].name,
-                              (uint64_t)book->loops[i].iteration);
+            found = tide_walk_add_round(walk, &rounds, book->loops[i].name,
+                                        (uint64_t)book->loops[i].iteration);
+    if (found && book->held_count)
+        found = tide_walk_add_values(walk, book, &rounds);
     const struct tide_pair pair = {
         (uint64_t)book->where.thread << 32 | book->where.region, rounds};
     if (!found || tide_pairs_find(&walk->places, pair, &book->place))

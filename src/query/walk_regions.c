@@ -18,6 +18,8 @@ enum tide_status tide_walk_thread(struct tide_walk *walk, uint32_t lane, uint64_
     book->place = TIDE_NO_PLACE;
     book->visit_count = 0;
     book->loop_count = 0;
+    book->held_count = 0;
+    book->unheld = 0;
     book->allocs = book->allocated = book->frees = book->freed = 0;
     const enum tide_status status =
         tide_where_thread(&walk->contexts, &book->where, &thread);

@@ -259,7 +259,7 @@ static const uint8_t EXTRA_VALUES[] = {
     [TIDE_EXTRA_PHASE_END] = 1,    [TIDE_EXTRA_UNLABEL] = 1,
     [TIDE_EXTRA_SHAPE] = 3,        [TIDE_EXTRA_POOL_ALLOC] = 3,
     [TIDE_EXTRA_POOL_FREE] = 2,    [TIDE_EXTRA_PAUSE] = 1,
-    [TIDE_EXTRA_RESUME] = 1,
+    [TIDE_EXTRA_RESUME] = 1,       [TIDE_EXTRA_ATTRIBUTE] = 3,
 };
 enum { TIDE_EXTRA_KINDS = sizeof(EXTRA_VALUES) };
 

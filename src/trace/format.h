@@ -129,6 +129,8 @@ enum tide_note {
                                   freed; calls that allocated, freed, failed; zigzag of
                                   the peak; smallest and largest size, bits of the
                                   standard deviation (a double) */
+    TIDE_NOTE_ATTRIBUTE = 8,   /* name id, enum tide_attribute_type: EXTRA records will
+                                  set it; said once for each type */
 
     /* By the collector, in RUN chunks. */
     TIDE_NOTE_RUN = 32,           /* argc, then argc str; str cwd, str host,
@@ -340,7 +342,26 @@ enum tide_extra {
     TIDE_EXTRA_PAUSE = 22,      /* varint scope (0 process, 1 thread): births are not
                                     recorded from here on */
     TIDE_EXTRA_RESUME = 23,     /* varint scope */
+    TIDE_EXTRA_ATTRIBUTE = 24,  /* varint name id, varint enum tide_attribute_type |
+                                    enum tide_attribute_step << 4, varint value: what the
+                                    thread calls a value that rows of queries have */
 };
+
+/* Values of attributes: integers are zigzag, doubles their bits, strings name ids. */
+enum tide_attribute_type {
+    TIDE_ATTRIBUTE_NOTHING = 0, /* END and UNSET */
+    TIDE_ATTRIBUTE_INT = 1,
+    TIDE_ATTRIBUTE_DOUBLE = 2,
+    TIDE_ATTRIBUTE_STRING = 3,
+    TIDE_ATTRIBUTE_POINTER = 4,
+};
+enum tide_attribute_step {
+    TIDE_ATTRIBUTE_SET = 0,   /* in place of the newest value of that name */
+    TIDE_ATTRIBUTE_BEGIN = 1, /* it hides the one before, until END */
+    TIDE_ATTRIBUTE_END = 2,
+    TIDE_ATTRIBUTE_UNSET = 3, /* all values of that name */
+};
+#define TIDE_ATTRIBUTE_HOW(type, step) ((uint64_t)(type) | (uint64_t)(step) << 4)
 
 enum tide_drop {
     TIDE_DROP_NESTED = 0,    /* in a signal handler that interrupted the recorder */

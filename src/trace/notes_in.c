@@ -14,6 +14,7 @@
 #include "trace/cursor.h"
 #include "trace/format.h"
 #include "trace/mappings.h"
+#include "trace/notes_parts.h"
 #include "trace/thread_names.h"
 
 enum {
@@ -40,6 +41,7 @@ void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
         .mappings.item_bytes = sizeof(struct tide_noted_mapping),
         .ends.item_bytes = sizeof(struct tide_noted_end),
         .symbols.item_bytes = sizeof(struct tide_symbol_note),
+        .attributes.item_bytes = sizeof(struct tide_noted_attribute),
         .modules.modules.item_bytes = sizeof(struct tide_module),
     };
 }
@@ -55,6 +57,7 @@ void tide_notes_release(struct tide_notes *notes)
     free(notes->mappings.items);
     free(notes->ends.items);
     free(notes->symbols.items);
+    free(notes->attributes.items);
     free(notes->modules.modules.items);
     free(notes->modules.slots);
     *notes = (struct tide_notes){0};
@@ -62,7 +65,7 @@ void tide_notes_release(struct tide_notes *notes)
 
 /* --- Helpers of the handlers --- */
 
-static void *add(struct tide_notes *notes, struct tide_list *list)
+void *tide_notes_add(struct tide_notes *notes, struct tide_list *list)
 {
     void *item = tide_list_add(list);
     if (!item)
@@ -79,7 +82,7 @@ static const char *copy(struct tide_notes *notes, struct tide_bytes text)
     return "";
 }
 
-static const char *copy_string(struct tide_notes *notes, struct tide_cursor *cursor)
+const char *tide_notes_string(struct tide_notes *notes, struct tide_cursor *cursor)
 {
     const struct tide_bytes text = tide_cursor_string(cursor);
     return cursor->failed ? "" : copy(notes, text);
@@ -107,7 +110,7 @@ static const char **copy_arguments(struct tide_notes *notes, struct tide_cursor 
         return none;
     }
     for (size_t i = 0; i < count; i++)
-        list[i] = copy_string(notes, cursor);
+        list[i] = tide_notes_string(notes, cursor);
     return list;
 }
 
@@ -125,7 +128,7 @@ enum tide_status tide_notes_need_process(struct tide_notes *notes, uint32_t inde
 }
 
 /* Process number INDEX, or NULL when there can be no such process. */
-static struct tide_process *process_at(struct tide_notes *notes, uint64_t index)
+struct tide_process *tide_notes_process(struct tide_notes *notes, uint64_t index)
 {
     if (index >= notes->process_limit)
         return NULL;
@@ -138,123 +141,6 @@ static struct tide_process *process_at(struct tide_notes *notes, uint64_t index)
 }
 
 /* --- One function per kind --- */
-
-static void note_process(struct tide_notes *notes, uint32_t index,
-                         struct tide_cursor *cursor)
-{
-    const uint32_t pid = tide_cursor_varint32(cursor);
-    const uint32_t ppid = tide_cursor_varint32(cursor);
-    const uint64_t birth = tide_cursor_varint(cursor);
-    const uint64_t parent_birth = tide_cursor_varint(cursor);
-    const uint64_t flags = tide_cursor_varint(cursor);
-    struct tide_process *process = cursor->failed ? NULL : process_at(notes, index);
-    if (!process)
-        return;
-    process->pid = pid;
-    process->ppid = ppid;
-    process->birth_ticks = birth;
-    process->parent_birth = parent_birth;
-    process->forked = flags & TIDE_PROCESS_FORKED;
-}
-
-static void note_module(struct tide_notes *notes, uint32_t index,
-                        struct tide_cursor *cursor)
-{
-    struct tide_noted_mapping noted = {.process = index};
-    struct tide_mapping *mapping = &noted.mapping;
-    noted.id = tide_cursor_varint(cursor);
-    mapping->first_epoch = tide_cursor_varint(cursor);
-    mapping->start = tide_cursor_varint(cursor);
-    mapping->end = tide_cursor_varint(cursor);
-    mapping->bias = tide_cursor_varint(cursor);
-    mapping->last_epoch = UINT64_MAX;
-    const struct tide_bytes build_id = tide_cursor_string(cursor);
-    const struct tide_bytes path = tide_cursor_string(cursor);
-    if (cursor->failed || mapping->end <= mapping->start || !process_at(notes, index))
-        return;
-    const enum tide_status status = tide_module_table_find(
-        &notes->modules, notes->arena, path, build_id, &mapping->module);
-    if (status) {
-        notes->status = status;
-        return;
-    }
-    struct tide_noted_mapping *added = add(notes, &notes->mappings);
-    if (added)
-        *added = noted;
-}
-
-static void note_module_gone(struct tide_notes *notes, uint32_t index,
-                             struct tide_cursor *cursor)
-{
-    const uint64_t id = tide_cursor_varint(cursor);
-    const uint64_t epoch = tide_cursor_varint(cursor);
-    struct tide_noted_end *end = cursor->failed ? NULL : add(notes, &notes->ends);
-    if (end)
-        *end = (struct tide_noted_end){.id = id, .last_epoch = epoch, .process = index};
-}
-
-static void note_name(struct tide_notes *notes, uint32_t index,
-                      struct tide_cursor *cursor)
-{
-    const uint64_t id = tide_cursor_varint(cursor);
-    const char *text = copy_string(notes, cursor);
-    struct tide_name *name = cursor->failed ? NULL : add(notes, &notes->names);
-    if (name)
-        *name = (struct tide_name){.process = index, .id = id, .text = text};
-}
-
-static void note_thread(struct tide_notes *notes, uint32_t index,
-                        struct tide_cursor *cursor)
-{
-    struct tide_thread thread = {.process = index};
-    thread.lane_number = tide_cursor_varint32(cursor);
-    thread.tid = tide_cursor_varint32(cursor);
-    thread.ticks = tide_cursor_varint(cursor);
-    thread.name = copy_string(notes, cursor);
-    if (cursor->failed || !process_at(notes, index))
-        return;
-    struct tide_thread *added = add(notes, &notes->threads);
-    if (added)
-        *added = thread;
-}
-
-static void note_recorder(struct tide_notes *notes, uint32_t index,
-                          struct tide_cursor *cursor)
-{
-    const uint64_t bytes = tide_cursor_varint(cursor);
-    struct tide_process *process = cursor->failed ? NULL : process_at(notes, index);
-    if (process && bytes > process->recorder_bytes)
-        process->recorder_bytes = bytes;
-    const uint64_t order = tide_cursor_left(cursor) ? tide_cursor_varint(cursor) : 0;
-    if (process && !cursor->failed && order > process->order_table_bytes)
-        process->order_table_bytes = order;
-}
-
-static void note_window(struct tide_notes *notes, uint32_t index,
-                        struct tide_cursor *cursor)
-{
-    struct tide_window window = {.process = index};
-    window.name = tide_cursor_varint(cursor);
-    window.of_thread = tide_cursor_varint(cursor) == 1;
-    window.tid = tide_cursor_varint32(cursor);
-    uint64_t *const fields[] = {
-        &window.begin_ticks, &window.end_ticks,    &window.requested_bytes,
-        &window.used_bytes,  &window.freed_bytes,  &window.alloc_calls,
-        &window.free_calls,  &window.failed_calls,
-    };
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        *fields[i] = tide_cursor_varint(cursor);
-    window.peak_bytes = tide_unzigzag(tide_cursor_varint(cursor));
-    window.smallest_bytes = tide_cursor_varint(cursor);
-    window.largest_bytes = tide_cursor_varint(cursor);
-    const uint64_t bits = tide_cursor_varint(cursor);
-    memcpy(&window.stddev_bytes, &bits, sizeof(bits));
-    struct tide_window *const added = cursor->failed || !process_at(notes, index)
-                                          ? NULL
-                                          : add(notes, &notes->windows);
-    if (added)
-        *added = window;
-}
 
 static void note_rings(struct tide_notes *notes, uint32_t index,
                        struct tide_cursor *cursor)
@@ -273,10 +159,10 @@ static void note_run(struct tide_notes *notes, uint32_t index,
     if (trace->argv)
         return; /* said once */
     const char **argv = copy_arguments(notes, cursor);
-    const char *cwd = copy_string(notes, cursor);
-    const char *host = copy_string(notes, cursor);
-    const char *version = copy_string(notes, cursor);
-    const char *options = copy_string(notes, cursor);
+    const char *cwd = tide_notes_string(notes, cursor);
+    const char *host = tide_notes_string(notes, cursor);
+    const char *version = tide_notes_string(notes, cursor);
+    const char *options = tide_notes_string(notes, cursor);
     if (cursor->failed)
         return;
     trace->argv = argv;
@@ -294,10 +180,11 @@ static void note_process_begin(struct tide_notes *notes, uint32_t index,
     const uint32_t pid = tide_cursor_varint32(cursor);
     const uint64_t birth = tide_cursor_varint(cursor);
     const uint64_t seen = tide_cursor_varint(cursor);
-    const char *exe = copy_string(notes, cursor);
+    const char *exe = tide_notes_string(notes, cursor);
     const char **argv = copy_arguments(notes, cursor);
     const uint64_t rank = tide_cursor_left(cursor) ? tide_cursor_varint(cursor) : 0;
-    struct tide_process *process = cursor->failed ? NULL : process_at(notes, number);
+    struct tide_process *process =
+        cursor->failed ? NULL : tide_notes_process(notes, number);
     if (!process)
         return;
     process->pid = pid;
@@ -320,7 +207,8 @@ static void note_process_end(struct tide_notes *notes, uint32_t index,
     const uint32_t wait_status = tide_cursor_varint32(cursor);
     const uint64_t dropped = tide_cursor_varint(cursor);
     const uint64_t reason = tide_cursor_varint(cursor);
-    struct tide_process *process = cursor->failed ? NULL : process_at(notes, number);
+    struct tide_process *process =
+        cursor->failed ? NULL : tide_notes_process(notes, number);
     if (!process)
         return;
     process->ended = reason != TIDE_END_LOST;
@@ -355,7 +243,8 @@ static void note_rss(struct tide_notes *notes, uint32_t index,
     sample.ticks = tide_cursor_varint(cursor);
     sample.bytes = tide_cursor_varint(cursor);
     const uint64_t peak = tide_cursor_varint(cursor);
-    struct tide_process *process = cursor->failed ? NULL : process_at(notes, number);
+    struct tide_process *process =
+        cursor->failed ? NULL : tide_notes_process(notes, number);
     if (!process)
         return;
     sample.process = (uint32_t)number;
@@ -363,7 +252,7 @@ static void note_rss(struct tide_notes *notes, uint32_t index,
     if (highest > process->rss_peak)
         process->rss_peak = highest;
     saw_ticks(notes, sample.ticks);
-    struct tide_rss_sample *added = add(notes, &notes->rss);
+    struct tide_rss_sample *added = tide_notes_add(notes, &notes->rss);
     if (added)
         *added = sample;
 }
@@ -382,10 +271,10 @@ static void note_trouble(struct tide_notes *notes, uint32_t index,
                          struct tide_cursor *cursor)
 {
     (void)index;
-    const char *text = copy_string(notes, cursor);
+    const char *text = tide_notes_string(notes, cursor);
     if (cursor->failed || !text || knows_trouble(notes, text))
         return;
-    const char **line = add(notes, &notes->troubles);
+    const char **line = tide_notes_add(notes, &notes->troubles);
     if (line)
         *line = text;
 }
@@ -396,7 +285,7 @@ static void keep_symbols(struct tide_notes *notes, uint64_t kind,
 {
     const struct tide_bytes bytes = {(const char *)cursor->at,
                                      tide_cursor_left(cursor)};
-    struct tide_symbol_note *note = add(notes, &notes->symbols);
+    struct tide_symbol_note *note = tide_notes_add(notes, &notes->symbols);
     if (note)
         *note = (struct tide_symbol_note){kind, (const uint8_t *)copy(notes, bytes),
                                           bytes.length};
@@ -420,13 +309,14 @@ static const struct {
     uint16_t note, chunk;
     void (*read)(struct tide_notes *notes, uint32_t index, struct tide_cursor *cursor);
 } READERS[] = {
-    {TIDE_NOTE_PROCESS, TIDE_CHUNK_NOTES, note_process},
-    {TIDE_NOTE_MODULE, TIDE_CHUNK_NOTES, note_module},
-    {TIDE_NOTE_MODULE_GONE, TIDE_CHUNK_NOTES, note_module_gone},
-    {TIDE_NOTE_NAME, TIDE_CHUNK_NOTES, note_name},
-    {TIDE_NOTE_THREAD, TIDE_CHUNK_NOTES, note_thread},
-    {TIDE_NOTE_RECORDER, TIDE_CHUNK_NOTES, note_recorder},
-    {TIDE_NOTE_WINDOW, TIDE_CHUNK_NOTES, note_window},
+    {TIDE_NOTE_PROCESS, TIDE_CHUNK_NOTES, tide_note_process},
+    {TIDE_NOTE_MODULE, TIDE_CHUNK_NOTES, tide_note_module},
+    {TIDE_NOTE_MODULE_GONE, TIDE_CHUNK_NOTES, tide_note_module_gone},
+    {TIDE_NOTE_NAME, TIDE_CHUNK_NOTES, tide_note_name},
+    {TIDE_NOTE_THREAD, TIDE_CHUNK_NOTES, tide_note_thread},
+    {TIDE_NOTE_RECORDER, TIDE_CHUNK_NOTES, tide_note_recorder},
+    {TIDE_NOTE_WINDOW, TIDE_CHUNK_NOTES, tide_note_window},
+    {TIDE_NOTE_ATTRIBUTE, TIDE_CHUNK_NOTES, tide_note_attribute},
     {TIDE_NOTE_RUN, TIDE_CHUNK_RUN, note_run},
     {TIDE_NOTE_PROCESS_BEGIN, TIDE_CHUNK_RUN, note_process_begin},
     {TIDE_NOTE_PROCESS_END, TIDE_CHUNK_RUN, note_process_end},
@@ -530,7 +420,7 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
 {
     struct tide_trace *trace = notes->trace;
     size_t lines;
-    if (!add(notes, &notes->troubles)) /* the NULL at the end of the lines */
+    if (!tide_notes_add(notes, &notes->troubles)) /* the NULL at the end of the lines */
         return TIDE_ENOMEM;
     enum tide_status status =
         tide_mappings_settle(&notes->mappings, &notes->ends, notes->arena,
@@ -540,6 +430,8 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
     tide_list_sort(&notes->names, tide_name_compare);
     settle_clock(notes);
     status = tide_threads_settle(&notes->threads);
+    if (!status)
+        status = tide_attributes_settle(notes);
     if (status)
         return status;
     trace->processes = given(&notes->processes, &trace->process_count);

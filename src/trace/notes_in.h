@@ -22,6 +22,12 @@ struct tide_name {
     const char *text; /* in the arena */
 };
 
+/* An attribute that a process sets. */
+struct tide_noted_attribute {
+    uint32_t process, type;
+    uint64_t name; /* id */
+};
+
 /* One point of the clock's line. */
 struct tide_clock_point {
     uint64_t ticks, unix_ns;
@@ -35,7 +41,7 @@ struct tide_notes {
     uint64_t budget;          /* bytes of notes that may still be read */
     uint64_t last_ticks;      /* the latest that any note mentions */
     struct tide_list processes, threads, rss, names, troubles, windows;
-    struct tide_list mappings, ends, symbols;
+    struct tide_list mappings, ends, symbols, attributes;
     struct tide_module_table modules;
     struct tide_clock_point first_clock, last_clock; /* ticks 0: none */
     enum tide_status status;                         /* memory ran out */

@@ -386,6 +386,7 @@ void tide_trace_close(struct tide_trace *trace)
     free(trace->rss);
     free(trace->windows);
     free(trace->symbol_notes);
+    free(trace->attributes);
     free(trace->troubles);
     close(trace->fd);
     free(trace);

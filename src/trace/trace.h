@@ -90,6 +90,12 @@ struct tide_window {
     double stddev_bytes;
 };
 
+/* A value that programs set by name: tide_set_int() and the like. */
+struct tide_user_attribute {
+    const char *name; /* owned by the trace */
+    uint32_t type;    /* enum tide_attribute_type */
+};
+
 /* A note of symbols, as it stands in the file: see trace/embedded.h. */
 struct tide_symbol_note {
     uint64_t kind;        /* enum tide_note */
@@ -141,6 +147,8 @@ struct tide_trace {
     size_t window_count;
     struct tide_symbol_note *symbol_notes; /* in file order */
     size_t symbol_note_count;
+    struct tide_user_attribute *attributes; /* each name and type once */
+    size_t attribute_count;
 
     void *private_state; /* arena, names: see reader.c */
 };

@@ -120,6 +120,37 @@ static const char *const UNITS[] = {
     [TIDE_UNIT_NANOSECONDS] = "ns",
 };
 
+/* What is said of an attribute of the program. */
+static const char *user_words(const struct tide_user_name *user)
+{
+    if (user->hidden)
+        return "set by the program; tidemark's own attribute of this name hides it";
+    return user->type ? "set by the program"
+                      : "set by the program, to values of several types";
+}
+
+static void add_users(struct tide_page *page,
+                      const struct tide_attribute_counts *counts)
+{
+    struct tide_text left = {0};
+    for (size_t i = 0; i < counts->users.count; i++) {
+        const struct tide_user_name *const user = &counts->users.list[i];
+        tide_text_clear(&left);
+        tide_out_name(&left, user->name);
+        for (int width = tide_columns(left.bytes ? left.bytes : ""); width < 26;
+             width++)
+            tide_text_add(&left, " ");
+        tide_text_addf(&left, " %-4s    %10" PRIu64 "  ", TYPES[user->type],
+                       counts->user_counts[i]);
+        const enum tide_ink ink =
+            counts->user_counts[i] && !user->hidden ? TIDE_INK_PLAIN : TIDE_INK_DIM;
+        tide_page_add(page, ink, left.bytes ? left.bytes : "");
+        tide_page_wrap(page, ink, user_words(user),
+                       tide_columns(left.bytes ? left.bytes : ""));
+    }
+    tide_text_release(&left);
+}
+
 void tide_query_attributes_text(struct tide_text *out,
                                 const struct tide_attribute_counts *counts,
                                 enum tide_query_source source,
@@ -145,6 +176,7 @@ void tide_query_attributes_text(struct tide_text *out,
         tide_page_add(&page, ink, left);
         tide_page_wrap(&page, ink, about->words, (int)strlen(left));
     }
+    add_users(&page, counts);
 }
 
 void tide_query_attributes_json(struct tide_text *out,
@@ -168,6 +200,17 @@ void tide_query_attributes_json(struct tide_text *out,
                          *UNITS[about->unit] ? UNITS[about->unit] : NULL);
         tide_json_uint(&json, "rows", counts->counts[i]);
         tide_json_string(&json, "words", about->words);
+        tide_json_close(&json);
+    }
+    for (size_t i = 0; i < counts->users.count; i++) {
+        const struct tide_user_name *const user = &counts->users.list[i];
+        tide_json_open_row(&json, NULL);
+        tide_json_string(&json, "name", user->name);
+        tide_json_string(&json, "type", user->type ? TYPES[user->type] : NULL);
+        tide_json_string(&json, "unit", NULL);
+        tide_json_uint(&json, "rows", counts->user_counts[i]);
+        tide_json_string(&json, "words", user_words(user));
+        tide_json_bool(&json, "hidden", user->hidden);
         tide_json_close(&json);
     }
     tide_json_close(&json);

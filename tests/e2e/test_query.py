@@ -77,12 +77,12 @@ class Tutorial(tide.Case):
 
     def test_run_refuses_a_mistake_before_it_starts(self):
         with tempfile.TemporaryDirectory() as folder:
-            run = tide.Recorded([tide.program("phases")], ("--query", "SELECT nix"),
+            run = tide.Recorded([tide.program("phases")], ("--query", "SELECT sise"),
                                 folder=folder)
             self.assertFalse(os.path.exists(run.trace))
         self.assertEqual(run.status, 2)
         self.assertEqual(run.stdout, "")
-        self.assertIn("nix", run.done.stderr)
+        self.assertIn("did you mean 'size'", run.done.stderr)
 
 
 class Hydro(tide.Case):

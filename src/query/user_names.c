@@ -1,0 +1,69 @@
+/* query/user_names.c - attributes that the programs of some traces set. */
+#include "query/user_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/format.h"
+
+enum tide_value_type tide_user_type(uint32_t type)
+{
+    static const enum tide_value_type TYPES[] = {
+        [TIDE_ATTRIBUTE_INT] = TIDE_VALUE_INT,
+        [TIDE_ATTRIBUTE_DOUBLE] = TIDE_VALUE_REAL,
+        [TIDE_ATTRIBUTE_STRING] = TIDE_VALUE_STRING,
+        [TIDE_ATTRIBUTE_POINTER] = TIDE_VALUE_ADDRESS,
+    };
+    return type < sizeof(TYPES) / sizeof(TYPES[0]) ? TYPES[type] : TIDE_VALUE_NONE;
+}
+
+static int by_name(const void *one, const void *other)
+{
+    return strcmp(((const struct tide_user_name *)one)->name,
+                  ((const struct tide_user_name *)other)->name);
+}
+
+enum tide_status tide_user_names_gather(struct tide_trace *const *traces, size_t count,
+                                        struct tide_user_names *out)
+{
+    size_t most = 0, found = 0;
+    for (size_t i = 0; i < count; i++)
+        most += traces[i]->attribute_count;
+    struct tide_user_name *const list = calloc(most + 1, sizeof(*list));
+    *out = (struct tide_user_names){.list = list};
+    if (!list)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < traces[i]->attribute_count; j++) {
+            const struct tide_user_attribute *const about = &traces[i]->attributes[j];
+            list[found++] = (struct tide_user_name){
+                about->name, tide_user_type(about->type),
+                tide_attribute_find(about->name) != TIDE_ATTRIBUTES};
+        }
+    qsort(list, found, sizeof(*list), by_name);
+    for (size_t i = 0; i < found; i++) {
+        struct tide_user_name *const last = out->count ? &list[out->count - 1] : NULL;
+        if (last && strcmp(last->name, list[i].name) == 0)
+            last->type = last->type == list[i].type ? last->type : TIDE_VALUE_NONE;
+        else
+            list[out->count++] = list[i];
+    }
+    return TIDE_OK;
+}
+
+void tide_user_names_release(struct tide_user_names *names)
+{
+    free(names->list);
+    *names = (struct tide_user_names){0};
+}
+
+const struct tide_user_name *tide_user_names_find(const struct tide_user_names *names,
+                                                  const char *name)
+{
+    const struct tide_user_name key = {.name = name};
+    const struct tide_user_name *const found =
+        names && names->count
+            ? bsearch(&key, names->list, names->count, sizeof(key), by_name)
+            : NULL;
+    return found && !found->hidden ? found : NULL;
+}
