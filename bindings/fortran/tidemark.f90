@@ -20,6 +20,7 @@ module tidemark
     public :: tide_region_begin, tide_region_end, tide_phase_begin, tide_phase_end
     public :: tide_loop_begin, tide_iteration, tide_loop_end
     public :: tide_label, tide_unlabel, tide_pool_alloc, tide_pool_free
+    public :: tide_set, tide_set_address, tide_unset
     public :: tide_event, tide_snapshot, tide_pause, tide_resume
     public :: tide_start, tide_stop, tide_peek, tide_stats
     public :: tide_scope_process, tide_scope_thread
@@ -56,6 +57,11 @@ module tidemark
         module procedure label_logical
     end interface tide_label
 
+    ! tide_set(name, value): queries see it, of what this thread does from here on.
+    interface tide_set
+        module procedure set_int32, set_int64, set_real32, set_real64, set_text
+    end interface tide_set
+
     integer, parameter :: name_max = 1000
 
     ! An entry point of the recorder: found when it is first needed, or not there.
@@ -81,6 +87,14 @@ module tidemark
     type(entry_point), save :: at_pool_alloc = &
         entry_point("tide_recorder_pool_alloc" // nul)
     type(entry_point), save :: at_pool_free = entry_point("tide_recorder_pool_free" // nul)
+    type(entry_point), save :: at_set_int = entry_point("tide_recorder_set_int" // nul)
+    type(entry_point), save :: at_set_double = &
+        entry_point("tide_recorder_set_double" // nul)
+    type(entry_point), save :: at_set_string = &
+        entry_point("tide_recorder_set_string" // nul)
+    type(entry_point), save :: at_set_address = &
+        entry_point("tide_recorder_set_address" // nul)
+    type(entry_point), save :: at_unset = entry_point("tide_recorder_unset" // nul)
     type(entry_point), save :: at_event = entry_point("tide_recorder_event" // nul)
     type(entry_point), save :: at_snapshot = entry_point("tide_recorder_snapshot" // nul)
     type(entry_point), save :: at_pause = entry_point("tide_recorder_pause" // nul)
@@ -99,6 +113,29 @@ module tidemark
             import :: c_int64_t
             integer(c_int64_t), value :: number
         end subroutine takes_number
+
+        subroutine takes_int(name, number) bind(C)
+            import :: c_char, c_int64_t
+            character(kind=c_char), intent(in) :: name(*)
+            integer(c_int64_t), value :: number
+        end subroutine takes_int
+
+        subroutine takes_double(name, number) bind(C)
+            import :: c_char, c_double
+            character(kind=c_char), intent(in) :: name(*)
+            real(c_double), value :: number
+        end subroutine takes_double
+
+        subroutine takes_string(name, text) bind(C)
+            import :: c_char
+            character(kind=c_char), intent(in) :: name(*), text(*)
+        end subroutine takes_string
+
+        subroutine takes_address(name, address) bind(C)
+            import :: c_char, c_ptr
+            character(kind=c_char), intent(in) :: name(*)
+            type(c_ptr), value :: address
+        end subroutine takes_address
 
         subroutine takes_block(start, name, bytes) bind(C)
             import :: c_ptr, c_char, c_size_t
@@ -245,6 +282,78 @@ contains
 
         if (found(at_resume)) call give_scope(at_resume, scope)
     end subroutine tide_resume
+
+    ! --- Values ------------------------------------------------------------------------
+
+    subroutine set_int64(name, number)
+        character(*), intent(in) :: name
+        integer(int64), intent(in) :: number
+        character(kind=c_char) :: text(name_max + 1)
+        procedure(takes_int), pointer :: call_it
+
+        if (.not. found(at_set_int)) return
+        call c_f_procpointer(at_set_int%address, call_it)
+        call c_string(name, text)
+        call call_it(text, number)
+    end subroutine set_int64
+
+    subroutine set_int32(name, number)
+        character(*), intent(in) :: name
+        integer(int32), intent(in) :: number
+
+        call set_int64(name, int(number, int64))
+    end subroutine set_int32
+
+    subroutine set_real64(name, number)
+        character(*), intent(in) :: name
+        real(real64), intent(in) :: number
+        character(kind=c_char) :: text(name_max + 1)
+        procedure(takes_double), pointer :: call_it
+
+        if (.not. found(at_set_double)) return
+        call c_f_procpointer(at_set_double%address, call_it)
+        call c_string(name, text)
+        call call_it(text, number)
+    end subroutine set_real64
+
+    subroutine set_real32(name, number)
+        character(*), intent(in) :: name
+        real(real32), intent(in) :: number
+
+        call set_real64(name, real(number, real64))
+    end subroutine set_real32
+
+    subroutine set_text(name, value)
+        character(*), intent(in) :: name, value
+        character(kind=c_char) :: text(name_max + 1), value_text(name_max + 1)
+        procedure(takes_string), pointer :: call_it
+
+        if (.not. found(at_set_string)) return
+        call c_f_procpointer(at_set_string%address, call_it)
+        call c_string(name, text)
+        call c_string(value, value_text)
+        call call_it(text, value_text)
+    end subroutine set_text
+
+    ! An address, as c_loc() gives it: queries tell which block held it.
+    subroutine tide_set_address(name, address)
+        character(*), intent(in) :: name
+        type(c_ptr), intent(in) :: address
+        character(kind=c_char) :: text(name_max + 1)
+        procedure(takes_address), pointer :: call_it
+
+        if (.not. found(at_set_address)) return
+        call c_f_procpointer(at_set_address%address, call_it)
+        call c_string(name, text)
+        call call_it(text, address)
+    end subroutine tide_set_address
+
+    ! NAME has no value any more.
+    subroutine tide_unset(name)
+        character(*), intent(in) :: name
+
+        if (found(at_unset)) call give_name(at_unset, name)
+    end subroutine tide_unset
 
     ! --- Counting ----------------------------------------------------------------------
 

@@ -126,6 +126,35 @@ class label : only_here
     const void *block_;
 };
 
+/* Queries see VALUE under NAME, of what this thread does, until the end of the scope.  NAME
+ * must live as long. */
+class value : only_here
+{
+  public:
+    value(const char *name, std::int64_t number) : name_(name)
+    {
+        tide_begin_int(name, number);
+    }
+    value(const char *name, int number) : value(name, std::int64_t{number})
+    {
+    }
+    value(const char *name, double number) : name_(name)
+    {
+        tide_begin_double(name, number);
+    }
+    value(const char *name, const char *text) : name_(name)
+    {
+        tide_begin_string(name, text);
+    }
+    ~value()
+    {
+        tide_end(name_);
+    }
+
+  private:
+    const char *name_;
+};
+
 /* Nothing is recorded or counted until the end of the scope. */
 class pause : only_here
 {

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 import tide
+from test_query import rows
 
 
 def plain(name, **environment):
@@ -34,6 +35,17 @@ class Caliper(tide.Case):
         own = recorded.own_count()
         self.assertEqual(self.found(recorded, "--regions", "region"), own["regions"])
         self.assertEqual(self.found(recorded, "--labels", "label"), own["labels"])
+
+    def test_other_attributes_are_columns(self):
+        trace = self.recorded("caliper_marks").trace
+        self.assertEqual(rows(trace, "SELECT material,count() GROUP BY material "
+                                     "WHERE mem.alloc=work ORDER BY material"),
+                         [(i, 1) for i in range(7)])
+        self.assertEqual(rows(trace, "SELECT level,method WHERE mem.alloc,size=51"),
+                         [(3.5, None), (3, "explicit")])
+        trace = self.recorded("caliper_classes").trace
+        self.assertEqual(rows(trace, "SELECT count,number,size WHERE mem.alloc,size=40"),
+                         [(7, 2.5, 40)])
 
     def test_classes_are_regions(self):
         recorded = self.recorded("caliper_classes")

@@ -91,6 +91,13 @@ label memory 1 192
 unlabel 1
 pool_alloc pool 1 4 piece
 pool_free pool 1
+set_int number 7
+set_int number -8
+set_double ratio 0.5
+set_double ratio 0.25
+set_string stage warm up
+set_address place 1
+unset ratio
 event 41
 snapshot moment
 pause 1

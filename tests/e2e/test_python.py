@@ -13,6 +13,7 @@ import textwrap
 import unittest
 
 import tide
+from test_query import rows
 
 PACKAGE = os.path.join(tide.SOURCE, "bindings", "python")
 sys.path.insert(0, PACKAGE)
@@ -93,6 +94,27 @@ class Marks(tide.Case):
         self.assertEqual(regions["outer/inner/inner"][1] // 30000, 3)
         self.assertNotIn("empty", regions)
         self.assertEqual(script.trace.honesty["region_mismatches"], 0)
+
+    def test_values_are_columns_of_queries(self):
+        script = Script("""
+            import tidemark
+            keep = []
+            tidemark.set_value("level", 3)
+            keep.append(bytearray(20000 - 1))
+            with tidemark.value("level", 0.5), tidemark.value("mode", "fast"):
+                keep.append(bytearray(20000 - 1))
+            keep.append(bytearray(20000 - 1))
+            tidemark.unset_value("level")
+            keep.append(bytearray(20000 - 1))
+            try:
+                tidemark.set_value("level", [1])
+            except TypeError as error:
+                print(error)
+            """)
+        self.assertIn("not a list", script.done.stdout)
+        self.assertEqual(rows(script.trace.path, "SELECT level,mode WHERE mem.alloc,"
+                                                 "size=20000"),
+                         [(3, None), (0.5, "fast"), (3, None), (None, None)])
 
     def test_an_exception_ends_the_region(self):
         script = Script("""

@@ -45,6 +45,13 @@ static void by_name(void)
     kept = malloc(50);
     free(kept);
     cali_begin_int_byname("level", 3);
+    cali_begin_double_byname("level", 3.5);
+    kept = malloc(51);
+    free(kept);
+    cali_end_byname("level");
+    cali_set_string_byname("method", "explicit");
+    kept = malloc(51);
+    free(kept);
     cali_end_byname("level");
     cali_end_byname("function");
 }
@@ -74,7 +81,7 @@ int main(void)
     cali_flush(0);
     printf(
         "{\"regions\": {\"main/set-up\": [1, 384], \"main/solve/cycle/compute\": [%d, %d],"
-        " \"main/solve/cycle/copy\": [%d, %d], \"main/solve/by_name\": [1, 50],"
+        " \"main/solve/cycle/copy\": [%d, %d], \"main/solve/by_name\": [3, 152],"
         " \"main/gather\": [1, 70]},"
         " \"labels\": {\"work\": [%d, %d], \"the grid\": [1, 384]}}\n",
         CYCLES, CYCLES * 800, CYCLES, CYCLES * 300, CYCLES, CYCLES * 800);

@@ -46,6 +46,13 @@ program fortran_api
     call tide_pool_alloc("pool", c_loc(i1), 4_c_size_t, "piece")
     call tide_pool_free("pool", c_loc(i1))
 
+    call tide_set("number", 7_int32)
+    call tide_set("number", -8_int64)
+    call tide_set("ratio", 0.5_real32)
+    call tide_set("ratio", 0.25_real64)
+    call tide_set("stage   ", "warm up   ")
+    call tide_set_address("place", c_loc(i1(3)))
+    call tide_unset("ratio")
     call tide_event(41)
     call tide_snapshot("moment")
     call tide_pause(tide_scope_thread)

@@ -22,6 +22,31 @@ TELLS_NAME(phase_end)
 TELLS_NAME(loop_begin)
 TELLS_NAME(loop_end)
 TELLS_NAME(snapshot)
+TELLS_NAME(unset)
+
+void tide_recorder_set_int(const char *name, int64_t value);
+void tide_recorder_set_int(const char *name, int64_t value)
+{
+    dprintf(STDERR_FILENO, "set_int %s %" PRId64 "\n", name, value);
+}
+
+void tide_recorder_set_double(const char *name, double value);
+void tide_recorder_set_double(const char *name, double value)
+{
+    dprintf(STDERR_FILENO, "set_double %s %g\n", name, value);
+}
+
+void tide_recorder_set_string(const char *name, const char *value);
+void tide_recorder_set_string(const char *name, const char *value)
+{
+    dprintf(STDERR_FILENO, "set_string %s %s\n", name, value);
+}
+
+void tide_recorder_set_address(const char *name, const void *value);
+void tide_recorder_set_address(const char *name, const void *value)
+{
+    dprintf(STDERR_FILENO, "set_address %s %d\n", name, value != NULL);
+}
 
 void tide_recorder_iteration(int64_t number);
 void tide_recorder_iteration(int64_t number)

@@ -82,6 +82,50 @@ def loop(name, items):
         recorder.loop_end(name.encode())
 
 
+def _say_value(name, value, for_int, for_float, for_text):
+    if isinstance(value, int):
+        for_int(name, value)
+    elif isinstance(value, float):
+        for_float(name, value)
+    elif isinstance(value, str):
+        for_text(name, value.encode())
+    else:
+        raise TypeError(f"a value is an int, a float or a str, not a "
+                        f"{type(value).__name__}")
+
+
+class value:  # pylint: disable=invalid-name
+    """Queries see VALUE under NAME, of what this thread does meanwhile; values nest.
+
+        with tidemark.value("level", 3):
+            ...
+    """
+    __slots__ = ("_name", "_value")
+
+    def __init__(self, name, value):
+        self._name = name.encode()
+        self._value = value
+
+    def __enter__(self):
+        _say_value(self._name, self._value, recorder.begin_int, recorder.begin_double,
+                   recorder.begin_string)
+        return self
+
+    def __exit__(self, *_):
+        recorder.end(self._name)
+
+
+def set_value(name, value):
+    """The same from here on, until it is set again or unset_value()."""
+    _say_value(name.encode(), value, recorder.set_int, recorder.set_double,
+               recorder.set_string)
+
+
+def unset_value(name):
+    """NAME has no value any more, whatever was begun."""
+    recorder.unset(name.encode())
+
+
 class pause:  # pylint: disable=invalid-name
     """What is allocated meanwhile appears nowhere; with thread=True, what this thread
     allocates."""

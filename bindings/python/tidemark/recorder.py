@@ -38,6 +38,14 @@ iteration = entry("iteration", ctypes.c_int64) or _nothing
 label_shape = entry("label_shape", address, text, size_t, ctypes.POINTER(size_t),
                     size_t) or _nothing
 unlabel = entry("unlabel", address) or _nothing
+begin_int = entry("begin_int", text, ctypes.c_int64) or _nothing
+begin_double = entry("begin_double", text, ctypes.c_double) or _nothing
+begin_string = entry("begin_string", text, text) or _nothing
+set_int = entry("set_int", text, ctypes.c_int64) or _nothing
+set_double = entry("set_double", text, ctypes.c_double) or _nothing
+set_string = entry("set_string", text, text) or _nothing
+end = entry("end", text) or _nothing
+unset = entry("unset", text) or _nothing
 event = entry("event", ctypes.c_uint64) or _nothing
 snapshot = entry("snapshot", text) or _nothing
 pause = entry("pause", ctypes.c_int) or _nothing

@@ -2,9 +2,10 @@
  *
  * Put tidemark's include folder and its tidemark/compat in the include path, in place of
  * Caliper's own; nothing has to be linked.  Regions, functions, phases and loops become
- * tidemark's regions.  Attributes by name do where they are regions by another name
- * ("function", "region", "annotation", "loop", "phase"); others, metadata of the run, and
- * the control of Caliper's own services are accepted and do nothing.
+ * tidemark's regions.  So do attributes that are nested, or are regions by another name
+ * ("function", "region", "annotation", "loop", "phase"); others are columns of `tidemark
+ * query`.  Metadata of the run and the control of Caliper's own services are accepted and
+ * do nothing.
  */
 #ifndef TIDEMARK_COMPAT_CALI_H
 #define TIDEMARK_COMPAT_CALI_H
@@ -110,88 +111,155 @@ static inline void cali_begin_string_byname(const char *name, const char *value)
 {
     if (cali_tide_names_regions(name))
         tide_region_begin(value);
+    else
+        tide_begin_string(name, value);
 }
 static inline void cali_begin_byname(const char *name)
 {
-    (void)name;
+    tide_begin_int(name, 1);
 }
 static inline void cali_begin_int_byname(const char *name, int value)
 {
-    (void)name;
-    (void)value;
+    tide_begin_int(name, value);
 }
 static inline void cali_begin_double_byname(const char *name, double value)
 {
-    (void)name;
-    (void)value;
+    tide_begin_double(name, value);
 }
 static inline void cali_end_byname(const char *name)
 {
     if (cali_tide_names_regions(name))
         tide_region_end(NULL);
+    else
+        tide_end(name);
 }
 static inline void cali_set_string_byname(const char *name, const char *value)
 {
-    (void)name;
-    (void)value;
+    tide_set_string(name, value);
 }
 static inline void cali_set_int_byname(const char *name, int value)
 {
-    (void)name;
-    (void)value;
+    tide_set_int(name, value);
 }
 static inline void cali_set_double_byname(const char *name, double value)
 {
-    (void)name;
-    (void)value;
+    tide_set_double(name, value);
 }
 
+/* Attributes by number.  Their names are kept here, since recorded programs shall not find
+ * memory of their own that they did not allocate. */
+enum {
+    CALI_TIDE_ATTRIBUTES = 128,
+    CALI_TIDE_NAME = 128,
+    CALI_TIDE_ITERATION = 1 << 30
+};
+
+struct cali_tide_attribute {
+    int made; /* 1: name and properties are there */
+    int properties;
+    char name[CALI_TIDE_NAME];
+};
+
+struct cali_tide_table {
+    unsigned count; /* places taken, perhaps more than there are */
+    struct cali_tide_attribute list[CALI_TIDE_ATTRIBUTES];
+};
+
+/* One for all sources of a program or library. */
+__attribute__((weak, visibility("hidden"))) struct cali_tide_table cali_tide_known;
+
+/* The attribute that is called NAME, else CALI_INV_ID. */
+static inline cali_id_t cali_find_attribute(const char *name)
+{
+    unsigned i;
+    for (i = 0; i < CALI_TIDE_ATTRIBUTES; i++)
+        if (__atomic_load_n(&cali_tide_known.list[i].made, __ATOMIC_ACQUIRE) &&
+            strncmp(cali_tide_known.list[i].name, name, CALI_TIDE_NAME - 1) == 0)
+            return i;
+    return CALI_INV_ID;
+}
+
+/* CALI_INV_ID without the recorder, and when there are too many: such do nothing. */
 static inline cali_id_t cali_create_attribute(const char *name, cali_attr_type type,
                                               int properties)
 {
-    (void)name;
+    const cali_id_t known = tide_present() ? cali_find_attribute(name) : CALI_INV_ID;
+    unsigned at;
     (void)type;
-    (void)properties;
-    return CALI_INV_ID;
+    if (known != CALI_INV_ID || !tide_present())
+        return known;
+    at = __atomic_fetch_add(&cali_tide_known.count, 1, __ATOMIC_RELAXED);
+    if (at >= CALI_TIDE_ATTRIBUTES)
+        return CALI_INV_ID;
+    strncpy(cali_tide_known.list[at].name, name, CALI_TIDE_NAME - 1);
+    cali_tide_known.list[at].properties = properties;
+    __atomic_store_n(&cali_tide_known.list[at].made, 1, __ATOMIC_RELEASE);
+    return at;
 }
+
+/* Iterations of the loop NAME, which is begun as a loop. */
 static inline cali_id_t cali_make_loop_iteration_attribute(const char *name)
 {
-    (void)name;
-    return CALI_INV_ID;
+    char text[CALI_TIDE_NAME] = "iteration#";
+    strncat(text, name, sizeof(text) - sizeof("iteration#"));
+    return cali_create_attribute(text, CALI_TYPE_INT, CALI_TIDE_ITERATION);
 }
+
+/* What is known of ATTRIBUTE; NULL: nothing. */
+static inline const struct cali_tide_attribute *cali_tide_about(cali_id_t attribute)
+{
+    return attribute < CALI_TIDE_ATTRIBUTES ? &cali_tide_known.list[attribute] : NULL;
+}
+
 static inline void cali_begin_int(cali_id_t attribute, int value)
 {
-    (void)attribute;
-    (void)value;
+    const struct cali_tide_attribute *about = cali_tide_about(attribute);
+    if (about && about->properties & CALI_TIDE_ITERATION)
+        tide_iteration(value);
+    else if (about)
+        tide_begin_int(about->name, value);
 }
 static inline void cali_begin_double(cali_id_t attribute, double value)
 {
-    (void)attribute;
-    (void)value;
+    const struct cali_tide_attribute *about = cali_tide_about(attribute);
+    if (about)
+        tide_begin_double(about->name, value);
 }
 static inline void cali_begin_string(cali_id_t attribute, const char *value)
 {
-    (void)attribute;
-    (void)value;
+    const struct cali_tide_attribute *about = cali_tide_about(attribute);
+    if (about && about->properties & CALI_ATTR_NESTED)
+        tide_region_begin(value);
+    else if (about)
+        cali_begin_string_byname(about->name, value);
 }
 static inline void cali_set_int(cali_id_t attribute, int value)
 {
-    (void)attribute;
-    (void)value;
+    const struct cali_tide_attribute *about = cali_tide_about(attribute);
+    if (about)
+        tide_set_int(about->name, value);
 }
 static inline void cali_set_double(cali_id_t attribute, double value)
 {
-    (void)attribute;
-    (void)value;
+    const struct cali_tide_attribute *about = cali_tide_about(attribute);
+    if (about)
+        tide_set_double(about->name, value);
 }
 static inline void cali_set_string(cali_id_t attribute, const char *value)
 {
-    (void)attribute;
-    (void)value;
+    const struct cali_tide_attribute *about = cali_tide_about(attribute);
+    if (about)
+        tide_set_string(about->name, value);
 }
 static inline void cali_end(cali_id_t attribute)
 {
-    (void)attribute;
+    const struct cali_tide_attribute *about = cali_tide_about(attribute);
+    if (about && about->properties & CALI_TIDE_ITERATION)
+        tide_iteration_end();
+    else if (about && about->properties & CALI_ATTR_NESTED)
+        tide_region_end(NULL);
+    else if (about)
+        cali_end_byname(about->name);
 }
 
 /* --- The run, and Caliper itself ------------------------------------------------------ */

@@ -78,22 +78,24 @@ class Loop
     const char *name_;
 };
 
-/* A named attribute; regions, where its name says so. */
+/* A named attribute; regions, where its name or properties say so. */
 class Annotation
 {
   public:
     class Guard; /* ends the innermost value at the end of its scope */
 
     explicit Annotation(const char *name, int properties = 0)
-        : regions_(cali_tide_names_regions(name) != 0)
+        : name_(name), regions_(cali_tide_names_regions(name) != 0 ||
+                                (properties & CALI_ATTR_NESTED) != 0)
     {
-        (void)properties;
     }
 
     Annotation &begin(const char *value)
     {
         if (regions_)
             tide_region_begin(value);
+        else
+            tide_begin_string(name_, value);
         return *this;
     }
     Annotation &begin(const std::string &value)
@@ -101,25 +103,55 @@ class Annotation
         return begin(value.c_str());
     }
     template <class T>
-    typename std::enable_if<std::is_arithmetic<T>::value, Annotation &>::type begin(T)
+    typename std::enable_if<std::is_integral<T>::value, Annotation &>::type begin(
+        T value)
     {
+        tide_begin_int(name_, static_cast<std::int64_t>(value));
+        return *this;
+    }
+    template <class T>
+    typename std::enable_if<std::is_floating_point<T>::value, Annotation &>::type begin(
+        T value)
+    {
+        tide_begin_double(name_, static_cast<double>(value));
         return *this;
     }
     Annotation &begin()
     {
+        return begin(1);
+    }
+    Annotation &set(const char *value)
+    {
+        tide_set_string(name_, value);
         return *this;
     }
-    template <class T> Annotation &set(const T &)
+    Annotation &set(const std::string &value)
     {
+        return set(value.c_str());
+    }
+    template <class T>
+    typename std::enable_if<std::is_integral<T>::value, Annotation &>::type set(T value)
+    {
+        tide_set_int(name_, static_cast<std::int64_t>(value));
+        return *this;
+    }
+    template <class T>
+    typename std::enable_if<std::is_floating_point<T>::value, Annotation &>::type set(
+        T value)
+    {
+        tide_set_double(name_, static_cast<double>(value));
         return *this;
     }
     void end()
     {
         if (regions_)
             tide_region_end(nullptr);
+        else
+            tide_end(name_);
     }
 
   private:
+    const char *name_; /* borrowed: a literal, as a rule */
     bool regions_;
 };
 
