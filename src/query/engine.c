@@ -19,8 +19,12 @@ struct part {
     const struct tide_query_job *job;
     struct tide_result *result; /* of all: only where rows are streamed */
     struct tide_walk walk;
-    struct tide_value *slots; /* owned */
-    uint32_t *whose;          /* owned, per slot: the text of what it is about */
+    struct tide_value *slots;     /* the row: own_slots, or the table's */
+    struct tide_value *own_slots; /* owned */
+    uint32_t *
+        fetched; /* owned: slots that come from records, those of LET and WHERE first */
+    size_t early_count, fetched_count;
+    uint32_t *whose; /* owned, per slot: the text of what it is about */
     struct tide_judge where;
     struct tide_judge *lets; /* owned, per LET */
     struct tide_group_table table;
@@ -37,10 +41,10 @@ struct part {
 static void fetch(struct part *part, const struct tide_record *record, bool early)
 {
     const struct tide_plan *const plan = part->job->plan;
-    for (size_t i = 0; i < plan->slot_count; i++) {
+    const size_t end = early ? part->early_count : part->fetched_count;
+    for (size_t at = early ? 0 : part->early_count; at < end; at++) {
+        const uint32_t i = part->fetched[at];
         const struct tide_plan_slot *const slot = &plan->slots[i];
-        if (slot->early != early || slot->let)
-            continue;
         if (slot->attribute != TIDE_NO_ATTRIBUTE)
             part->slots[i] = tide_field(&part->walk, record, slot->attribute);
         else
@@ -86,6 +90,8 @@ static enum tide_status on_row(void *user, const struct tide_record *record)
     const struct tide_plan *const plan = part->job->plan;
     const uint64_t overflows = part->overflows;
     part->read++;
+    if (plan->grouped)
+        part->slots = tide_group_table_row(&part->table);
     fetch(part, record, true);
     if (plan->let_count)
         compute(part);
@@ -96,7 +102,7 @@ static enum tide_status on_row(void *user, const struct tide_record *record)
     part->passed++;
     fetch(part, record, false);
     if (plan->grouped)
-        return tide_group_table_take(&part->table, part->slots, &part->walk.names);
+        return tide_group_table_take(&part->table, &part->walk.names);
     if (plan->limited && !plan->order_count && !part->job->row &&
         part->given++ >= plan->limit + plan->offset) {
         part->enough = true;
@@ -107,6 +113,20 @@ static enum tide_status on_row(void *user, const struct tide_record *record)
 
 /* --- A trace ------------------------------------------------------------------------------ */
 
+/* Which slots come from records, and in which order. */
+static void choose_fetched(struct part *part)
+{
+    const struct tide_plan *const plan = part->job->plan;
+    part->fetched_count = 0;
+    for (int late = 0; late < 2; late++) {
+        for (size_t i = 0; i < plan->slot_count; i++)
+            if (!plan->slots[i].let && plan->slots[i].early == !late)
+                part->fetched[part->fetched_count++] = (uint32_t)i;
+        if (!late)
+            part->early_count = part->fetched_count;
+    }
+}
+
 static enum tide_status part_begin(struct part *part, size_t index)
 {
     const struct tide_query_job *const job = part->job;
@@ -114,13 +134,17 @@ static enum tide_status part_begin(struct part *part, size_t index)
     struct tide_walk *const walk = &part->walk;
     part->begun = true;
     part->rows.plan = plan;
-    part->slots = calloc(plan->slot_count + 1, sizeof(*part->slots));
+    part->own_slots = calloc(plan->slot_count + 1, sizeof(*part->own_slots));
+    part->slots = part->own_slots;
+    part->fetched = calloc(plan->slot_count + 1, sizeof(*part->fetched));
     part->cells = calloc(plan->cell_count + 1, sizeof(*part->cells));
     part->whose = calloc(plan->slot_count + 1, sizeof(*part->whose));
     part->lets = calloc(plan->let_count + 1, sizeof(*part->lets));
     enum tide_status status = tide_walk_init(walk, job->traces[index], &plan->wish);
-    if (!part->slots || !part->cells || !part->lets || !part->whose)
+    if (!part->slots || !part->cells || !part->lets || !part->whose || !part->fetched)
         status = TIDE_ENOMEM;
+    else
+        choose_fetched(part);
     for (size_t i = 0; part->whose && i < plan->slot_count; i++)
         part->whose[i] = tide_names_text(&walk->names, plan->slots[i].whose);
     walk->row = on_row;
@@ -147,7 +171,8 @@ static void part_release(struct part *part)
     for (size_t i = 0; part->lets && i < part->job->plan->let_count; i++)
         tide_judge_release(&part->lets[i]);
     free(part->lets);
-    free(part->slots);
+    free(part->own_slots);
+    free(part->fetched);
     free(part->whose);
     free(part->cells);
     if (part->table.plan)
@@ -173,6 +198,8 @@ static void part_run(struct part *part, size_t index)
     }
     if (part->status == TIDE_ELIMIT && part->enough)
         part->status = TIDE_OK;
+    if (!part->status && part->job->plan->grouped)
+        part->status = tide_group_table_settle(&part->table, &part->walk.names);
 }
 
 /* --- All of them ---------------------------------------------------------------------------- */

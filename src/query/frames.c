@@ -174,8 +174,8 @@ static void find_place(struct tide_frames *frames, uint32_t stack,
     }
 }
 
-const struct tide_stack_place *tide_frames_place(struct tide_frames *frames,
-                                                 uint32_t stack)
+const struct tide_stack_place *tide_frames_find_place(struct tide_frames *frames,
+                                                      uint32_t stack)
 {
     struct tide_stack_place *const places = tide_grown(
         frames->places, &frames->place_capacity, (size_t)stack + 1, sizeof(*places));

@@ -46,8 +46,15 @@ enum tide_status tide_frames_init(struct tide_frames *frames,
 void tide_frames_release(struct tide_frames *frames);
 
 /* Where STACK allocated; NULL without memory. */
-const struct tide_stack_place *tide_frames_place(struct tide_frames *frames,
-                                                 uint32_t stack);
+const struct tide_stack_place *tide_frames_find_place(struct tide_frames *frames,
+                                                      uint32_t stack);
+static inline const struct tide_stack_place *tide_frames_place(
+    struct tide_frames *frames, uint32_t stack)
+{
+    return stack < frames->place_capacity && frames->places[stack].known
+               ? &frames->places[stack]
+               : tide_frames_find_place(frames, stack);
+}
 /* The path of all its functions, outermost first; 0: it has none. */
 uint32_t tide_frames_path(struct tide_frames *frames, uint32_t stack);
 

@@ -20,10 +20,12 @@ enum tide_status tide_group_table_init(struct tide_group_table *table,
     table->group_bytes = table->key_bytes + plan->sum_count * sizeof(struct tide_tally);
     table->mask = TIDE_GROUPS_FIRST * 2 - 1;
     table->slots = calloc(table->mask + 1, sizeof(*table->slots));
+    table->waiting =
+        calloc(TIDE_GROUP_ROWS * (plan->slot_count + 1), sizeof(*table->waiting));
     /* Nobody shall write a trace whose groups all collide. */
     if (getrandom(&table->seed, sizeof(table->seed), GRND_NONBLOCK) < 0)
         table->seed = (uint64_t)time(NULL);
-    return table->slots ? TIDE_OK : TIDE_ENOMEM;
+    return table->slots && table->waiting ? TIDE_OK : TIDE_ENOMEM;
 }
 
 void tide_group_table_release(struct tide_group_table *table)
@@ -34,6 +36,7 @@ void tide_group_table_release(struct tide_group_table *table)
                                table->plan->sums[j].kind);
     free(table->groups);
     free(table->slots);
+    free(table->waiting);
     *table = (struct tide_group_table){0};
 }
 
@@ -66,17 +69,25 @@ static bool same_words(const uint64_t *one, const uint64_t *other, size_t count)
     return !differ;
 }
 
-static size_t place_of(const struct tide_group_table *table, const uint64_t *words)
+static uint64_t hash_of(const struct tide_group_table *table, const uint64_t *words)
 {
-    const size_t count = table->plan->key_count + 1;
     uint64_t hash = table->seed;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i <= table->plan->key_count; i++) {
         hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull;
         hash ^= hash >> 32;
     }
+    return hash;
+}
+
+static size_t place_of(const struct tide_group_table *table, const uint64_t *words,
+                       uint64_t hash)
+{
+    const uint32_t mark = (uint32_t)(hash >> 32);
     size_t at = (size_t)hash & table->mask;
-    while (table->slots[at] &&
-           !same_words(key_words(table, table->slots[at] - 1), words, count))
+    while (table->slots[at].number &&
+           (table->slots[at].hash != mark ||
+            !same_words(key_words(table, table->slots[at].number - 1), words,
+                        table->plan->key_count + 1)))
         at = (at + 1) & table->mask;
     return at;
 }
@@ -96,7 +107,7 @@ static enum tide_status widen(struct tide_group_table *table)
     if (!groups)
         return TIDE_ENOMEM;
     table->groups = groups;
-    uint32_t *const slots = calloc(capacity * 2, sizeof(*slots));
+    struct tide_group_slot *const slots = calloc(capacity * 2, sizeof(*slots));
     if (!slots)
         return TIDE_ENOMEM;
     free(table->slots);
@@ -104,8 +115,33 @@ static enum tide_status widen(struct tide_group_table *table)
     table->mask = capacity * 2 - 1;
     table->capacity = capacity;
     table->held += more;
-    for (size_t i = 0; i < table->count; i++)
-        slots[place_of(table, key_words(table, i))] = (uint32_t)i + 1;
+    for (size_t i = 0; i < table->count; i++) {
+        const uint64_t hash = hash_of(table, key_words(table, i));
+        slots[place_of(table, key_words(table, i), hash)] =
+            (struct tide_group_slot){(uint32_t)i + 1, (uint32_t)(hash >> 32)};
+    }
+    return TIDE_OK;
+}
+
+/* The group of WORDS, new or known. */
+static enum tide_status find(struct tide_group_table *table, const uint64_t *words,
+                             uint64_t hash, size_t *out)
+{
+    size_t at = place_of(table, words, hash);
+    if (!table->slots[at].number) {
+        if (table->count == table->capacity) {
+            const enum tide_status status = widen(table);
+            if (status)
+                return status;
+            at = place_of(table, words, hash);
+        }
+        uint64_t *const group = key_words(table, table->count);
+        memset(group, 0, table->group_bytes);
+        memcpy(group, words, (table->plan->key_count + 1) * sizeof(*words));
+        table->slots[at] =
+            (struct tide_group_slot){(uint32_t)++table->count, (uint32_t)(hash >> 32)};
+    }
+    *out = table->slots[at].number - 1;
     return TIDE_OK;
 }
 
@@ -119,20 +155,7 @@ enum tide_status tide_group_table_find(struct tide_group_table *table,
         words[i] = keys[i].word;
         words[count] |= keys[i].type << (4 * i);
     }
-    size_t at = place_of(table, words);
-    if (!table->slots[at]) {
-        if (table->count == table->capacity) {
-            const enum tide_status status = widen(table);
-            if (status)
-                return status;
-            at = place_of(table, words);
-        }
-        memset(key_words(table, table->count), 0, table->group_bytes);
-        memcpy(key_words(table, table->count), words, (count + 1) * sizeof(*words));
-        table->slots[at] = (uint32_t)++table->count;
-    }
-    *out = table->slots[at] - 1;
-    return TIDE_OK;
+    return find(table, words, hash_of(table, words), out);
 }
 
 static struct tide_tally_rule rule_of(const struct tide_plan_sum *sum,
@@ -141,16 +164,43 @@ static struct tide_tally_rule rule_of(const struct tide_plan_sum *sum,
     return (struct tide_tally_rule){sum->kind, sum->parameter, names};
 }
 
-enum tide_status tide_group_table_take(struct tide_group_table *table,
-                                       const struct tide_value *slots,
-                                       const struct tide_names *names)
+/* --- Rows ----------------------------------------------------------------------------- */
+
+static struct tide_value *row_at(const struct tide_group_table *table, size_t number)
+{
+    return &table->waiting[number % TIDE_GROUP_ROWS * table->plan->slot_count];
+}
+
+struct tide_value *tide_group_table_row(const struct tide_group_table *table)
+{
+    return row_at(table, table->came);
+}
+
+static void read_keys(const struct tide_group_table *table,
+                      const struct tide_value *slots, uint64_t *words)
 {
     const struct tide_plan *const plan = table->plan;
-    struct tide_value keys[TIDE_PLAN_KEYS];
+    uint64_t types = 0;
+    for (size_t i = 0; i < plan->key_count; i++) {
+        const struct tide_value key = slots[plan->keys[i]];
+        words[i] = key.word;
+        types |= key.type << (4 * i);
+    }
+    words[plan->key_count] = types;
+}
+
+/* The row that came first counts. */
+static enum tide_status count_row(struct tide_group_table *table,
+                                  const struct tide_names *names)
+{
+    const struct tide_plan *const plan = table->plan;
+    const size_t number = table->went++;
+    const struct tide_value *const slots = row_at(table, number);
+    uint64_t words[TIDE_PLAN_KEYS + 1];
     size_t group, grown = 0;
-    for (size_t i = 0; i < plan->key_count; i++)
-        keys[i] = slots[plan->keys[i]];
-    enum tide_status status = tide_group_table_find(table, keys, &group);
+    read_keys(table, slots, words);
+    enum tide_status status =
+        find(table, words, table->hashes[number % TIDE_GROUP_ROWS], &group);
     for (size_t i = 0; i < plan->sum_count && !status; i++) {
         const struct tide_plan_sum *const sum = &plan->sums[i];
         struct tide_tally *const tally = &tide_group_tallies(table, group)[i];
@@ -166,6 +216,36 @@ enum tide_status tide_group_table_take(struct tide_group_table *table,
     table->held += grown;
     if (!status && grown && table->budget && table->held > table->budget)
         status = TIDE_ELIMIT;
+    return status;
+}
+
+/* Most of the time would be spent waiting for memory: the slot of a row is fetched when it
+ * comes, its group, which the slot names as a rule, when half of those before have gone. */
+enum tide_status tide_group_table_take(struct tide_group_table *table,
+                                       const struct tide_names *names)
+{
+    uint64_t words[TIDE_PLAN_KEYS + 1];
+    const size_t number = table->came++;
+    read_keys(table, row_at(table, number), words);
+    const uint64_t hash = hash_of(table, words);
+    table->hashes[number % TIDE_GROUP_ROWS] = hash;
+    __builtin_prefetch(&table->slots[hash & table->mask]);
+    if (table->came - table->went < TIDE_GROUP_ROWS)
+        return TIDE_OK;
+    const uint64_t soon =
+        table->hashes[(table->went + TIDE_GROUP_ROWS / 2) % TIDE_GROUP_ROWS];
+    const uint32_t group = table->slots[soon & table->mask].number;
+    if (group)
+        __builtin_prefetch(key_words(table, group - 1), 1);
+    return count_row(table, names);
+}
+
+enum tide_status tide_group_table_settle(struct tide_group_table *table,
+                                         const struct tide_names *names)
+{
+    enum tide_status status = TIDE_OK;
+    while (table->went < table->came && !status)
+        status = count_row(table, names);
     return status;
 }
 

@@ -144,7 +144,16 @@ enum tide_status tide_walk_run(struct tide_walk *walk);
 
 /* --- For field.c ------------------------------------------------------------------- */
 
-struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t place);
+static inline struct tide_walk_place tide_walk_place(const struct tide_walk *walk,
+                                                     uint32_t place)
+{
+    const struct tide_pair pair = walk->places.list[place];
+    return (struct tide_walk_place){
+        .thread = (uint32_t)(pair.one >> 32),
+        .region = (uint32_t)pair.one,
+        .rounds = (uint32_t)pair.other,
+    };
+}
 /* The iteration of LOOP (a text; 0: the innermost, TIDE_OUTER_LOOP: the program's) in
  * ROUNDS. */
 #define TIDE_OUTER_LOOP      UINT32_MAX
@@ -168,7 +177,12 @@ uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process);
 /* --- For walk.c: see walk_more.c and walk_regions.c ----------------------------------------------------- */
 
 /* Where LANE is; TIDE_NO_PLACE without memory. */
-uint32_t tide_walk_here(struct tide_walk *walk, uint32_t lane);
+uint32_t tide_walk_find_here(struct tide_walk *walk, uint32_t lane);
+static inline uint32_t tide_walk_here(struct tide_walk *walk, uint32_t lane)
+{
+    const uint32_t place = walk->lanes[lane].place;
+    return place != TIDE_NO_PLACE ? place : tide_walk_find_here(walk, lane);
+}
 /* A thread takes LANE. */
 enum tide_status tide_walk_thread(struct tide_walk *walk, uint32_t lane, uint64_t tid);
 /* EVENT enters or leaves a region, a loop or a phase, or begins in regions that it has not

@@ -7,16 +7,6 @@
 
 /* --- Places --------------------------------------------------------------------------- */
 
-struct tide_walk_place tide_walk_place(const struct tide_walk *walk, uint32_t place)
-{
-    const struct tide_pair pair = walk->places.list[place];
-    return (struct tide_walk_place){
-        .thread = (uint32_t)(pair.one >> 32),
-        .region = (uint32_t)pair.one,
-        .rounds = (uint32_t)pair.other,
-    };
-}
-
 bool tide_walk_add_round(struct tide_walk *walk, uint32_t *rounds, uint32_t loop,
                          uint64_t number)
 {
@@ -42,7 +32,7 @@ struct tide_value tide_walk_round(const struct tide_walk *walk, uint32_t rounds,
     return tide_value_none();
 }
 
-static uint32_t find_place(struct tide_walk *walk, uint32_t lane)
+uint32_t tide_walk_find_here(struct tide_walk *walk, uint32_t lane)
 {
     struct tide_walk_lane *const book = &walk->lanes[lane];
     const struct tide_walk_process *const process =
@@ -64,12 +54,6 @@ static uint32_t find_place(struct tide_walk *walk, uint32_t lane)
     if (!found || tide_pairs_find(&walk->places, pair, &book->place))
         book->place = TIDE_NO_PLACE;
     return book->place;
-}
-
-uint32_t tide_walk_here(struct tide_walk *walk, uint32_t lane)
-{
-    const uint32_t place = walk->lanes[lane].place;
-    return place != TIDE_NO_PLACE ? place : find_place(walk, lane);
 }
 
 uint32_t tide_walk_called(struct tide_walk *walk, uint32_t process, uint64_t id)
