@@ -53,8 +53,8 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
     [TIDE_ATTRIBUTE_KIND] = {"kind", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
                              "the call that made the block: malloc, calloc, new, mmap"},
     [TIDE_ATTRIBUTE_SPACE] = {"space", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
-                              "heap or mmap; a query that does not name it is of the "
-                              "heap"},
+                              "heap, mmap or the name of a pool; a query that does not "
+                              "name it is of the heap"},
     [TIDE_ATTRIBUTE_SIZE] = {"size", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, E | B | S,
                              "bytes asked for"},
     [TIDE_ATTRIBUTE_USABLE] = {"usable", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, E | B | S,

@@ -9,6 +9,8 @@
 
 struct tide_value tide_field_kind(struct tide_walk *walk, const struct tide_life *life)
 {
+    if (life->space == TIDE_IN_POOL)
+        return tide_value_string(tide_names_text(&walk->names, "tide_pool_alloc"));
     uint32_t *const known = &walk->kind_texts[life->space & 1][life->kind & 31];
     if (!*known)
         *known = tide_names_text(&walk->names, tide_life_kind(life));
@@ -22,6 +24,28 @@ static struct tide_value label_value(struct tide_walk *walk,
         return tide_value_none();
     return tide_value_string(
         tide_walk_called(walk, record->process, record->label - 1));
+}
+
+/* A pool is a space of its own name. */
+static struct tide_value space_value(struct tide_walk *walk,
+                                     const struct tide_life *life)
+{
+    if (life->space == TIDE_IN_POOL)
+        return tide_value_string(
+            tide_walk_called(walk, life->process, life->moved_from));
+    return tide_value_string(
+        tide_names_text(&walk->names, tide_space_name((enum tide_space)life->space)));
+}
+
+/* Of a birth: the shape that it will have. */
+static struct tide_value shape_value(struct tide_walk *walk,
+                                     const struct tide_record *record)
+{
+    struct tide_shape *const list =
+        record->kind == TIDE_RECORD_BIRTH ? walk->foresight.shapes : walk->shapes.list;
+    if (!record->shape)
+        return tide_value_none();
+    return tide_value_string(tide_shape_text(&list[record->shape - 1], &walk->names));
 }
 
 /* What Caliper would call it. */
@@ -119,12 +143,11 @@ static struct tide_value block_value(struct tide_walk *walk,
     case TIDE_ATTRIBUTE_LABEL:
         return label_value(walk, record);
     case TIDE_ATTRIBUTE_SHAPE:
-        return tide_value_string(tide_shapes_text(&walk->shapes, record->shape));
+        return shape_value(walk, record);
     case TIDE_ATTRIBUTE_KIND:
         return tide_field_kind(walk, life);
     case TIDE_ATTRIBUTE_SPACE:
-        return tide_value_string(tide_names_text(
-            &walk->names, tide_space_name((enum tide_space)life->space)));
+        return space_value(walk, life);
     case TIDE_ATTRIBUTE_SIZE:
         return tide_value_uint(life->size);
     case TIDE_ATTRIBUTE_USABLE:

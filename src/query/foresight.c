@@ -6,8 +6,10 @@
 #include "query/foresight.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/grow.h"
+#include "trace/format.h"
 
 struct end {
     uint64_t ticks;
@@ -19,6 +21,7 @@ struct look {
     struct tide_foresight *out;
     uint64_t step, total;
     uint64_t *held; /* owned, per process: heap bytes */
+    struct tide_shapes shapes;
     struct end *ends;
     size_t end_count, next_end;
 };
@@ -68,6 +71,40 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     return TIDE_OK;
 }
 
+/* The shape that LIFE has now: its number + 1, 0: none.  Blocks that follow each other are
+ * often alike. */
+static enum tide_status keep_shape(struct look *look, const struct tide_life *life,
+                                   uint32_t *number)
+{
+    struct tide_foresight *const out = look->out;
+    const uint32_t at = tide_shapes_at(&look->shapes, life->process, life->address);
+    *number = 0;
+    if (!at)
+        return TIDE_OK;
+    const struct tide_shape *const shape = &look->shapes.list[at - 1];
+    if (!out->shape_count ||
+        memcmp(shape, &out->shapes[out->shape_count - 1], sizeof(*shape)) != 0) {
+        struct tide_shape *const shapes = tide_grown(
+            out->shapes, &out->shape_capacity, out->shape_count + 1, sizeof(*shapes));
+        if (!shapes || out->shape_count >= UINT32_MAX)
+            return TIDE_ENOMEM;
+        out->shapes = shapes;
+        shapes[out->shape_count++] = *shape;
+    }
+    *number = (uint32_t)out->shape_count;
+    return TIDE_OK;
+}
+
+static enum tide_status on_mark(void *user, const struct tide_event *event,
+                                uint32_t tid)
+{
+    struct look *const look = user;
+    (void)tid;
+    if (event->extra != TIDE_EXTRA_LABEL && event->extra != TIDE_EXTRA_SHAPE)
+        return TIDE_OK;
+    return tide_shapes_mark(&look->shapes, event);
+}
+
 static enum tide_status on_block(void *user, const struct tide_life *life,
                                  const struct tide_death *death)
 {
@@ -89,8 +126,9 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
     if (!labels)
         return TIDE_ENOMEM;
     out->labels = labels;
-    labels[out->label_count++] = (struct tide_future_label){life->id, life->label};
-    return TIDE_OK;
+    struct tide_future_label *const label = &labels[out->label_count++];
+    *label = (struct tide_future_label){.id = life->id, .label = life->label};
+    return keep_shape(look, life, &label->shape);
 }
 
 static enum tide_status prepare(struct look *look)
@@ -118,12 +156,13 @@ enum tide_status tide_foresee(struct tide_model *model,
 {
     struct look look = {.trace = model->trace, .out = out};
     const struct tide_block_watch watch = {
-        .user = &look, .birth = on_birth, .block = on_block};
+        .user = &look, .birth = on_birth, .block = on_block, .mark = on_mark};
     enum tide_status status = prepare(&look);
     if (!status)
         status = tide_block_stream(model, &watch, progress);
     if (!status && out->label_count)
         qsort(out->labels, out->label_count, sizeof(*out->labels), by_id);
+    tide_shapes_release(&look.shapes);
     free(look.held);
     free(look.ends);
     return status;
@@ -132,6 +171,7 @@ enum tide_status tide_foresee(struct tide_model *model,
 void tide_foresight_release(struct tide_foresight *foresight)
 {
     free(foresight->labels);
+    free(foresight->shapes);
     free(foresight->end_steps);
     *foresight = (struct tide_foresight){0};
 }

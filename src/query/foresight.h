@@ -12,16 +12,20 @@
 #include <tidemark/status.h>
 
 #include "model/block_stream.h"
+#include "query/shapes.h"
 
 struct tide_future_label {
     uint64_t id;    /* of the block */
     uint32_t label; /* id of its name + 1 */
+    uint32_t shape; /* of that label: number + 1; 0: none */
 };
 
 /* All zeros is ready for use. */
 struct tide_foresight {
     struct tide_future_label *labels; /* owned, by block */
     size_t label_count, label_capacity;
+    struct tide_shape *shapes; /* owned: those that labels have */
+    size_t shape_count, shape_capacity;
     uint64_t peak_step; /* births and deaths up to the peak of the heap */
     uint64_t peak_id;   /* the last block born by then */
     uint64_t peak_ticks;

@@ -67,7 +67,7 @@ static void wish_for(struct tide_plan *plan, enum tide_attribute_id attribute)
         wish->labels = true;
         break;
     case TIDE_ATTRIBUTE_SHAPE:
-        wish->shapes = true;
+        wish->shapes = wish->labels = true;
         break;
     case TIDE_ATTRIBUTE_SPACE:
         wish->every_space = true;

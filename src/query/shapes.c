@@ -51,18 +51,15 @@ uint32_t tide_shapes_at(const struct tide_shapes *shapes, uint32_t process,
     return known && shapes->list[known - 1].element_bytes ? known : 0;
 }
 
-uint32_t tide_shapes_text(struct tide_shapes *shapes, uint32_t shape)
+uint32_t tide_shape_text(struct tide_shape *shape, struct tide_names *names)
 {
     struct tide_text text = {0};
-    if (!shape)
-        return 0;
-    struct tide_shape *const about = &shapes->list[shape - 1];
-    if (about->text)
-        return about->text;
-    for (uint32_t i = 0; i < about->dimensions; i++)
-        tide_text_addf(&text, "[%" PRIu64 "]", about->extents[i]);
-    tide_text_addf(&text, " of %" PRIu64, about->element_bytes);
-    about->text = tide_names_text(shapes->names, text.bytes);
+    if (shape->text)
+        return shape->text;
+    for (uint32_t i = 0; i < shape->dimensions; i++)
+        tide_text_addf(&text, "[%" PRIu64 "]", shape->extents[i]);
+    tide_text_addf(&text, " of %" PRIu64, shape->element_bytes);
+    shape->text = tide_names_text(names, text.bytes);
     tide_text_release(&text);
-    return about->text;
+    return shape->text;
 }

@@ -24,9 +24,8 @@ struct tide_shape {
     uint32_t text; /* 0: not made yet */
 };
 
-/* All zeros, and the names, are ready for use. */
+/* All zeros is ready for use. */
 struct tide_shapes {
-    struct tide_names *names; /* borrowed */
     struct tide_pairs places; /* (process, address) */
     struct tide_shape *list;  /* owned: of each place */
     size_t capacity;
@@ -39,7 +38,7 @@ enum tide_status tide_shapes_mark(struct tide_shapes *shapes,
 /* The shape of what is at ADDRESS: number + 1; 0: it has none. */
 uint32_t tide_shapes_at(const struct tide_shapes *shapes, uint32_t process,
                         uint64_t address);
-/* "[30][30] of 8" as a text of the names; 0 for 0. */
-uint32_t tide_shapes_text(struct tide_shapes *shapes, uint32_t shape);
+/* "[30][30] of 8" as a text of NAMES. */
+uint32_t tide_shape_text(struct tide_shape *shape, struct tide_names *names);
 
 #endif

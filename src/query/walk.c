@@ -8,16 +8,16 @@
 
 /* --- Rows ---------------------------------------------------------------------------- */
 
-/* Does the block make rows at all? */
-static bool counts(const struct tide_walk *walk, const struct tide_life *life,
-                   uint32_t label)
+bool tide_walk_counts(const struct tide_walk *walk, const struct tide_life *life,
+                      uint32_t label)
 {
     return (walk->wish.every_space || life->space == TIDE_IN_HEAP) &&
            (label || !walk->wish.labelled_only);
 }
 
 /* The label that the block has or will have. */
-static uint32_t label_ahead(struct tide_walk *walk, const struct tide_life *life)
+static struct tide_future_label label_ahead(struct tide_walk *walk,
+                                            const struct tide_life *life)
 {
     const struct tide_foresight *const foresight = &walk->foresight;
     while (walk->next_label < foresight->label_count &&
@@ -25,15 +25,15 @@ static uint32_t label_ahead(struct tide_walk *walk, const struct tide_life *life
         walk->next_label++;
     if (walk->next_label < foresight->label_count &&
         foresight->labels[walk->next_label].id == life->id)
-        return foresight->labels[walk->next_label].label;
-    return life->label;
+        return foresight->labels[walk->next_label];
+    return (struct tide_future_label){.label = life->label};
 }
 
 static enum tide_status tell_birth(struct tide_walk *walk, const struct tide_life *life,
                                    uint32_t place)
 {
-    const uint32_t label = label_ahead(walk, life);
-    if (!counts(walk, life, label))
+    const struct tide_future_label ahead = label_ahead(walk, life);
+    if (!tide_walk_counts(walk, life, ahead.label))
         return TIDE_OK;
     const struct tide_record record = {
         .kind = TIDE_RECORD_BIRTH,
@@ -42,7 +42,8 @@ static enum tide_status tell_birth(struct tide_walk *walk, const struct tide_lif
         .other_place = TIDE_NO_PLACE,
         .ticks = life->birth_ticks,
         .life = life,
-        .label = label,
+        .label = ahead.label,
+        .shape = ahead.shape,
         .active = walk->process[life->process].active[TIDE_IN_HEAP],
     };
     return walk->row(walk->user, &record);
@@ -120,7 +121,7 @@ static struct tide_record block_record(struct tide_walk *walk,
 static enum tide_status tell_block(struct tide_walk *walk, const struct tide_life *life,
                                    const struct tide_death *death)
 {
-    if (!counts(walk, life, life->label))
+    if (!tide_walk_counts(walk, life, life->label))
         return TIDE_OK;
     struct tide_record record = block_record(walk, life, death);
     if (walk->wish.source == TIDE_FROM_BLOCKS)
@@ -237,6 +238,9 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
         return walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
     case TIDE_EXTRA_ATTRIBUTE:
         return tide_walk_set(walk, event);
+    case TIDE_EXTRA_POOL_ALLOC:
+    case TIDE_EXTRA_POOL_FREE:
+        return walk->wish.every_space ? tide_walk_pool(walk, event) : TIDE_OK;
     case TIDE_EXTRA_EVENT:
         return on_iteration(walk, event);
     case TIDE_EXTRA_SNAPSHOT:
@@ -261,7 +265,6 @@ enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace
 {
     *walk = (struct tide_walk){.model = {.trace = trace}, .wish = *wish};
     walk->contexts.source = (struct tide_name_source){.name = name_of, .user = trace};
-    walk->shapes.names = &walk->names;
     walk->lanes = calloc(trace->lane_count + 1, sizeof(*walk->lanes));
     walk->process = calloc(trace->process_count + 1, sizeof(*walk->process));
     walk->process_names =
@@ -300,6 +303,8 @@ void tide_walk_release(struct tide_walk *walk)
     tide_pairs_release(&walk->rounds);
     tide_pairs_release(&walk->attributes);
     tide_holders_release(&walk->holders);
+    tide_pairs_release(&walk->pools);
+    tide_lives_release(&walk->pooled);
     tide_pairs_release(&walk->called);
     tide_shapes_release(&walk->shapes);
     tide_foresight_release(&walk->foresight);
@@ -335,6 +340,8 @@ enum tide_status tide_walk_run(struct tide_walk *walk)
         status = tide_block_stream(&walk->model, &watch, walk->progress);
     if (!status && walk->wish.source == TIDE_FROM_TIMELINE)
         status = tide_walk_time(walk, UINT64_MAX);
+    if (!status)
+        status = tide_walk_pools_end(walk);
     walk->lives = NULL;
     if (!status && walk->names.failed)
         status = TIDE_ENOMEM;

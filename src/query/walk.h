@@ -31,6 +31,9 @@
 
 enum { TIDE_QUERY_STRETCHES = 240 }; /* of the timeline */
 
+/* A space of the query's own: life->moved_from is the name id of the pool. */
+#define TIDE_IN_POOL ((uint8_t)TIDE_SPACES)
+
 /* What is to be walked for. */
 struct tide_walk_wish {
     enum tide_query_source source;
@@ -101,6 +104,9 @@ struct tide_walk {
     struct tide_pairs rounds;     /* (rounds around << 32 | loop, number): number + 1 */
     struct tide_pairs attributes; /* (name, a text; enum tide_attribute_type) */
     struct tide_holders holders;
+    struct tide_pairs pools;  /* (process, name id) */
+    struct tide_lives pooled; /* blocks of pools; see walk_pools.c */
+    uint64_t last_pooled;
     struct tide_walk_lane *lanes;      /* owned, as many as the trace has */
     struct tide_walk_process *process; /* owned, the same */
     struct tide_pairs called;          /* (process, id) of names */
@@ -206,6 +212,16 @@ bool tide_walk_add_round(struct tide_walk *walk, uint32_t *rounds, uint32_t loop
 /* ROUNDS, and inside them what LANE has set; false without memory. */
 bool tide_walk_add_values(struct tide_walk *walk, const struct tide_walk_lane *lane,
                           uint32_t *rounds);
+/* EVENT is about a block of one of the program's pools. */
+enum tide_status tide_walk_pool(struct tide_walk *walk, const struct tide_event *event);
+/* Those that live become rows of the snapshot NAME (a text). */
+enum tide_status tide_walk_pools_snapshot(struct tide_walk *walk, uint32_t name,
+                                          uint64_t ticks);
+/* The walk is over: those that still live are told. */
+enum tide_status tide_walk_pools_end(struct tide_walk *walk);
+/* Does the block make rows at all? */
+bool tide_walk_counts(const struct tide_walk *walk, const struct tide_life *life,
+                      uint32_t label);
 /* The shape of a labelled block: see shapes.h. */
 uint32_t tide_walk_shape(const struct tide_walk *walk, const struct tide_life *life);
 /* LIFE becomes a row of the snapshot NAME (a text). */

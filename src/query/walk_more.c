@@ -201,7 +201,7 @@ enum tide_status tide_walk_snapshot(struct tide_walk *walk, uint32_t name,
     for (size_t i = 1; i < walk->lives->count && !status; i++)
         if (walk->lives->list[i].id)
             status = tide_walk_standing(walk, &walk->lives->list[i], name, ticks);
-    return status;
+    return status ? status : tide_walk_pools_snapshot(walk, name, ticks);
 }
 
 /* --- Stretches of time ------------------------------------------------------------------ */

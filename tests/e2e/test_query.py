@@ -133,11 +133,11 @@ class Hydro(tide.Case):
         self.assertEqual([number for number, _ in found],
                          list(range(found[0][0], found[0][0] + 12)))
 
-
     def test_shapes(self):
-        _, _, found = self.ask("SELECT shape,count() FROM blocks WHERE label=primitive "
-                               "GROUP BY shape")
-        self.assertEqual(found, [("[14][14][14][5] of 8", 36)])
+        for source in ("FROM blocks WHERE label=primitive",
+                       "WHERE mem.alloc=primitive", "WHERE mem.free=primitive"):
+            _, _, found = self.ask(f"SELECT shape,count() {source} GROUP BY shape")
+            self.assertEqual(found, [("[14][14][14][5] of 8", 36)], source)
 
 
 class RegionRules(tide.Case):
@@ -183,6 +183,25 @@ class SameAsTheReport(tide.Case):
         spaces = {row["space"]: row for row in tide.report(trace)["spaces"]}
         found = dict(rows(trace, "SELECT space,count() WHERE mem.alloc GROUP BY space"))
         self.assertEqual(found.get("mmap", 0), spaces["mmap"]["alloc_calls"])
+
+    def test_pools_are_spaces(self):
+        trace = exports.record("pools").trace
+        for pool in tide.report(trace, "--pools")["pools"]:
+            where = f"WHERE space={pool['pool']}"
+            freed = pool["free_calls"] - pool["unmatched_frees"]
+            self.assertEqual(rows(trace, f"SELECT count(),sum(size) {where},mem.alloc"),
+                             [(pool["calls"], pool["bytes"])])
+            self.assertEqual(rows(trace, f"SELECT count() {where},mem.free"), [(freed,)])
+            for source in ("blocks WHERE live,", "snapshots WHERE snapshot='end of run',"):
+                found = rows(trace, f"SELECT count(),sum(size) FROM {source}"
+                                    f"space={pool['pool']}")
+                self.assertEqual((found[0][0], found[0][1] or 0),
+                                 (pool["live_blocks"], pool["live_bytes"]), source)
+            for part in pool["parts"]:
+                label = f"label={part['label']}" if part["label"] else "NOT label"
+                self.assertEqual(rows(trace, f"SELECT count() FROM blocks {where},{label}"),
+                                 [(part["calls"],)])
+        self.assertEqual(rows(trace, "SELECT count() WHERE mem.alloc=node"), [(0,)])
 
     def test_foreign_frees(self):
         trace = exports.record("phases").trace
