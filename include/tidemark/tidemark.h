@@ -86,10 +86,17 @@ struct tide_recorder_counters {
 /* The block that holds an address. */
 struct tide_found_block {
     uint64_t address;
-    uint64_t bytes; /* requested */
-    uint64_t uid;   /* number of its birth in the trace; never used twice */
-    uint64_t index; /* of the element that the address lies in, by the label's shape */
-    char label[128];
+    uint64_t bytes;         /* requested */
+    uint64_t used_bytes;    /* what the allocator gave: as far as the block reaches */
+    uint64_t offset;        /* of the address asked for, in the block */
+    uint64_t uid;           /* no other block of the process has it, ever */
+    uint64_t element_bytes; /* by the label's shape; 1 without one */
+    uint64_t index;         /* offset / element_bytes */
+    uint64_t dimensions;    /* of the shape; 0: it has none */
+    uint64_t position[8];   /* of the element in each of them, slowest first */
+    uint64_t holder; /* of a pool's block: address of the heap's that it lies in */
+    char label[128]; /* "": it has none */
+    char pool[64];   /* "": it is no pool's */
     uint64_t reserved[4];
 };
 
@@ -512,9 +519,12 @@ static inline int tide_report(void)
 
 /* --- Questions ------------------------------------------------------------------------ */
 
-/* Which block holds ADDRESS?  The recorder keeps no table of live blocks, so this cannot
- * be told in the process: TIDE_UNAVAILABLE.  `tidemark resolve TRACE ADDRESS` tells it from
- * the trace. */
+/* Which block holds ADDRESS?  Of a block of a pool, or a part with a label, and the block
+ * around it the inner one.  The recorder keeps a table of live blocks only when it is asked
+ * to, by `tidemark run --live-table` or TIDEMARK_LIVE_TABLE=1: else TIDE_UNAVAILABLE
+ * (`tidemark resolve TRACE ADDRESS` tells it afterwards, from the trace).  TIDE_UNKNOWN:
+ * none does, or it was made before the recorder began, or in a pause.  May be called in
+ * signal handlers and callbacks. */
 TIDE_API_UNREAD(1)
 static inline int tide_find(const void *address, struct tide_found_block *block)
 {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "capture/hooks.h"
+#include "capture/live_table.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/record.h"
@@ -175,34 +176,50 @@ TIDE_EXPORT(void, phase_end, const char *name)
 
 /* --- Labels ------------------------------------------------------------------------- */
 
+static void say_label(const void *block, const struct tide_name *name, size_t bytes)
+{
+    const uint64_t values[] = {(uintptr_t)block, number_of(name), bytes};
+    say(TIDE_EXTRA_LABEL, values, 3);
+}
+
 TIDE_EXPORT(void, label, const void *block, const char *name, size_t bytes)
 {
-    if (!recording())
-        return;
-    const uint64_t values[] = {(uintptr_t)block, number_of(tide_name_of(name)), bytes};
-    say(TIDE_EXTRA_LABEL, values, 3);
+    if (TIDE_UNLIKELY(tide_live_kept))
+        tide_live_label(block, tide_name_of(name), bytes, NULL);
+    if (recording())
+        say_label(block, tide_name_of(name), bytes);
+}
+
+static void say_shape(const void *block, const struct tide_live_shape *shape)
+{
+    const uint64_t element[] = {(uintptr_t)block, 0, shape->element_bytes};
+    say(TIDE_EXTRA_SHAPE, element, 3);
+    for (size_t i = 0; i < shape->dimensions && i < TIDE_SHAPE_DIMENSIONS; i++) {
+        const uint64_t extent[] = {(uintptr_t)block, i + 1, shape->extents[i]};
+        say(TIDE_EXTRA_SHAPE, extent, 3);
+    }
 }
 
 TIDE_EXPORT(void, label_shape, const void *block, const char *name,
             size_t element_bytes, const size_t *extents, size_t dimensions)
 {
-    if (!recording())
-        return;
+    const struct tide_live_shape shape = {element_bytes, extents, dimensions};
     size_t bytes = element_bytes;
     for (size_t i = 0; i < dimensions; i++)
         bytes *= extents[i];
-    tide_recorder_label(block, name, bytes);
-    const uint64_t element[] = {(uintptr_t)block, 0, element_bytes};
-    say(TIDE_EXTRA_SHAPE, element, 3);
-    for (size_t i = 0; i < dimensions && i < TIDE_SHAPE_DIMENSIONS; i++) {
-        const uint64_t extent[] = {(uintptr_t)block, i + 1, extents[i]};
-        say(TIDE_EXTRA_SHAPE, extent, 3);
-    }
+    if (TIDE_UNLIKELY(tide_live_kept))
+        tide_live_label(block, tide_name_of(name), bytes, &shape);
+    if (!recording())
+        return;
+    say_label(block, tide_name_of(name), bytes);
+    say_shape(block, &shape);
 }
 
 TIDE_EXPORT(void, unlabel, const void *block)
 {
     const uint64_t address = (uintptr_t)block;
+    if (TIDE_UNLIKELY(tide_live_kept))
+        tide_live_unlabel(block);
     if (recording())
         say(TIDE_EXTRA_UNLABEL, &address, 1);
 }
@@ -210,17 +227,26 @@ TIDE_EXPORT(void, unlabel, const void *block)
 TIDE_EXPORT(void, pool_alloc, const char *pool, const void *block, size_t bytes,
             const char *label)
 {
-    if (!recording() || !block)
+    if (!block)
         return;
-    const uint64_t names = number_of(tide_name_of(pool ? pool : "pool")) << 32 |
-                           number_of(tide_name_of(label));
+    const char *const name = pool ? pool : "pool";
+    if (TIDE_UNLIKELY(tide_live_kept))
+        tide_live_pool_alloc(tide_name_of(name), block, bytes, tide_name_of(label));
+    if (!recording())
+        return;
+    const uint64_t names =
+        number_of(tide_name_of(name)) << 32 | number_of(tide_name_of(label));
     const uint64_t values[] = {(uintptr_t)block, bytes, names};
     say(TIDE_EXTRA_POOL_ALLOC, values, 3);
 }
 
 TIDE_EXPORT(void, pool_free, const char *pool, const void *block)
 {
-    if (!recording() || !block)
+    if (!block)
+        return;
+    if (TIDE_UNLIKELY(tide_live_kept))
+        tide_live_pool_free(block);
+    if (!recording())
         return;
     const uint64_t values[] = {(uintptr_t)block,
                                number_of(tide_name_of(pool ? pool : "pool"))};

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "capture/api.h"
+#include "capture/live_table.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/record.h"
@@ -174,9 +175,10 @@ TIDE_EXPORT(void, resume, int scope)
 
 TIDE_EXPORT(int, find, const void *address, struct tide_found_block *block)
 {
-    (void)address;
+    if (!block)
+        return TIDE_REFUSED;
     *block = (struct tide_found_block){0};
-    return TIDE_UNAVAILABLE;
+    return (int)tide_live_find(address, block);
 }
 
 static uint64_t dropped_events(void)

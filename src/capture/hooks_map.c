@@ -13,6 +13,7 @@
 
 #include "capture/hooks.h"
 #include "capture/lifecycle.h"
+#include "capture/live_table.h"
 #include "capture/record.h"
 #include "trace/ring.h"
 
@@ -67,6 +68,8 @@ TIDE_HOOK int munmap(void *address, size_t length)
                                              length, 0, 0};
         tide_record_map(TIDE_CALLER, &gone);
     }
+    if (TIDE_UNLIKELY(tide_live_kept))
+        tide_live_unmapped(address, length);
     return (int)syscall(SYS_munmap, address, length);
 }
 
@@ -80,6 +83,8 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
         va_end(rest);
     }
     const long at = syscall(SYS_mremap, old, old_length, length, flags, wish);
+    if (TIDE_UNLIKELY(tide_live_kept) && at != -1)
+        tide_live_remapped(old, old_length, (const void *)at);
     if (at != -1 && maps_count()) {
         const struct tide_map_record moved = {TIDE_MAP_MREMAP, (uint64_t)at, length,
                                               (uintptr_t)old, old_length};

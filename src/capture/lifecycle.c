@@ -15,6 +15,7 @@
 
 #include "base/raw/ticks.h"
 #include "capture/cautions.h"
+#include "capture/live_table.h"
 #include "capture/modules.h"
 #include "capture/monitor.h"
 #include "capture/nested.h"
@@ -109,10 +110,14 @@ static bool start(void)
     return true;
 }
 
-static void read_switches(void)
+static void read_switches(bool on)
 {
     const char *const inherit = secure_getenv("TIDEMARK_INHERIT");
     tide_trail_inherits = !inherit || strcmp(inherit, "off") != 0;
+    const char *const live = secure_getenv("TIDEMARK_LIVE_TABLE");
+    if ((live && *live && strcmp(live, "0") != 0 && strcmp(live, "off") != 0) ||
+        (on && tide_session->live_table))
+        tide_live_begin();
 }
 
 static void start_once(void)
@@ -120,9 +125,10 @@ static void start_once(void)
     struct tide_self *self = &tide_self;
     const struct tide_hush before = tide_hush_begin(self);
     const bool on = tide_real_resolve() && start();
-    read_switches();
-    if (!getauxval(AT_SECURE))
+    if (!getauxval(AT_SECURE)) {
+        read_switches(on);
         tide_monitors_begin();
+    }
     atomic_store(&tide_phase, on ? TIDE_PHASE_ON : TIDE_PHASE_INERT);
     if (on)
         pthread_atfork(fork_begins, fork_parent, fork_child);

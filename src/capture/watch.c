@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "capture/lifecycle.h"
+#include "capture/live_table.h"
 #include "capture/monitor.h"
 #include "capture/registry.h"
 
@@ -137,8 +138,11 @@ static void tell(struct tide_happening happening, bool alloc, unsigned whom)
     errno = saved;
 }
 
+/* The live table hears of what happens in callbacks, too, and of frees in a pause. */
 void tide_watch_alloc(const void *block, size_t requested, size_t used)
 {
+    if (tide_live_kept)
+        tide_live_born(block, (struct tide_live_size){requested, used});
     tell((struct tide_happening){.block = block, .requested = requested, .used = used},
          true, TIDE_EVERYBODY);
 }
@@ -151,20 +155,36 @@ void tide_watch_failed(size_t requested)
 
 void tide_watch_free(const void *block, size_t used)
 {
+    if (tide_live_kept)
+        tide_live_dies(block);
     tell((struct tide_happening){.block = block, .used = used}, false, TIDE_EVERYBODY);
 }
 
 /* Callbacks may keep tables by address, so they hear of the free before the address can be
  * somebody else's.  For counts it is the other way around: whether there is anything to
  * count is known after the call. */
-void tide_watch_move_begin(const struct tide_watch_move *move)
+void tide_watch_move_begin(struct tide_watch_move *move)
 {
+    if (tide_live_kept)
+        move->lifted = tide_live_lift(move->old);
     tell((struct tide_happening){.block = move->old, .used = move->old_used}, false,
          TIDE_CALLBACKS);
 }
 
+/* What was allocated in a pause is in no table, and is not when it moves in one. */
+static void keep_moved(const struct tide_watch_move *move)
+{
+    const struct tide_live_size size = {move->requested, move->used};
+    if (!move->block)
+        tide_live_put_back(move->lifted, move->gone);
+    else if (move->lifted || !tide_is_paused())
+        tide_live_set_down(move->lifted, move->block, size);
+}
+
 void tide_watch_move_end(const struct tide_watch_move *move)
 {
+    if (tide_live_kept)
+        keep_moved(move);
     const struct tide_happening old = {.block = move->old, .used = move->old_used};
     const struct tide_happening new = {
         .block = move->block, .requested = move->requested, .used = move->used};

@@ -33,8 +33,9 @@ struct tide_watch_move {
     const void *old, *block; /* NULL: it failed, or (gone) the old one was freed */
     size_t old_used, requested, used;
     bool gone;
+    uint32_t lifted; /* from the live table */
 };
-void tide_watch_move_begin(const struct tide_watch_move *move);
+void tide_watch_move_begin(struct tide_watch_move *move);
 void tide_watch_move_end(const struct tide_watch_move *move);
 
 /* --- For others --- */

@@ -105,6 +105,7 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "follow", .choice = &choices->follow, .words = FOLLOWS},
         {.name = "target", .letter = 't', .text = &choices->run.wishes.targets},
         {.name = "monitor", .text = &choices->monitor},
+        {.name = "live-table", .flag = &choices->run.wishes.live_table},
         {.name = "wait", .flag = &choices->run.wait},
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
         {.name = "force", .flag = &choices->force},
@@ -121,6 +122,8 @@ static void describe(const struct choices *choices, struct tide_text *out)
     tide_text_addf(out, "unwind=%s depth=%llu spaces=%s%s", ENGINES[choices->engine],
                    (unsigned long long)choices->depth, choices->spaces,
                    choices->free_stacks ? " free-stacks" : "");
+    if (choices->run.wishes.live_table)
+        tide_text_addf(out, " live-table");
     if (choices->follow != TIDE_FOLLOW_ALL)
         tide_text_addf(out, " follow=%s", FOLLOWS[choices->follow]);
     if (choices->run.wishes.targets)
@@ -283,6 +286,8 @@ const struct tide_command tide_cmd_run = {
         "  --monitor LIST     let the recorder count as well, and report at the end:\n"
         "                     simple, loop, histogram, periodic, regions, threshold\n"
         "                     with options; see tidemark-run(1)\n"
+        "  --live-table       keep a table of live blocks in the program, so that it can\n"
+        "                     ask which block holds an address (tide_find)\n"
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
         "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
         "  --force            start PROGRAM even if nothing of it can be recorded\n"

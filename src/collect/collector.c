@@ -43,6 +43,7 @@ static bool make_page(struct tide_collector *collector,
     collector->page->depth_limit = wishes->depth_limit;
     collector->page->spaces = wishes->spaces;
     collector->page->free_stacks = wishes->free_stacks;
+    collector->page->live_table = wishes->live_table;
     collector->page->follow = wishes->follow;
     collector->page->reserved[0] = tide_ticks_kind;
     return true;

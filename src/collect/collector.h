@@ -37,6 +37,7 @@ struct tide_wishes {
     uint32_t depth_limit;
     uint32_t spaces; /* enum tide_space_bit */
     bool free_stacks;
+    bool live_table;     /* in the process, for tide_find() */
     uint32_t follow;     /* enum tide_follow */
     const char *targets; /* borrowed for the life of the collector: see choice.h */
 };

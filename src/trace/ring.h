@@ -89,6 +89,7 @@ struct tide_session_page {
     uint32_t free_stacks; /* 1: take a stack at death too */
     uint64_t reserved[4]; /* [0]: enum tide_ticks_kind, which clock to stamp with */
     uint32_t follow;      /* enum tide_follow */
+    uint32_t live_table;  /* 1: keep a table of live blocks in the process */
     /* A line of its own: the collector writes, targets read in cold paths. */
     _Alignas(64) _Atomic uint32_t sleeping; /* futex: 1 while the drain thread
                                                naps (10 ms), 2 in deep sleep */

@@ -1,0 +1,434 @@
+/* capture/live_table.c - the blocks that live now.
+ *
+ * Two maps from addresses to records: blocks of the heap, which never overlap, and what
+ * lies inside of others: pools' blocks, and parts that have a label.  Of two of those that
+ * begin in the same eight bytes the later one is kept.  What lies inside remembers the
+ * block that holds it by its uid: when that has gone, it has gone as well, though its
+ * record stays until the place is used again.
+ *
+ * A record is changed only by whoever owns its block, as the program's own threads may
+ * use it.  Who looks reads while others write; afterwards it looks again whether the
+ * record was the same all the time.
+ */
+#include "capture/live_table.h"
+
+#include <stdatomic.h>
+
+#include "capture/api.h"
+#include "capture/live_map.h"
+#include "capture/live_slab.h"
+#include "capture/tallies.h"
+#include "capture/watch.h"
+
+/* Words of a record. */
+enum { R_UID, R_ADDRESS, R_SIZE, R_REST, RECORD_WORDS };
+/* Words of a naming: what the program told of a block. */
+enum {
+    N_HOLDER, /* uid of the block of the heap that it lies in; 0: none, or it is one */
+    N_LABEL,  /* struct tide_name, as are pools */
+    N_POOL,
+    N_ELEMENT,
+    N_DIMENSIONS,
+    N_EXTENTS,
+    NAMING_WORDS = N_EXTENTS + TIDE_SHAPE_DIMENSIONS,
+};
+
+enum { TIDE_LIVE_TRIES = 16 };
+
+struct layer {
+    struct tide_live_map map;
+    _Atomic uint64_t largest; /* bytes of one that there ever was */
+};
+
+static struct layer heap, inside;
+static struct tide_live_slab records, namings;
+static _Atomic uint64_t last_uid;
+static _Atomic uint64_t lost; /* blocks for which there was no memory */
+
+bool tide_live_kept;
+
+/* What was read of a record, at one moment. */
+struct sight {
+    uint64_t record[RECORD_WORDS];
+    uint64_t naming[NAMING_WORDS]; /* zeros: it has none */
+};
+
+void tide_live_begin(void)
+{
+    tide_live_kept = tide_live_map_begin(&heap.map) &&
+                     tide_live_map_begin(&inside.map) &&
+                     tide_live_slab_begin(&records, RECORD_WORDS) &&
+                     tide_live_slab_begin(&namings, NAMING_WORDS);
+    if (tide_live_kept)
+        tide_attend(1);
+}
+
+static uint64_t word(const struct tide_live_slab *slab, uint32_t number, uint32_t which)
+{
+    return atomic_load_explicit(&tide_live_slot(slab, number)[which],
+                                memory_order_relaxed);
+}
+
+static void set_word(const struct tide_live_slab *slab, uint32_t number, uint32_t which,
+                     uint64_t value)
+{
+    atomic_store_explicit(&tide_live_slot(slab, number)[which], value,
+                          memory_order_relaxed);
+}
+
+/* --- Records --------------------------------------------------------------------------- */
+
+/* What the allocator gave beyond what was asked for, and above it the naming's number. */
+static uint32_t naming_of(uint64_t rest)
+{
+    return (uint32_t)(rest >> 32);
+}
+
+static uint64_t span_of(const uint64_t *record)
+{
+    const uint64_t span = record[R_SIZE] + (uint32_t)record[R_REST];
+    return span ? span : 1;
+}
+
+static void drop(uint32_t number)
+{
+    if (!number)
+        return;
+    tide_live_slab_give(&namings, naming_of(word(&records, number, R_REST)));
+    tide_live_slab_give(&records, number);
+}
+
+/* The record is right from here on; then it is put where it can be found. */
+static void place(struct layer *layer, uint32_t number, uint64_t address,
+                  struct tide_live_size size)
+{
+    const uint64_t slack = size.used > size.requested ? size.used - size.requested : 0;
+    const uint64_t naming = word(&records, number, R_REST) >> 32 << 32;
+    uint32_t before;
+    set_word(&records, number, R_ADDRESS, address);
+    set_word(&records, number, R_SIZE, size.requested);
+    set_word(&records, number, R_REST,
+             naming | (slack > UINT32_MAX ? UINT32_MAX : slack));
+    tide_raise(&layer->largest, size.requested + slack);
+    if (tide_live_map_put(&layer->map, address, number, &before)) {
+        drop(before);
+    } else {
+        atomic_fetch_add(&lost, 1);
+        drop(number);
+    }
+}
+
+static uint32_t new_record(uint32_t naming)
+{
+    const uint32_t number = tide_live_slab_take(&records);
+    if (!number) {
+        atomic_fetch_add(&lost, 1);
+        tide_live_slab_give(&namings, naming);
+        return 0;
+    }
+    set_word(&records, number, R_REST, (uint64_t)naming << 32);
+    set_word(&records, number, R_UID, atomic_fetch_add(&last_uid, 1) + 1);
+    return number;
+}
+
+void tide_live_born(const void *block, struct tide_live_size size)
+{
+    const uint32_t number = new_record(0);
+    if (number)
+        place(&heap, number, (uintptr_t)block, size);
+}
+
+void tide_live_dies(const void *block)
+{
+    drop(tide_live_map_take(&heap.map, (uintptr_t)block));
+}
+
+uint32_t tide_live_lift(const void *block)
+{
+    return tide_live_map_take(&heap.map, (uintptr_t)block);
+}
+
+void tide_live_set_down(uint32_t lifted, const void *block, struct tide_live_size size)
+{
+    if (lifted)
+        place(&heap, lifted, (uintptr_t)block, size);
+    else
+        tide_live_born(block, size);
+}
+
+void tide_live_put_back(uint32_t lifted, bool gone)
+{
+    uint32_t before;
+    if (!lifted)
+        return;
+    if (gone || !tide_live_map_put(&heap.map, word(&records, lifted, R_ADDRESS), lifted,
+                                   &before))
+        drop(lifted);
+}
+
+/* --- Looking --------------------------------------------------------------------------- */
+
+/* Read record NUMBER of LAYER.  False: it was changed meanwhile, or is not there. */
+static bool see(const struct layer *layer, uint32_t number, struct sight *sight)
+{
+    *sight = (struct sight){{0}, {0}};
+    for (uint32_t i = 0; i < RECORD_WORDS; i++)
+        sight->record[i] = word(&records, number, i);
+    const uint32_t naming = naming_of(sight->record[R_REST]);
+    for (uint32_t i = 0; naming && i < NAMING_WORDS; i++)
+        sight->naming[i] = word(&namings, naming, i);
+    atomic_thread_fence(memory_order_acquire);
+    return tide_live_map_at(&layer->map, sight->record[R_ADDRESS]) == number &&
+           word(&records, number, R_UID) == sight->record[R_UID] &&
+           word(&records, number, R_REST) == sight->record[R_REST];
+}
+
+/* The one that holds ADDRESS; 0: none.  Those of the heap do not overlap, so that the
+ * nearest one decides.  HOLDER, of those inside: the uid of the block that they must lie
+ * in, if they lie in any. */
+static uint32_t look(const struct layer *layer, uint64_t address, uint64_t holder,
+                     struct sight *sight)
+{
+    const uint64_t reach = atomic_load(&layer->largest);
+    const uint64_t lowest = address > reach ? address - reach : 0;
+    uint64_t at = address;
+    for (int tries = TIDE_LIVE_TRIES;;) {
+        const uint32_t number = tide_live_map_before(&layer->map, &at, lowest);
+        if (!number)
+            return 0;
+        if (!see(layer, number, sight)) {
+            if (tries-- == 0)
+                return 0;
+            continue;
+        }
+        const uint64_t *const record = sight->record;
+        if (address >= record[R_ADDRESS] &&
+            address - record[R_ADDRESS] < span_of(record) &&
+            (!sight->naming[N_HOLDER] || sight->naming[N_HOLDER] == holder))
+            return number;
+        if (layer == &heap || at == 0)
+            return 0;
+        at -= 1;
+    }
+}
+
+/* --- Names ----------------------------------------------------------------------------- */
+
+static const struct tide_live_shape NO_SHAPE;
+
+static uint32_t new_naming(const uint64_t *kept, const struct tide_name *label,
+                           const struct tide_live_shape *shape)
+{
+    const uint32_t number = tide_live_slab_take(&namings);
+    const size_t dimensions = shape->dimensions < TIDE_SHAPE_DIMENSIONS
+                                  ? shape->dimensions
+                                  : TIDE_SHAPE_DIMENSIONS;
+    if (!number)
+        return 0;
+    set_word(&namings, number, N_HOLDER, kept[N_HOLDER]);
+    set_word(&namings, number, N_POOL, kept[N_POOL]);
+    set_word(&namings, number, N_LABEL, (uintptr_t)label);
+    set_word(&namings, number, N_ELEMENT, shape->element_bytes);
+    set_word(&namings, number, N_DIMENSIONS, dimensions);
+    for (uint32_t i = 0; i < dimensions; i++)
+        set_word(&namings, number, N_EXTENTS + i, shape->extents[i]);
+    return number;
+}
+
+static void name_record(uint32_t number, uint32_t naming)
+{
+    _Atomic uint64_t *const rest = &tide_live_slot(&records, number)[R_REST];
+    uint64_t before = atomic_load(rest);
+    while (!atomic_compare_exchange_weak(rest, &before,
+                                         (uint32_t)before | (uint64_t)naming << 32))
+        ;
+    tide_live_slab_give(&namings, naming_of(before));
+}
+
+/* What begins at ADDRESS: inside first.  0: nothing does. */
+static uint32_t that_begins_at(uint64_t address, struct sight *sight)
+{
+    const struct layer *const layers[] = {&inside, &heap};
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t number = tide_live_map_at(&layers[i]->map, address);
+        if (number && see(layers[i], number, sight) &&
+            sight->record[R_ADDRESS] == address)
+            return number;
+    }
+    return 0;
+}
+
+static void begin_inside(uint64_t address, size_t bytes, uint64_t pool,
+                         const struct tide_live_shape *shape,
+                         const struct tide_name *label)
+{
+    struct sight around;
+    uint64_t kept[NAMING_WORDS] = {[N_POOL] = pool};
+    if (look(&heap, address, 0, &around))
+        kept[N_HOLDER] = around.record[R_UID];
+    const uint32_t naming = new_naming(kept, label, shape);
+    const uint32_t number = naming ? new_record(naming) : 0;
+    if (number)
+        place(&inside, number, address, (struct tide_live_size){bytes, bytes});
+    else if (!naming)
+        atomic_fetch_add(&lost, 1);
+}
+
+/* A holder that has gone leaves what was inside of it: that begins nowhere. */
+static bool is_left_behind(const struct sight *sight)
+{
+    struct sight around;
+    const uint64_t holder = sight->naming[N_HOLDER];
+    return holder && !(look(&heap, sight->record[R_ADDRESS], 0, &around) &&
+                       around.record[R_UID] == holder);
+}
+
+void tide_live_label(const void *block, const struct tide_name *label, size_t bytes,
+                     const struct tide_live_shape *shape)
+{
+    struct sight sight;
+    const uint64_t address = (uintptr_t)block;
+    uint32_t number = that_begins_at(address, &sight);
+    if (number && is_left_behind(&sight)) {
+        drop(tide_live_map_take(&inside.map, address));
+        number = that_begins_at(address, &sight);
+    }
+    if (number) {
+        const uint32_t naming =
+            new_naming(sight.naming, label, shape ? shape : &NO_SHAPE);
+        if (naming)
+            name_record(number, naming);
+    } else if (block && bytes) {
+        begin_inside(address, bytes, 0, shape ? shape : &NO_SHAPE, label);
+    }
+}
+
+/* A part that nobody gave out was only there for its name. */
+void tide_live_unlabel(const void *block)
+{
+    struct sight sight;
+    const uint64_t address = (uintptr_t)block;
+    const uint32_t number = that_begins_at(address, &sight);
+    if (!number || !naming_of(sight.record[R_REST]))
+        return;
+    if (tide_live_map_at(&heap.map, address) == number) {
+        name_record(number, 0);
+    } else if (sight.naming[N_POOL]) {
+        const uint32_t naming = new_naming(sight.naming, NULL, &NO_SHAPE);
+        if (naming)
+            name_record(number, naming);
+    } else {
+        drop(tide_live_map_take(&inside.map, address));
+    }
+}
+
+void tide_live_pool_alloc(const struct tide_name *pool, const void *block, size_t bytes,
+                          const struct tide_name *label)
+{
+    begin_inside((uintptr_t)block, bytes, (uintptr_t)pool, &NO_SHAPE, label);
+}
+
+void tide_live_pool_free(const void *block)
+{
+    drop(tide_live_map_take(&inside.map, (uintptr_t)block));
+}
+
+/* --- Mappings -------------------------------------------------------------------------- */
+
+/* From the last to the first, those that lie in no block of the heap. */
+static void each_in(const void *start, size_t bytes, const void *to)
+{
+    const uint64_t lowest = (uintptr_t)start;
+    uint64_t at = lowest + bytes - 1;
+    uint32_t number;
+    while (bytes > 0 &&
+           (number = tide_live_map_before(&inside.map, &at, lowest)) != 0) {
+        struct sight sight;
+        const bool free = see(&inside, number, &sight) && !sight.naming[N_HOLDER];
+        if (free && tide_live_map_take(&inside.map, at) == number) {
+            const uint64_t size = sight.record[R_SIZE];
+            if (to)
+                place(&inside, number,
+                      (uintptr_t)to + (sight.record[R_ADDRESS] - lowest),
+                      (struct tide_live_size){size, size});
+            else
+                drop(number);
+        }
+        if (at == 0)
+            return;
+        at -= 1;
+    }
+}
+
+void tide_live_unmapped(const void *start, size_t bytes)
+{
+    each_in(start, bytes, NULL);
+}
+
+void tide_live_remapped(const void *old, size_t bytes, const void *start)
+{
+    if (old != start)
+        each_in(old, bytes, start);
+}
+
+/* --- The question ---------------------------------------------------------------------- */
+
+static void fill_text(char *out, size_t room, uint64_t name_word)
+{
+    const struct tide_name *const name =
+        (const struct tide_name *)(uintptr_t)name_word; /* never given back */
+    size_t length = name ? name->length : 0;
+    if (length >= room) /* not in the middle of a letter */
+        for (length = room - 1; length > 0 && (name->text[length] & 0xc0) == 0x80;)
+            length--;
+    for (size_t i = 0; i < length; i++)
+        out[i] = name->text[i];
+    out[length] = '\0';
+}
+
+/* Of the element, in each dimension; the slowest may be beyond its extent. */
+static void fill_position(struct tide_found_block *out, const uint64_t *extents)
+{
+    uint64_t rest = out->index;
+    for (uint64_t i = out->dimensions; i-- > 0;) {
+        const uint64_t extent = i > 0 && extents[i] ? extents[i] : UINT64_MAX;
+        out->position[i] = rest % extent;
+        rest /= extent;
+    }
+}
+
+static void fill(struct tide_found_block *out, const struct sight *sight, uint64_t at)
+{
+    const uint64_t *const record = sight->record;
+    const uint64_t *const naming = sight->naming;
+    out->address = record[R_ADDRESS];
+    out->bytes = record[R_SIZE];
+    out->used_bytes = record[R_SIZE] + (uint32_t)record[R_REST];
+    out->offset = at - record[R_ADDRESS];
+    out->uid = record[R_UID];
+    out->element_bytes = naming[N_ELEMENT] ? naming[N_ELEMENT] : 1;
+    out->index = out->offset / out->element_bytes;
+    out->dimensions = naming[N_DIMENSIONS];
+    fill_position(out, naming + N_EXTENTS);
+    fill_text(out->label, sizeof(out->label), naming[N_LABEL]);
+    fill_text(out->pool, sizeof(out->pool), naming[N_POOL]);
+}
+
+enum tide_answer tide_live_find(const void *address, struct tide_found_block *out)
+{
+    struct sight outer, inner;
+    const uint64_t at = (uintptr_t)address;
+    if (!tide_live_kept)
+        return TIDE_UNAVAILABLE;
+    const uint32_t holder = look(&heap, at, 0, &outer);
+    if (look(&inside, at, holder ? outer.record[R_UID] : 0, &inner)) {
+        fill(out, &inner, at);
+        out->holder = inner.naming[N_HOLDER] ? outer.record[R_ADDRESS] : 0;
+        return TIDE_DONE;
+    }
+    if (holder) {
+        fill(out, &outer, at);
+        return TIDE_DONE;
+    }
+    return atomic_load(&lost) ? TIDE_UNAVAILABLE : TIDE_UNKNOWN;
+}
