@@ -23,6 +23,7 @@ module tidemark
     public :: tide_set, tide_set_address, tide_unset
     public :: tide_event, tide_snapshot, tide_pause, tide_resume
     public :: tide_start, tide_stop, tide_peek, tide_stats
+    public :: tide_find, tide_found_block
     public :: tide_scope_process, tide_scope_thread
 
     ! Whose allocations are counted, or not.
@@ -45,6 +46,31 @@ module tidemark
         real(c_double) :: seconds = 0
         integer(c_int64_t), private :: reserved(3) = 0
     end type tide_stats
+
+    ! The block that holds an address; one without address is none.  Elements are counted
+    ! from 1, dimensions in Fortran's order.
+    type :: tide_found_block
+        integer(int64) :: address = 0
+        integer(int64) :: bytes = 0      ! requested
+        integer(int64) :: used_bytes = 0
+        integer(int64) :: offset = 0     ! of what was asked for, in bytes
+        integer(int64) :: uid = 0
+        integer(int64) :: element_bytes = 0
+        integer(int64) :: index = 0      ! of the element, as it lies in memory
+        integer :: dimensions = 0
+        integer(int64) :: position(8) = 0
+        integer(int64) :: holder = 0
+        character(128) :: label = ""
+        character(64) :: pool = ""
+    end type tide_found_block
+
+    ! struct tide_found_block.
+    type, bind(C) :: c_found_block
+        integer(c_int64_t) :: address, bytes, used_bytes, offset, uid, element_bytes, index
+        integer(c_int64_t) :: dimensions, position(8), holder
+        character(kind=c_char) :: label(128), pool(64)
+        integer(c_int64_t) :: reserved(4)
+    end type c_found_block
 
     ! tide_label(array, name): an array of any numerical kind and rank, with its shape; one
     ! that does not lie in one piece is passed over.  tide_label(c_loc(x), name, bytes): any
@@ -101,6 +127,7 @@ module tidemark
     type(entry_point), save :: at_resume = entry_point("tide_recorder_resume" // nul)
     type(entry_point), save :: at_start = entry_point("tide_recorder_window_start" // nul)
     type(entry_point), save :: at_stop = entry_point("tide_recorder_stop" // nul)
+    type(entry_point), save :: at_find = entry_point("tide_recorder_find" // nul)
     type(entry_point), save :: at_peek = entry_point("tide_recorder_peek" // nul)
 
     abstract interface
@@ -188,6 +215,12 @@ module tidemark
             integer(c_int64_t), value :: window
             type(tide_stats), intent(out) :: stats
         end function tells_stats
+
+        integer(c_int) function finds_block(address, block) bind(C)
+            import :: c_int, c_ptr, c_found_block
+            type(c_ptr), value :: address
+            type(c_found_block), intent(out) :: block
+        end function finds_block
     end interface
 
     interface
@@ -490,6 +523,45 @@ contains
         call c_f_procpointer(at_unlabel%address, call_it)
         call call_it(start)
     end subroutine tide_unlabel
+
+    ! Which block holds ADDRESS, as c_loc() gives it?  Needs `tidemark run --live-table`.
+    subroutine tide_find(address, block)
+        type(c_ptr), intent(in) :: address
+        type(tide_found_block), intent(out) :: block
+        type(c_found_block) :: told
+        integer :: i
+        procedure(finds_block), pointer :: call_it
+
+        if (.not. found(at_find)) return
+        call c_f_procpointer(at_find%address, call_it)
+        if (call_it(address, told) /= 0) return
+        block%address = told%address
+        block%bytes = told%bytes
+        block%used_bytes = told%used_bytes
+        block%offset = told%offset
+        block%uid = told%uid
+        block%element_bytes = told%element_bytes
+        block%index = told%index + 1
+        block%dimensions = int(told%dimensions)
+        do i = 1, block%dimensions
+            block%position(i) = told%position(block%dimensions + 1 - i) + 1
+        end do
+        block%holder = told%holder
+        call f_string(told%label, block%label)
+        call f_string(told%pool, block%pool)
+    end subroutine tide_find
+
+    subroutine f_string(text, string)
+        character(kind=c_char), intent(in) :: text(:)
+        character(*), intent(out) :: string
+        integer :: i
+
+        string = ""
+        do i = 1, size(text)
+            if (text(i) == nul) return
+            string(i:i) = text(i)
+        end do
+    end subroutine f_string
 
     ! The program's own allocator POOL gave out BYTES at START.
     subroutine tide_pool_alloc(pool, start, bytes, label)

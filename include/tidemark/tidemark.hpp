@@ -220,6 +220,14 @@ class hush : only_here
     int before_;
 };
 
+/* The block that holds ADDRESS; all zeros when none is known: see tide_find(). */
+inline tide_found_block find(const void *address)
+{
+    tide_found_block block;
+    tide_find(address, &block);
+    return block;
+}
+
 /* Calls alloc_called() and free_called() of T for each allocation and free of the process
  * while it lives:
  *

@@ -43,9 +43,9 @@ class Docs(tide.Case):
             file.write(text)
         return path
 
-    def compiled(self, language):
-        """The example of api.md in LANGUAGE, as a command line."""
-        text, = (text for _, found, text in examples("api.md") if found == language)
+    def compiled(self, language, which=0):
+        """Example WHICH of api.md in LANGUAGE, as a command line."""
+        text = [text for _, found, text in examples("api.md") if found == language][which]
         ending, command = {
             "c": ("c", ["gcc", "-std=c11", "-Wall", "-Wextra", f"-I{INCLUDE}"]),
             "cpp": ("cpp", ["g++", "-std=c++11", "-Wall", "-Wextra", f"-I{INCLUDE}"]),
@@ -82,6 +82,14 @@ class Docs(tide.Case):
 
     def test_c(self):
         self.check("c", "1 calls\n")
+
+    def test_c_finds(self):
+        """The second example in C, with what the text says that it prints."""
+        with open(os.path.join(tide.SOURCE, "docs", "api.md"), encoding="utf-8") as file:
+            said, = re.findall(r"^prints `(.*)`; without the table", file.read(), re.M)
+        recorded = tide.Recorded(self.compiled("c", 1), options=["--live-table"],
+                                 folder=self.folder)
+        self.assertEqual((recorded.status, recorded.stdout), (0, said + "\n"))
 
     def test_cxx(self):
         self.check("cpp", "1 calls\n")

@@ -107,6 +107,7 @@ window_start named 1
 peek 77
 stop 77
 stop 5
+find 1
 region_begin """ + "n" * 1000 + "\n"
 
 
@@ -123,11 +124,14 @@ class Api(tide.Case):
         self.assertEqual(done.stdout.split("\n")[0].split(),
                          "1 2 3 4 5 6 -7 8 9 1099511627776 10.5 11.5 12.5".split())
         self.assertEqual(done.stdout.split("\n")[1], "0 T")
+        # Elements are counted from 1, dimensions come in Fortran's order.
+        self.assertEqual(done.stdout.split("\n")[2],
+                         "1 2 3 4 5 6 8 3 31 21 11 8 the label the pool")
 
     def test_alone_it_does_nothing(self):
         done = self.run_with()
         self.assertEqual(done.stderr, "")
-        self.assertEqual(done.stdout.split(), ["0"] * 10 + [".0"] * 3 + ["0", "F"])
+        self.assertEqual(done.stdout.split(), ["0"] * 10 + [".0"] * 3 + ["0", "F"] + ["0"] * 12)
 
 
 if __name__ == "__main__":

@@ -47,13 +47,13 @@ def run(*words, cwd=None, status=0):
 class Script:
     """A script of a few lines, recorded by `python3 -m tidemark run`."""
 
-    def __init__(self, lines):
+    def __init__(self, lines, *options):
         self.folder = tempfile.mkdtemp(prefix="tide-python-")
         self.path = os.path.join(self.folder, "script.py")
         with open(self.path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(lines))
-        self.done = run("-m", "tidemark", "run", "-q", "-o", "it", self.path, "an", "-x",
-                        cwd=self.folder)
+        self.done = run("-m", "tidemark", "run", "-q", "-o", "it", *options, self.path, "an",
+                        "-x", cwd=self.folder)
         self.trace = tidemark.open(os.path.join(self.folder, "it.tide"))
 
     def regions(self):
@@ -253,6 +253,8 @@ class Arguments(tide.Case):
             tidemark.label(block)
             tidemark.label(memoryview(block).cast("B", (2, 5)), "grid")
             tidemark.unlabel(block)
+            print(tidemark.find(block))
+            print(tidemark.find(0))
             with tidemark.pause(), tidemark.pause(thread=True):
                 pass
             window = tidemark.start()
@@ -267,10 +269,15 @@ class Arguments(tide.Case):
             "event 1099511627776", "iteration 1", "event 1099511627776", "loop_end l",
             "phase_end p", "region_end räume", "loop_begin left", "iteration 0",
             "loop_end left", "snapshot s", "label_shape block 1 1 10",
-            "label_shape grid 1 1 2x5", "unlabel 1", "pause 0", "pause 1", "resume 1",
-            "resume 0", "window_start - 0", "peek 77", "window_start w 1", "stop 77",
+            "label_shape grid 1 1 2x5", "unlabel 1", "find 1", "find 0", "pause 0", "pause 1",
+            "resume 1", "resume 0", "window_start - 0", "peek 77", "window_start w 1", "stop 77",
             "peek 77", "window_start x 0", "stop 77", "stop 3"])
-        first, *rest = said.splitlines()
+        found, nowhere, first, *rest = said.splitlines()
+        self.assertEqual(ast.literal_eval(found), {
+            "address": 1, "bytes": 2, "used_bytes": 3, "offset": 4, "uid": 5,
+            "element_bytes": 6, "index": 7, "position": [10, 20, 30], "holder": 8,
+            "label": "the label", "pool": "the pool"})
+        self.assertEqual(nowhere, "None")
         self.assertEqual(ast.literal_eval(first), {
             "requested_bytes": 1, "used_bytes": 2, "freed_bytes": 3, "alloc_calls": 4,
             "free_calls": 5, "failed_calls": 6, "live_bytes": -7, "peak_bytes": 8,
@@ -292,6 +299,20 @@ class Arguments(tide.Case):
 
 @unittest.skipUnless(numpy, "needs python3-numpy")
 class NumPy(tide.Case):
+    def test_a_view_tells_its_element(self):
+        script = """
+            import numpy, tidemark
+            cube = tidemark.label(numpy.zeros((4, 50, 60), dtype="f4"), "cube")
+            found = tidemark.find(cube[2, 7:, 5:])
+            print(found and [found[key] for key in (
+                "label", "bytes", "index", "position")], tidemark.find(1))
+            del cube
+            print(found and tidemark.find(found["address"]) == found)
+            """
+        self.assertEqual(Script(script, "--live-table").done.stdout,
+                         "['cube', 48000, 6425, [2, 7, 5]] None\nFalse\n")
+        self.assertEqual(Script(script).done.stdout, "None None\nNone\n")
+
     def test_a_million_numbers_under_a_marker(self):
         script = Script("""
             import gc

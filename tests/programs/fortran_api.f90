@@ -17,6 +17,7 @@ program fortran_api
     character(2000) :: long
     integer(int64) :: window
     type(tide_stats) :: stats
+    type(tide_found_block) :: block
 
     call tide_region_begin("outer")
     call tide_region_begin("with blanks   ")
@@ -68,6 +69,11 @@ program fortran_api
     call tide_stop(window)
     call tide_stop(5_int64, stats)
     print '(i0, 1x, l1)', stats%largest_bytes, tide_present()
+
+    call tide_find(c_loc(i1), block)
+    print '(12(i0, 1x), a, 1x, a)', block%address, block%bytes, block%used_bytes, &
+        block%offset, block%uid, block%element_bytes, block%index, block%dimensions, &
+        block%position(1:3), block%holder, trim(block%label), trim(block%pool)
 
     long = repeat("n", 2000)
     call tide_region_begin(long)

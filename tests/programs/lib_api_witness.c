@@ -156,3 +156,25 @@ int tide_recorder_peek(tide_handle window, struct tide_stats *stats)
 {
     return tell("peek", window, stats);
 }
+
+/* Each member has a value of its own here, too. */
+int tide_recorder_find(const void *address, struct tide_found_block *block);
+int tide_recorder_find(const void *address, struct tide_found_block *block)
+{
+    dprintf(STDERR_FILENO, "find %d\n", address != NULL);
+    *block = (struct tide_found_block){
+        .address = 1,
+        .bytes = 2,
+        .used_bytes = 3,
+        .offset = 4,
+        .uid = 5,
+        .element_bytes = 6,
+        .index = 7,
+        .dimensions = 3,
+        .position = {10, 20, 30},
+        .holder = 8,
+        .label = "the label",
+        .pool = "the pool",
+    };
+    return address ? TIDE_DONE : TIDE_UNKNOWN;
+}

@@ -172,6 +172,13 @@ def _memory(thing):
     return start, view.itemsize, view.shape
 
 
+def _address(thing):
+    """Where THING itself begins: of a view, its own first element."""
+    if hasattr(thing, "__array_interface__"):
+        return thing.__array_interface__["data"][0]
+    return _memory(thing)[0]
+
+
 def _name_in(frame, thing):
     """What the caller calls THING."""
     for names in (frame.f_locals, frame.f_globals):
@@ -202,6 +209,42 @@ def unlabel(array):
     """From here on its memory has no name; what it counted for stays."""
     if recorder.present():
         recorder.unlabel(_memory(array)[0])
+
+
+class _Found(ctypes.Structure):
+    """struct tide_found_block."""
+    _fields_ = (
+        [(name, ctypes.c_uint64) for name in (
+            "address", "bytes", "used_bytes", "offset", "uid", "element_bytes", "index",
+            "dimensions")] +
+        [("position", ctypes.c_uint64 * 8), ("holder", ctypes.c_uint64),
+         ("label", ctypes.c_char * 128), ("pool", ctypes.c_char * 64),
+         ("_reserved", ctypes.c_uint64 * 4)])
+
+
+_find = recorder.entry("find", recorder.address, ctypes.POINTER(_Found),
+                       result=ctypes.c_int)
+
+
+def find(thing):
+    """The live block that holds an address, or the memory of an array, as a dict; None when
+    none does, or nobody keeps a table of live blocks (`run --live-table`).
+
+    The keys are those of struct tide_found_block; "position" tells the element in each
+    dimension of the label's shape, and "label" and "pool" are None where there is none.
+    """
+    if not _find:
+        return None
+    found = _Found()
+    at = thing if isinstance(thing, int) else _address(thing)
+    if _find(at, found) != 0:
+        return None
+    told = {name: getattr(found, name) for name, _ in _Found._fields_
+            if not name.startswith("_")}
+    told["position"] = list(found.position[:told.pop("dimensions")])
+    for name in "label", "pool":
+        told[name] = told[name].decode(errors="replace") or None
+    return told
 
 
 def recorded():
