@@ -288,8 +288,10 @@ static inline void tide_scope_ends(const char *const *name)
 /* --- Labels and pools ---------------------------------------------------------------- */
 
 /* Name the block at BLOCK, of which BYTES are in use.  It counts once, under its name,
- * from its birth on; realloc keeps the name.  Naming it again replaces the name.  A
- * BLOCK inside a larger one names only that part. */
+ * from its birth on; realloc and mremap keep the name.  Naming it again replaces the name.
+ * An address inside a mapping names all that was mapped with it; one inside a block of the
+ * heap names that part for tide_find(), and reports count it as a label that met no block:
+ * tide_pool_alloc() tells of parts. */
 TIDE_API_UNREAD(1)
 static inline void tide_label(const void *block, const char *name, size_t bytes)
 {
@@ -306,7 +308,9 @@ static inline void tide_label_shape(const void *block, const char *name,
     TIDE_API_TELL(label_shape(block, name, element_bytes, extents, dimensions));
 }
 
-/* From here on the block has no name; what it counted for stays. */
+/* From here on the block has no name.  What counts calls (`report --total --labels`) counts
+ * its birth under the name that it had; what shows a moment (--peak, --leaks, snapshots)
+ * shows it with the name that it has then. */
 TIDE_API_UNREAD(1)
 static inline void tide_unlabel(const void *block)
 {

@@ -136,8 +136,8 @@ static enum tide_status on_inherit(const struct tide_entry *entry)
 
 /* --- Labels --------------------------------------------------------------------------- */
 
-/* The key of *KEY's stack with the label that the event gives.  *KEY becomes it; false
- * when it is the same. */
+/* The key of *KEY's stack with the label that the event gives, or takes away.  *KEY becomes
+ * it, unless it is the same. */
 static enum tide_status find_labelled(const struct tide_entry *entry,
                                       const struct tide_watermark *water, uint32_t *key,
                                       bool *same)
@@ -150,29 +150,44 @@ static enum tide_status find_labelled(const struct tide_entry *entry,
         .ticks = entry->event->ticks,
     };
     enum tide_status status =
-        tide_context_label(&account->contexts, before.context, entry->event->process,
-                           entry->event->value2, &place.context);
+        entry->event->extra == TIDE_EXTRA_UNLABEL
+            ? tide_context_unlabel(&account->contexts, before.context, &place.context)
+            : tide_context_label(&account->contexts, before.context,
+                                 entry->event->process, entry->event->value2,
+                                 &place.context);
     *same = place.context == before.context;
     return status || *same ? status : tide_keys_find(&account->keys, place, water, key);
+}
+
+/* A block counts under its label from its birth on, unless it lost one before.  FROM and
+ * TO are its keys. */
+static void pass_on(const struct tide_entry *entry, struct tide_watermark *water,
+                    const uint32_t keys[2], struct tide_key_part part)
+{
+    struct tide_account *const account = entry->account;
+    const uint32_t context = account->keys.list[keys[0]].context;
+    if (entry->event->extra == TIDE_EXTRA_UNLABEL ||
+        tide_context_of(&account->contexts, context).renamed)
+        tide_keys_hand_on(&account->keys, keys[0], keys[1], water, part.bytes);
+    else
+        tide_keys_pass(&account->keys, keys[0], keys[1], water, part);
 }
 
 static enum tide_status label_block(const struct tide_entry *entry,
                                     struct tide_block *block)
 {
-    struct tide_account *const account = entry->account;
-    const uint32_t from = block->key - 1;
-    uint32_t to = from;
+    uint32_t keys[2] = {block->key - 1, block->key - 1};
     bool same;
-    const enum tide_status status = find_labelled(entry, entry->water, &to, &same);
+    const enum tide_status status = find_labelled(entry, entry->water, &keys[1], &same);
     if (status || same)
         return status;
-    tide_keys_pass(&account->keys, from, to, entry->water,
-                   (struct tide_key_part){
-                       .bytes = block->size,
-                       .slack = block->slack,
-                       .stood = block->born <= entry->water->peak_births,
-                   });
-    block->key = to + 1;
+    pass_on(entry, entry->water, keys,
+            (struct tide_key_part){
+                .bytes = block->size,
+                .slack = block->slack,
+                .stood = block->born <= entry->water->peak_births,
+            });
+    block->key = keys[1] + 1;
     return TIDE_OK;
 }
 
@@ -180,17 +195,17 @@ static enum tide_status label_commit(const struct tide_entry *entry, uint32_t co
 {
     struct tide_maps *const maps = &entry->account->maps;
     struct tide_commit *const labelled = &maps->commits[commit];
-    uint32_t to = labelled->key;
+    uint32_t keys[2] = {labelled->key, labelled->key};
     bool same;
-    const enum tide_status status = find_labelled(entry, maps->water, &to, &same);
+    const enum tide_status status = find_labelled(entry, maps->water, &keys[1], &same);
     if (status || same)
         return status;
-    tide_keys_pass(maps->keys, labelled->key, to, maps->water,
-                   (struct tide_key_part){
-                       .bytes = labelled->bytes,
-                       .stood = labelled->born <= maps->water->peak_births,
-                   });
-    labelled->key = to;
+    pass_on(entry, maps->water, keys,
+            (struct tide_key_part){
+                .bytes = labelled->bytes,
+                .stood = labelled->born <= maps->water->peak_births,
+            });
+    labelled->key = keys[1];
     return TIDE_OK;
 }
 
@@ -210,7 +225,8 @@ static enum tide_status on_label(const struct tide_entry *entry)
         tide_maps_commit_at(&account->maps, &entry->process->mapped, address);
     if (commit)
         return label_commit(entry, commit - 1);
-    account->unmatched_labels++;
+    /* Who takes a name away from what has gone already has missed nothing. */
+    account->unmatched_labels += entry->event->extra == TIDE_EXTRA_LABEL;
     return TIDE_OK;
 }
 
@@ -265,6 +281,7 @@ static enum tide_status on_extra(const struct tide_entry *entry)
     case TIDE_EXTRA_PHASE_END:
         return on_phase(entry);
     case TIDE_EXTRA_LABEL:
+    case TIDE_EXTRA_UNLABEL:
         return on_label(entry);
     case TIDE_EXTRA_PAUSE:
         entry->process->paused = true;
@@ -272,6 +289,21 @@ static enum tide_status on_extra(const struct tide_entry *entry)
     default:
         return TIDE_OK;
     }
+}
+
+/* mremap keeps the label: the new mapping's context in *CONTEXT gets it. */
+static enum tide_status keep_label(const struct tide_entry *entry, uint32_t *context)
+{
+    struct tide_account *const account = entry->account;
+    const uint32_t commit = tide_maps_commit_at(&account->maps, &entry->process->mapped,
+                                                entry->event->value);
+    if (!commit)
+        return TIDE_OK;
+    const uint32_t before =
+        account->keys.list[account->maps.commits[commit - 1].key].context;
+    if (!tide_context_of(&account->contexts, before).label)
+        return TIDE_OK;
+    return tide_context_like(&account->contexts, *context, before, context);
 }
 
 static enum tide_status on_map(const struct tide_entry *entry)
@@ -282,6 +314,8 @@ static enum tide_status on_map(const struct tide_entry *entry)
     uint32_t context = entry->lane->where.context[TIDE_IN_MMAP];
     if (!status && account->detail)
         status = tide_entry_select(entry, TIDE_IN_MMAP, &context);
+    if (!status && entry->event->map_call == TIDE_MAP_MREMAP)
+        status = keep_label(entry, &context);
     return status ? status
                   : tide_maps_event(&account->maps, &entry->process->mapped,
                                     entry->event, context);

@@ -13,6 +13,7 @@ struct step {
     const struct tide_event *event;
     uint32_t block;      /* the entry that the event made, 0: none yet */
     uint64_t moved_from; /* what mremap moves */
+    uint32_t label;      /* that it has */
 };
 
 static struct tide_life *life_of(const struct step *step, uint32_t entry)
@@ -31,6 +32,8 @@ static enum tide_status give_birth(struct step *step, uint64_t address)
         .process = event->process,
         .stack = event->stack,
         .tid = step->scene->tid,
+        .label = step->label,
+        .label_now = step->label,
         .space = TIDE_IN_MMAP,
         .kind = event->map_call,
     };
@@ -75,8 +78,11 @@ static enum tide_status leave(void *user, const struct tide_range *range)
 static void move(void *user, uint32_t tag)
 {
     struct step *const step = user;
-    if (tag >= TIDE_TAG_COUNTED)
-        step->moved_from = life_of(step, tag - TIDE_TAG_COUNTED)->id;
+    if (tag < TIDE_TAG_COUNTED)
+        return;
+    const struct tide_life *const life = life_of(step, tag - TIDE_TAG_COUNTED);
+    step->moved_from = life->id;
+    step->label = life->label_now;
 }
 
 enum tide_status tide_block_maps_event(const struct tide_map_scene *scene,

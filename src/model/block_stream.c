@@ -153,7 +153,8 @@ static enum tide_status give_birth(struct stream *stream,
         .process = event->process,
         .stack = event->stack,
         .tid = lane_of(stream)->tid,
-        .label = before->label,
+        .label = before->label_now,
+        .label_now = before->label_now,
         .space = TIDE_IN_HEAP,
         .kind = event->alloc_kind,
     };
@@ -272,8 +273,17 @@ static void name_block(struct stream *stream)
     uint32_t entry = tide_lives_find(&stream->lives, event->process, event->value);
     if (!entry)
         entry = tide_block_maps_at(&process_of(stream)->ranges, event->value);
-    if (entry && event->value2 < UINT32_MAX)
-        stream->lives.list[entry].label = (uint32_t)event->value2 + 1;
+    if (!entry || event->value2 >= UINT32_MAX)
+        return;
+    struct tide_life *const life = &stream->lives.list[entry];
+    if (event->extra == TIDE_EXTRA_UNLABEL) {
+        life->renamed |= life->label_now != 0;
+        life->label_now = 0;
+        return;
+    }
+    life->label_now = (uint32_t)event->value2 + 1;
+    if (!life->renamed)
+        life->label = life->label_now;
 }
 
 static enum tide_status on_extra(struct stream *stream)
@@ -282,7 +292,7 @@ static enum tide_status on_extra(struct stream *stream)
     struct lane *const lane = lane_of(stream);
     if (event->extra == TIDE_EXTRA_THREAD_BEGIN)
         lane->tid = (uint32_t)event->value;
-    else if (event->extra == TIDE_EXTRA_LABEL)
+    else if (event->extra == TIDE_EXTRA_LABEL || event->extra == TIDE_EXTRA_UNLABEL)
         name_block(stream);
     if (!stream->watch->mark)
         return TIDE_OK;

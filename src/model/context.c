@@ -7,6 +7,7 @@
 #include "model/grow.h"
 
 #define TIDE_EXCLUDED (1u << 31) /* beside the space */
+#define TIDE_RENAMED  (1u << 30)
 
 void tide_contexts_release(struct tide_contexts *contexts)
 {
@@ -98,8 +99,9 @@ struct tide_context tide_context_of(const struct tide_contexts *contexts,
         .thread = (uint32_t)(pair.one >> 32),
         .region = (uint32_t)pair.one,
         .label = (uint32_t)(pair.other >> 32),
-        .space = (uint32_t)pair.other & ~TIDE_EXCLUDED,
+        .space = (uint32_t)pair.other & ~(TIDE_EXCLUDED | TIDE_RENAMED),
         .excluded = pair.other & TIDE_EXCLUDED,
+        .renamed = pair.other & TIDE_RENAMED,
     };
 }
 
@@ -109,7 +111,8 @@ static enum tide_status find_context(struct tide_contexts *contexts,
     const struct tide_pair pair = {
         (uint64_t)context.thread << 32 | context.region,
         (uint64_t)context.label << 32 | context.space |
-            (context.excluded ? TIDE_EXCLUDED : 0),
+            (context.excluded ? TIDE_EXCLUDED : 0) |
+            (context.renamed ? TIDE_RENAMED : 0),
     };
     return tide_pairs_find(&contexts->contexts, pair, out);
 }
@@ -128,6 +131,15 @@ enum tide_status tide_context_label(struct tide_contexts *contexts, uint32_t con
     struct tide_context labelled = tide_context_of(contexts, context);
     const enum tide_status status = find_name(contexts, process, id, &labelled.label);
     return status ? status : find_context(contexts, labelled, out);
+}
+
+enum tide_status tide_context_unlabel(struct tide_contexts *contexts, uint32_t context,
+                                      uint32_t *out)
+{
+    struct tide_context bare = tide_context_of(contexts, context);
+    bare.renamed |= bare.label != 0;
+    bare.label = 0;
+    return find_context(contexts, bare, out);
 }
 
 enum tide_status tide_context_like(struct tide_contexts *contexts, uint32_t context,

@@ -46,7 +46,7 @@ struct tide_name_source {
 struct tide_contexts {
     struct tide_name_source source;
     struct tide_pairs contexts; /* (thread << 32 | region, label << 32 | excluded << 31
-                                   | space) */
+                                   | renamed << 30 | space) */
     struct tide_pairs regions;  /* (region around it, name): number + 1 is the region */
     struct tide_pairs names;    /* (process, id) */
     uint32_t *name_texts;       /* owned: text + 1 of each of them */
@@ -125,6 +125,9 @@ enum tide_status tide_where_context(struct tide_contexts *contexts,
 /* CONTEXT with the label that PROCESS calls ID instead of its own. */
 enum tide_status tide_context_label(struct tide_contexts *contexts, uint32_t context,
                                     uint32_t process, uint64_t id, uint32_t *out);
+/* CONTEXT without a label, of blocks that had one. */
+enum tide_status tide_context_unlabel(struct tide_contexts *contexts, uint32_t context,
+                                      uint32_t *out);
 /* CONTEXT with the label of OTHER. */
 enum tide_status tide_context_like(struct tide_contexts *contexts, uint32_t context,
                                    uint32_t other, uint32_t *out);

@@ -223,6 +223,21 @@ void tide_keys_pass(struct tide_keys *keys, uint32_t from, uint32_t to,
         giver->most_bytes = 0; /* all it ever had was on its way elsewhere */
 }
 
+/* A key that got a block has one free less than it has births, so what it holds is right;
+ * as all sums, that of both is the same as before. */
+void tide_keys_hand_on(struct tide_keys *keys, uint32_t from, uint32_t to,
+                       struct tide_watermark *water, uint64_t bytes)
+{
+    struct tide_key *const taker = &keys->list[to];
+    tide_key_lose(keys, &keys->list[from], water, 1, bytes);
+    tide_key_lose(keys, taker, water, (uint64_t)-1, (uint64_t)-bytes);
+    const uint64_t held = taker->bytes - taker->freed_bytes;
+    if (held > taker->most_bytes) {
+        taker->most_bytes = held;
+        taker->most_ticks = taker->last_ticks;
+    }
+}
+
 void tide_keys_finish(struct tide_keys *keys, const struct tide_watermark *waters)
 {
     for (size_t i = 0; i < keys->count; i++) {

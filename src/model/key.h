@@ -102,6 +102,11 @@ struct tide_key_part {
 void tide_keys_pass(struct tide_keys *keys, uint32_t from, uint32_t to,
                     const struct tide_watermark *water, struct tide_key_part part);
 
+/* One block is held by another key of the same stack and space from here on; its birth
+ * counts where it did. */
+void tide_keys_hand_on(struct tide_keys *keys, uint32_t from, uint32_t to,
+                       struct tide_watermark *water, uint64_t bytes);
+
 /* All is entered: say what every key held at its watermark, and take back that what
  * processes left was freed. */
 void tide_keys_finish(struct tide_keys *keys, const struct tide_watermark *waters);

@@ -6,6 +6,7 @@
 #ifndef TIDE_MODEL_LIFE_TABLE_H
 #define TIDE_MODEL_LIFE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,14 +21,16 @@ struct tide_life {
     uint64_t left;   /* bytes that live: size, less what was unmapped; 0 once dead */
     uint64_t birth_ticks;
     uint64_t
-        moved_from;   /* id of the block that realloc or mremap made it of, 0: none */
-    uint32_t process; /* index into the trace's processes */
-    uint32_t stack;   /* node */
-    uint32_t tid;     /* of the thread that made it, 0: not known */
-    uint32_t label;   /* id of its name + 1, 0: none */
-    uint32_t note;    /* the watcher's: see tide_block_watch.birth */
-    uint8_t space;    /* enum tide_space */
-    uint8_t kind;     /* heap: enum tide_alloc_kind; mmap: enum tide_map_call */
+        moved_from;     /* id of the block that realloc or mremap made it of, 0: none */
+    uint32_t process;   /* index into the trace's processes */
+    uint32_t stack;     /* node */
+    uint32_t tid;       /* of the thread that made it, 0: not known */
+    uint32_t label;     /* id of the name that its birth counts under + 1, 0: none */
+    uint32_t label_now; /* the same of the name that it has */
+    uint32_t note;      /* the watcher's: see tide_block_watch.birth */
+    bool renamed;       /* it lost a name, under which its birth counts */
+    uint8_t space;      /* enum tide_space */
+    uint8_t kind;       /* heap: enum tide_alloc_kind; mmap: enum tide_map_call */
 };
 
 /* A place of the table: an entry, and enough of its hash to pass by others unseen. */

@@ -38,6 +38,7 @@ const char *tide_space_name(enum tide_space space); /* "heap", "mmap" */
 struct tide_context {
     uint32_t space;  /* enum tide_space */
     bool excluded;   /* its blocks do not count: see tide_select */
+    bool renamed;    /* they lost a label, under which their birth counts */
     uint32_t thread; /* index into model->key_threads */
     uint32_t region; /* 0: none; else see tide_model_region() */
     uint32_t label;  /* 0: none; else see tide_model_text() */

@@ -178,7 +178,7 @@ enum tide_status tide_walk_standing(struct tide_walk *walk,
                                     uint64_t ticks)
 {
     if ((!walk->wish.every_space && life->space != TIDE_IN_HEAP) ||
-        (walk->wish.labelled_only && !life->label))
+        (walk->wish.labelled_only && !life->label_now))
         return TIDE_OK;
     const struct tide_record record = {
         .kind = TIDE_RECORD_STANDING,
@@ -187,7 +187,7 @@ enum tide_status tide_walk_standing(struct tide_walk *walk,
         .other_place = TIDE_NO_PLACE,
         .ticks = ticks,
         .life = life,
-        .label = life->label,
+        .label = life->label_now,
         .shape = tide_walk_shape(walk, life),
         .name = name,
     };

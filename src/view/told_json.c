@@ -52,6 +52,20 @@ void tide_json_visits(struct tide_json *json, const struct tide_told *told)
     tide_json_close(json);
 }
 
+static void add_shape(struct tide_json *json, const struct tide_told_shape *shape)
+{
+    if (!shape->element_bytes) {
+        tide_json_null(json, "element_bytes");
+        tide_json_null(json, "extents");
+        return;
+    }
+    tide_json_uint(json, "element_bytes", shape->element_bytes);
+    tide_json_open(json, "extents", '[');
+    for (uint32_t i = 0; i < shape->dimensions; i++)
+        tide_json_uint(json, NULL, shape->extents[i]);
+    tide_json_close(json);
+}
+
 void tide_json_label_sizes(struct tide_json *json, const struct tide_told *told)
 {
     tide_json_open(json, "label_sizes", '[');
@@ -62,13 +76,7 @@ void tide_json_label_sizes(struct tide_json *json, const struct tide_told *told)
         tide_json_uint(json, "size", row->size);
         tide_json_uint(json, "blocks", row->blocks);
         tide_json_uint(json, "realloc_blocks", row->moved);
-        if (row->shape.element_bytes) {
-            tide_json_uint(json, "element_bytes", row->shape.element_bytes);
-            tide_json_open(json, "extents", '[');
-            for (uint32_t k = 0; k < row->shape.dimensions; k++)
-                tide_json_uint(json, NULL, row->shape.extents[k]);
-            tide_json_close(json);
-        }
+        add_shape(json, &row->shape);
         tide_json_close(json);
     }
     tide_json_close(json);

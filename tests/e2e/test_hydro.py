@@ -148,7 +148,7 @@ class Counts(tide.Case):
     def test_shapes(self):
         rows = self.recorded().report("--total", "--labels")["label_sizes"]
         found = {row["label"]: (row["element_bytes"], row["extents"])
-                 for row in rows if "extents" in row}
+                 for row in rows if row["extents"]}
         x, y, z = (int(size) for size in self.SIZE[2:])
         self.assertEqual(found["density"], (8, [z + 4, y + 4, x + 4]))
         self.assertEqual(found["primitive"], (8, [z + 4, y + 4, x + 4, 5]))

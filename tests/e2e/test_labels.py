@@ -1,0 +1,86 @@
+"""tests/e2e/test_labels.py - labels that are given, replaced, taken away, and that move."""
+import collections
+import json
+import subprocess
+import unittest
+
+import tide
+
+
+def by_label(recorded, view, *options):
+    """label -> (calls or blocks, bytes)."""
+    return {row["label"]: (row.get("calls", row.get("blocks")), row["bytes"])
+            for row in recorded.report(view, "--labels", *options)["rows"]}
+
+
+class Unlabelled(tide.Case):
+    """tests/programs/unlabels.c."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_of = tide.Recorded([tide.program("unlabels")])
+        assert cls.run_of.status == 0, cls.run_of.done.stderr
+
+    def test_a_birth_counts_under_the_name_that_was_lost(self):
+        self.assertEqual(by_label(self.run_of, "--total"), {
+            "kept": (1, 1000), "lost": (1, 2000), "first": (1, 4000), "late": (1, 8000),
+            "again": (1, 16000), "brief": (3, 300), None: (2, 96000)})
+        sizes = self.run_of.report("--total", "--labels")["label_sizes"]
+        self.assertEqual({(row["label"], row["blocks"]) for row in sizes},
+                         {("kept", 1), ("lost", 1), ("first", 1), ("late", 1),
+                          ("again", 1), ("brief", 3)})
+        for row in sizes:
+            self.assertEqual((row["element_bytes"], row["extents"]), (None, None))
+
+    def test_at_a_moment_it_has_the_name_of_that_moment(self):
+        self.assertEqual(by_label(self.run_of, "--peak"), {
+            "kept": (1, 1000), "second": (1, 4000), "late": (1, 8000),
+            None: (3, 98000)})
+        self.assertEqual(by_label(self.run_of, "--leaks"), {
+            "kept": (1, 1000), "second": (1, 4000), None: (3, 42000)})
+        result = self.run_of.report("--total")
+        self.whole(result)
+        self.assertEqual(result["honesty"].get("unmatched_labels", 0), 0)
+
+    def test_queries_agree(self):
+        done = subprocess.run(
+            [tide.TIDEMARK, "query", self.run_of.trace,
+             "SELECT snapshot,label,size FROM snapshots FORMAT json"],
+            capture_output=True, text=True, timeout=60, check=True)
+        moments = collections.defaultdict(dict)
+        for row in json.loads(done.stdout):
+            moments[row["snapshot"]][int(row["size"])] = row.get("label")
+        named = {1000: "kept", 2000: "lost", 4000: "first", 8000: "late", 16000: "again"}
+        self.assertEqual(moments["all named"], named)
+        self.assertEqual(moments["peak"], {1000: "kept", 2000: None, 4000: "second",
+                                           8000: "late", 32000: None, 64000: None})
+        self.assertEqual(moments["end"], {1000: "kept", 2000: None, 4000: "second",
+                                          8000: None, 32000: None})
+        done = subprocess.run(
+            [tide.TIDEMARK, "query", self.run_of.trace,
+             "SELECT mem.alloc,count() WHERE mem.alloc, label GROUP BY mem.alloc FORMAT json"],
+            capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual({row["mem.alloc"]: int(row["count"])
+                          for row in json.loads(done.stdout)},
+                         {"kept": 1, "lost": 1, "first": 1, "late": 1, "again": 1,
+                          "brief": 3})
+
+    def test_a_mapping_keeps_its_name_when_it_moves(self):
+        self.assertEqual(by_label(self.run_of, "--leaks", "--space", "mmap"),
+                         {"mapped": (1, 2 << 20)})
+
+
+class Random(tide.Case):
+    def test_every_name_counts_what_it_should(self):
+        for seed in "1", "2", "3":
+            recorded = tide.Recorded([tide.program("relabels"), seed])
+            for view, truth in recorded.own_count().items():
+                found = by_label(recorded, f"--{view}")
+                truth = {name or None: tuple(counts) for name, counts in truth.items()}
+                with self.subTest(seed=seed, view=view):
+                    self.assertEqual(
+                        {name: found.get(name, (0, 0)) for name in truth}, truth)
+
+
+if __name__ == "__main__":
+    unittest.main()
