@@ -1,4 +1,4 @@
-/* capture/hooks_other.c - pthread_create, prctl, _Fork, dlopen, dlclose: what changes the
+/* capture/hooks_other.c - pthread_create, thrd_create, prctl, _Fork, dlopen, dlclose: what changes the
  * recorder's world.
  *
  * dlopen looks at its caller to find the library's search path, so the hooks of it end in
@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "capture/cautions.h"
@@ -42,16 +43,28 @@ static void second_thread(void)
     tide_leave(self, stream);
 }
 
+static void follow(struct tide_trail *trail)
+{
+    const struct tide_hush before = tide_hush_begin(&tide_self);
+    tide_self.trail = trail;
+    tide_thread_watch(NULL);
+    tide_hush_end(&tide_self, before);
+}
+
 /* A thread begins in the regions of its creator.  It ends in a jump too: the thread's stack
  * is as it would be without us. */
 static void *begin_in_regions(void *its_trail)
 {
     struct tide_trail *const trail = its_trail;
-    const struct tide_hush before = tide_hush_begin(&tide_self);
-    tide_self.trail = trail;
-    tide_thread_watch(NULL);
-    tide_hush_end(&tide_self, before);
+    follow(trail);
     return trail->start(trail->argument);
+}
+
+static int begin_c11_in_regions(void *its_trail)
+{
+    struct tide_trail *const trail = its_trail;
+    follow(trail);
+    return trail->c11_start(trail->argument);
 }
 
 TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -70,6 +83,25 @@ TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     const int status =
         tide_real.pthread_create(thread, attributes, begin_in_regions, trail);
     if (status != 0)
+        tide_trail_give_back(trail);
+    return status;
+}
+
+/* C11's: libc makes it of its own pthread_create, past the hook. */
+TIDE_HOOK int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+    if (!tide_real_resolve() || !tide_real.thrd_create)
+        return thrd_error;
+    const int saved = errno;
+    second_thread();
+    errno = saved;
+    struct tide_trail *const trail = tide_trail_for_child(tide_self.trail);
+    if (TIDE_LIKELY(!trail))
+        return tide_real.thrd_create(thread, start, argument);
+    trail->c11_start = start;
+    trail->argument = argument;
+    const int status = tide_real.thrd_create(thread, begin_c11_in_regions, trail);
+    if (status != thrd_success)
         tide_trail_give_back(trail);
     return status;
 }

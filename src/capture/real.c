@@ -103,6 +103,7 @@ static void resolve(void)
     find(&tide_real.free_sized, "free_sized");
     find(&tide_real.free_aligned_sized, "free_aligned_sized");
     find(&tide_real.pthread_create, "pthread_create");
+    find(&tide_real.thrd_create, "thrd_create");
     find(&tide_real.pthread_setname, "pthread_setname_np");
     find(&tide_real.prctl, "prctl");
     find(&tide_real.dlopen, "dlopen");

@@ -32,6 +32,7 @@ struct tide_real {
     size_t (*malloc_usable_size)(void *);
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                           void *);
+    int (*thrd_create)(pthread_t *, int (*)(void *), void *);
     int (*pthread_setname)(pthread_t, const char *);
     int (*prctl)(int, ...);
     void *(*dlopen)(const char *, int);

@@ -56,6 +56,7 @@ struct tide_trail {
     const void *newest;     /* the block that the thread made last; NULL: it is freed */
     int64_t added;          /* outside of all regions */
     void *(*start)(void *); /* of a thread that is about to begin */
+    int (*c11_start)(void *); /* the same of thrd_create */
     void *argument;
     struct tide_trail *next_free;
 };

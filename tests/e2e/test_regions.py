@@ -38,7 +38,8 @@ class Regions(tide.Case):
         env = dict(os.environ, TIDEMARK_INHERIT="off")
         run = tide.Recorded([tide.program("region_rules")], env=env)
         expected = self.own_sums(run)
-        for path, other, size in (("outer/threads", "", 1011 + 1012),
+        for path, other, size in (("outer/threads", "", 1011 + 1012 + 1013),
+                                  ("outer/threads/own", "own", 1014),
                                   ("outer/threads/child", "", 1010)):
             expected[path] -= size
             expected[other] += size

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <tidemark/tidemark.h>
 #include <unistd.h>
 
@@ -35,6 +36,14 @@ static void *grandchild(void *unused)
 {
     make("outer/threads/child", 1010);
     return unused;
+}
+
+static int c11_child(void *argument)
+{
+    make("outer/threads", 1013);
+    tide_region_begin("own");
+    make("outer/threads/own", 1014);
+    return *(int *)argument;
 }
 
 static void *child(void *unused)
@@ -73,6 +82,15 @@ static void in_thread(void *(*what)(void *))
     pthread_t thread;
     if (pthread_create(&thread, NULL, what, NULL) == 0)
         pthread_join(thread, NULL);
+}
+
+static void in_c11_thread(void)
+{
+    thrd_t thread;
+    int argument = 5, result = 0;
+    if (thrd_create(&thread, c11_child, &argument) != thrd_success ||
+        thrd_join(thread, &result) != thrd_success || result != 5)
+        abort();
 }
 
 static void in_child(void)
@@ -124,6 +142,7 @@ int main(void)
     tide_region_end("no such thing"); /* a mismatch */
     tide_region_begin("threads");
     in_thread(child);
+    in_c11_thread();
     tide_region_end("threads");
     tide_region_begin("forks");
     in_child();
