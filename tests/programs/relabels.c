@@ -1,5 +1,5 @@
-/* tests/programs/relabels.c SEED - names blocks, names them again and takes the names away,
- * at random, and says itself what each name should count.
+/* tests/programs/relabels.c - names blocks, names them again and takes the names away,
+ * at random by SEED, its argument, and says itself what each name should count.
  *
  * A block counts under the last name that it had before it lost one, if it ever did; at a
  * moment it has the name that it has then, which counts from its birth on.
