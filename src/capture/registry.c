@@ -45,10 +45,10 @@ struct tide_reader tide_registry_enter(uint32_t shard)
     return reader;
 }
 
-void tide_registry_leave(struct tide_reader reader)
+void tide_registry_leave(const struct tide_reader *reader)
 {
-    if (reader.generation == atomic_load_explicit(&generation, memory_order_relaxed))
-        atomic_fetch_sub(&sides[reader.side].shards[reader.shard].readers, 1);
+    if (reader->generation == atomic_load_explicit(&generation, memory_order_relaxed))
+        atomic_fetch_sub(&sides[reader->side].shards[reader->shard].readers, 1);
 }
 
 /* --- Grace periods ------------------------------------------------------------------- */
@@ -246,6 +246,11 @@ uint32_t tide_registry_count(void)
     const uint32_t count = list ? list->count : 0;
     tide_unlock(&lock);
     return count;
+}
+
+bool tide_registry_is_empty(void)
+{
+    return atomic_load_explicit(&current, memory_order_relaxed) == NULL;
 }
 
 void tide_registry_after_fork(void)

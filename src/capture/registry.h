@@ -68,6 +68,8 @@ enum tide_answer tide_registry_remove(tide_handle handle, uint32_t kind, bool *w
 void *tide_registry_find(tide_handle handle, uint32_t kind);
 
 uint32_t tide_registry_count(void);
+/* Nobody listens; who is being added may not be there yet. */
+bool tide_registry_is_empty(void);
 
 /* --- Readers ------------------------------------------------------------------------- */
 
@@ -77,7 +79,7 @@ struct tide_reader {
     uint32_t side, shard, generation;
 };
 struct tide_reader tide_registry_enter(uint32_t shard);
-void tide_registry_leave(struct tide_reader reader);
+void tide_registry_leave(const struct tide_reader *reader);
 
 /* Forked: no thread is left but this one.  When it forks in a callback, it leaves as a
  * reader of a generation that has gone. */

@@ -11,14 +11,17 @@ static void add(_Atomic uint64_t *sum, uint64_t value)
     atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
 }
 
-/* The carry is added after the low word: both are right once nobody is adding. */
+/* The high word, which sizes below 4 GiB seldom reach, is added after the low one: both are
+ * right once nobody is adding. */
 static void add_square(_Atomic uint64_t sums[2], uint64_t value)
 {
     const tide_wide square = (tide_wide)value * value;
     const uint64_t low = (uint64_t)square;
     const uint64_t before =
         atomic_fetch_add_explicit(&sums[0], low, memory_order_relaxed);
-    add(&sums[1], (uint64_t)(square >> 64) + (before + low < before));
+    const uint64_t high = (uint64_t)(square >> 64) + (before + low < before);
+    if (high)
+        add(&sums[1], high);
 }
 
 static void rise(struct tide_tally *tally, int64_t by)
@@ -37,7 +40,6 @@ void tide_tally_alloc(struct tide_tally *tally, uint32_t shard, uint64_t request
 {
     struct tide_tally_shard *const own = &tally->shards[shard % TIDE_SHARDS];
     add(&own->requested, requested);
-    add(&own->used, used);
     add(&own->allocs, 1);
     add_square(own->squares, requested);
     tide_raise(&own->largest, requested);
@@ -104,7 +106,6 @@ void tide_tally_read(const struct tide_tally *tally, struct tide_stats *stats)
     for (uint32_t i = 0; i < TIDE_SHARDS; i++) {
         const struct tide_tally_shard *const shard = &tally->shards[i];
         stats->requested_bytes += get(&shard->requested);
-        stats->used_bytes += get(&shard->used);
         stats->freed_bytes += get(&shard->freed);
         stats->alloc_calls += get(&shard->allocs);
         stats->free_calls += get(&shard->frees);
@@ -117,7 +118,8 @@ void tide_tally_read(const struct tide_tally *tally, struct tide_stats *stats)
             smallest = get(&shard->smallest);
     }
     stats->smallest_bytes = stats->alloc_calls ? ~smallest : 0;
-    stats->live_bytes = (int64_t)(stats->used_bytes - stats->freed_bytes);
+    stats->live_bytes = atomic_load_explicit(&tally->live, memory_order_relaxed);
+    stats->used_bytes = (uint64_t)stats->live_bytes + stats->freed_bytes;
     stats->peak_bytes = atomic_load_explicit(&tally->peak, memory_order_relaxed);
     if (stats->alloc_calls)
         stats->mean_bytes = (double)stats->requested_bytes / (double)stats->alloc_calls;

@@ -16,7 +16,7 @@ struct tide_stats;
 
 struct tide_tally_shard {
     _Alignas(64) _Atomic uint64_t requested;
-    _Atomic uint64_t used, freed, allocs, frees, failed;
+    _Atomic uint64_t freed, allocs, frees, failed;
     _Atomic uint64_t squares[2]; /* of what was requested: low word, high word */
     _Atomic uint64_t largest;
     _Atomic uint64_t smallest; /* all bits turned; 0: none yet */
@@ -25,7 +25,7 @@ struct tide_tally_shard {
 /* All zeros is ready for use. */
 struct tide_tally {
     struct tide_tally_shard shards[TIDE_SHARDS];
-    _Alignas(64) _Atomic int64_t live;
+    _Alignas(64) _Atomic int64_t live; /* with what was freed, it tells what was used */
     _Atomic int64_t peak;
 };
 

@@ -124,17 +124,18 @@ static void tell_one(const struct tide_listener *listener,
         self->hushed = 0;
 }
 
-static void tell(struct tide_happening happening, bool alloc, unsigned whom)
+/* By pointer: to read a copy of what was written by words a moment ago is slow. */
+static void tell(struct tide_happening *happening, bool alloc, unsigned whom)
 {
-    if (tide_self.hushed || tide_is_paused())
+    if (tide_registry_is_empty() || tide_self.hushed || tide_is_paused())
         return;
     const int saved = errno;
-    happening.thread = tide_thread_number();
-    happening.shard = (uint32_t)happening.thread;
-    const struct tide_reader reader = tide_registry_enter(happening.shard);
+    happening->thread = tide_thread_number();
+    happening->shard = (uint32_t)happening->thread;
+    const struct tide_reader reader = tide_registry_enter(happening->shard);
     for (uint32_t i = 0; reader.list && i < reader.list->count; i++)
-        tell_one(reader.list->list[i], &happening, alloc, whom);
-    tide_registry_leave(reader);
+        tell_one(reader.list->list[i], happening, alloc, whom);
+    tide_registry_leave(&reader);
     errno = saved;
 }
 
@@ -143,13 +144,13 @@ void tide_watch_alloc(const void *block, size_t requested, size_t used)
 {
     if (tide_live_kept)
         tide_live_born(block, (struct tide_live_size){requested, used});
-    tell((struct tide_happening){.block = block, .requested = requested, .used = used},
+    tell(&(struct tide_happening){.block = block, .requested = requested, .used = used},
          true, TIDE_EVERYBODY);
 }
 
 void tide_watch_failed(size_t requested)
 {
-    tell((struct tide_happening){.requested = requested, .failed = true}, true,
+    tell(&(struct tide_happening){.requested = requested, .failed = true}, true,
          TIDE_OWN);
 }
 
@@ -157,7 +158,7 @@ void tide_watch_free(const void *block, size_t used)
 {
     if (tide_live_kept)
         tide_live_dies(block);
-    tell((struct tide_happening){.block = block, .used = used}, false, TIDE_EVERYBODY);
+    tell(&(struct tide_happening){.block = block, .used = used}, false, TIDE_EVERYBODY);
 }
 
 /* Callbacks may keep tables by address, so they hear of the free before the address can be
@@ -167,7 +168,7 @@ void tide_watch_move_begin(struct tide_watch_move *move)
 {
     if (tide_live_kept)
         move->lifted = tide_live_lift(move->old);
-    tell((struct tide_happening){.block = move->old, .used = move->old_used}, false,
+    tell(&(struct tide_happening){.block = move->old, .used = move->old_used}, false,
          TIDE_CALLBACKS);
 }
 
@@ -185,22 +186,22 @@ void tide_watch_move_end(const struct tide_watch_move *move)
 {
     if (tide_live_kept)
         keep_moved(move);
-    const struct tide_happening old = {.block = move->old, .used = move->old_used};
-    const struct tide_happening new = {
+    struct tide_happening old = {.block = move->old, .used = move->old_used};
+    struct tide_happening new = {
         .block = move->block, .requested = move->requested, .used = move->used};
     if (!move->block && move->gone) {
-        tell(old, false, TIDE_OWN);
+        tell(&old, false, TIDE_OWN);
     } else if (!move->block) {
         struct tide_happening back = old;
         back.requested = back.used;
-        tell(back, true, TIDE_CALLBACKS);
+        tell(&back, true, TIDE_CALLBACKS);
         tide_watch_failed(move->requested);
     } else if (move->block == move->old) {
-        tell(old, false, TIDE_OWN);
-        tell(new, true, TIDE_EVERYBODY);
+        tell(&old, false, TIDE_OWN);
+        tell(&new, true, TIDE_EVERYBODY);
     } else { /* both stood while it was copied */
-        tell(new, true, TIDE_EVERYBODY);
-        tell(old, false, TIDE_OWN);
+        tell(&new, true, TIDE_EVERYBODY);
+        tell(&old, false, TIDE_OWN);
     }
 }
 

@@ -159,7 +159,7 @@ enum tide_answer tide_window_read(tide_handle handle, struct tide_stats *stats)
     const struct window *const window = tide_registry_find(handle, TIDE_FOR_WINDOW);
     if (window)
         read_window(window, stats);
-    tide_registry_leave(reader);
+    tide_registry_leave(&reader);
     return window ? TIDE_DONE : TIDE_UNKNOWN;
 }
 

@@ -89,7 +89,7 @@ static void tell(void)
         else
             listener->alloc_called(10, 24, NULL, listener->user);
     }
-    tide_registry_leave(reader);
+    tide_registry_leave(&reader);
     told++;
 }
 
@@ -104,7 +104,7 @@ static void remove_in_callback(void)
     tide_registry_add(&listener, &handle);
     if (tide_registry_remove(handle, 0, &wait, NULL) != TIDE_DONE)
         abort();
-    tide_registry_leave(reader);
+    tide_registry_leave(&reader);
 }
 
 static void *work(void *argument)
