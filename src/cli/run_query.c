@@ -162,8 +162,8 @@ static int say_failure(const struct tide_query_request *request,
 {
     if (result->refused)
         return tide_fail(
-            "the answer needs more than %s: ask for less (WHERE, LIMIT, fewer "
-            "keys), or allow more with --max-memory",
+            "the answer needs more than %s: ask for less (WHERE, LIMIT, fewer keys), or "
+            "allow more with --max-memory",
             tide_number_bytes(request->budget, TIDE_UNITS_IEC).text);
     return tide_fail("%s", tide_status_words(status));
 }

@@ -160,7 +160,9 @@ struct tide_plan_options {
     bool labelled_only;                  /* Caliper without sysalloc */
     bool several_traces;                 /* "*" tells which one */
     const struct tide_user_names *users; /* that the programs set; NULL: none */
-    bool may_be_set; /* nothing is known of the program: names may be its own */
+    bool
+        may_be_set; /* nothing is known of the program: names may be its own, if they are
+                        quoted or like no other */
 };
 
 /* Compile QUERY, which must outlive the plan.  EUSAGE: ERROR says what is wrong. */

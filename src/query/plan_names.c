@@ -117,7 +117,7 @@ bool tide_planner_describe_other(struct tide_planner *planner,
         return describe_family(planner, name, family, slot);
     if (!user) {
         const char *const near = nearest(planner, name->text);
-        if (near || !options->may_be_set) {
+        if (!options->may_be_set || (near && !name->quoted)) {
             blame_name(planner, name, near);
             return false;
         }

@@ -122,13 +122,19 @@ class Values(tide.Case):
 
     def test_at_the_end_of_a_run(self):
         """Before a program runs nobody knows what it sets."""
-        text = "SELECT stage,count() GROUP BY stage WHERE mem.alloc,size=50 FORMAT csv"
+        rest = "count() GROUP BY stage WHERE mem.alloc,size=50 FORMAT csv"
+        for text in ("SELECT stage," + rest, 'SELECT "stage",' + rest):
+            with tempfile.TemporaryDirectory() as folder:
+                run = tide.Recorded([tide.program("sets_values")], ("--query", text),
+                                    folder=folder)
+            self.assertEqual(run.status, 0)
+            self.assertEqual(run.stdout.splitlines()[1:],
+                             ["stage,count", '"warm, up",6', "steady,49"])
         with tempfile.TemporaryDirectory() as folder:
-            run = tide.Recorded([tide.program("sets_values")], ("--query", text),
-                                folder=folder)
-        self.assertEqual(run.status, 0)
-        self.assertEqual(run.stdout.splitlines()[1:],
-                         ["stage,count", '"warm, up",6', "steady,49"])
+            run = tide.Recorded([tide.program("sets_values")],
+                                ("--query", 'SELECT "sizes" FORMAT csv'), folder=folder)
+        self.assertEqual(len(run.stdout.splitlines()), 1)  # the program's own line
+        self.assertIn("did you mean 'size'", run.done.stderr)
 
 
 if __name__ == "__main__":

@@ -131,13 +131,15 @@ struct question {
     struct tide_query_view view;
     struct tide_out out;
     struct tide_result result;
+    struct tide_user_names users;
 };
 
 static enum tide_status ask(struct question *question, const char *text,
                             struct tide_trace **traces, size_t count, size_t budget)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
-    const struct tide_plan_options options = {.several_traces = count > 1};
+    const struct tide_plan_options options = {.several_traces = count > 1,
+                                              .users = &question->users};
     const struct tide_query_job job = {
         .plan = &question->plan,
         .traces = traces,
@@ -145,8 +147,10 @@ static enum tide_status ask(struct question *question, const char *text,
         .trace_names = names,
         .budget = budget,
     };
-    enum tide_status status =
-        tide_query_parse(text, strlen(text), &question->query, &question->error);
+    enum tide_status status = tide_user_names_gather(traces, count, &question->users);
+    if (!status)
+        status =
+            tide_query_parse(text, strlen(text), &question->query, &question->error);
     if (!status)
         status = tide_plan_make(&question->query, &options, &question->plan,
                                 &question->error);
@@ -190,6 +194,7 @@ char *tide_ask_within(struct tide_builder *const *builders, size_t count,
     tide_plan_release(&question.plan);
     tide_query_release(&question.query);
     tide_query_error_release(&question.error);
+    tide_user_names_release(&question.users);
     for (size_t i = 0; i < count; i++)
         tide_trace_close(traces[i]);
     char *const text = contents(fd);

@@ -259,14 +259,17 @@ static void maps_and_extras_carry_their_values(void **state)
     const uint64_t map[] = {0x7000, 0x2000, 3, 34};
     const uint64_t label[] = {0x10, 77, 99};
     const uint64_t failed[] = {TIDE_KIND_NEW, 1ull << 50};
+    const uint64_t set[] = {7, TIDE_ATTRIBUTE_HOW(TIDE_ATTRIBUTE_DOUBLE, 1),
+                            UINT64_MAX};
     tide_out_sync(f->lane, 1, 0);
     tide_out_map(f->lane, TIDE_MAP_MREMAP, map, stack_of(2));
     tide_out_extra(f->lane, TIDE_EXTRA_LABEL, label, 3);
     tide_out_extra(f->lane, 200, label, 3); /* of a later version */
     tide_out_extra(f->lane, TIDE_EXTRA_FAILED, failed, 2);
+    tide_out_extra(f->lane, TIDE_EXTRA_ATTRIBUTE, set, 3);
     decode_all(f);
     const struct tide_event *e = f->events;
-    assert_int_equal(f->count, 3);
+    assert_int_equal(f->count, 4);
     assert_int_equal(e[0].kind, TIDE_EVENT_MAP);
     assert_int_equal(e[0].map_call, TIDE_MAP_MREMAP);
     assert_int_equal(e[0].address, 0x7000);
@@ -280,6 +283,10 @@ static void maps_and_extras_carry_their_values(void **state)
     assert_int_equal(e[1].value3, 99);
     assert_int_equal(e[2].alloc_kind, TIDE_KIND_NEW);
     assert_true(e[2].value2 == 1ull << 50);
+    assert_int_equal(e[3].extra, TIDE_EXTRA_ATTRIBUTE);
+    assert_int_equal(e[3].value, 7);
+    assert_int_equal(e[3].value2, 0x12);
+    assert_true(e[3].value3 == UINT64_MAX);
 }
 
 static uint32_t module_of(const struct fixture *f, const struct tide_event *event)
@@ -362,7 +369,8 @@ static void refuses_what_is_no_record(void **state)
         {{TIDE_OP_ALLOC | 1 << 5, 1, 2, 0, 1, 0xfe, 0x7f},
          7},                                          /* beyond the dictionary */
         {{TIDE_OP_EXTRA, TIDE_EXTRA_LABEL, 1, 5}, 4}, /* a label has three values */
-        {{TIDE_OP_EXTRA, 99, 5, 0}, 4},               /* longer than what is there */
+        {{TIDE_OP_EXTRA, TIDE_EXTRA_ATTRIBUTE, 2, 1, 1}, 5}, /* so has a value */
+        {{TIDE_OP_EXTRA, 99, 5, 0}, 4}, /* longer than what is there */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         if (!refused(f, cases[i].bytes, cases[i].length))
