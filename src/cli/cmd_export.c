@@ -226,6 +226,7 @@ static int answer_to(const struct tide_export_file *file,
         .traces = rest->list,
         .trace_count = rest->count,
         .fd = file->fd,
+        .show_users = cali,
     };
     struct tide_opened opened;
     if (rest->count > 1)

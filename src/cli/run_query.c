@@ -250,6 +250,7 @@ int tide_run_query(const struct tide_query_request *request)
         .labelled_only = request->labelled_only,
         .several_traces = request->trace_count > 1,
         .users = &users,
+        .show_users = request->show_users,
         .may_be_set = request->explain,
     };
     if (result < 0)

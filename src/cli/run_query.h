@@ -20,6 +20,7 @@ struct tide_query_request {
     int fd;                                 /* where the answer goes */
     const struct tide_query_format *format; /* NULL: as the query says */
     bool labelled_only;                     /* only labelled blocks make rows */
+    bool show_users;                        /* what programs set is shown as well */
     bool explain;                           /* say what would be done, and do not */
     uint64_t budget;                        /* bytes for groups and rows; 0: no limit */
     uint64_t threads;                       /* 0: as many as there are cores */

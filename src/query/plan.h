@@ -160,6 +160,7 @@ struct tide_plan_options {
     bool labelled_only;                  /* Caliper without sysalloc */
     bool several_traces;                 /* "*" tells which one */
     const struct tide_user_names *users; /* that the programs set; NULL: none */
+    bool show_users;                     /* all of them are columns, beside the items */
     bool
         may_be_set; /* nothing is known of the program: names may be its own, if they are
                         quoted or like no other */

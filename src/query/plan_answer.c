@@ -355,6 +355,8 @@ static void add_items(struct tide_planner *planner)
                                     .title = item->alias.text,
                                     .unit = item->unit.text});
     }
+    if (planner->options->show_users && !planner->plan->grouped)
+        add_users(planner);
 }
 
 /* AGGREGATE beside SELECT: what it names is shown as well. */

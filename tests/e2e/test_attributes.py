@@ -5,6 +5,7 @@ tests/programs/sets_values.c says what it sets; the numbers here are those of it
 import csv
 import io
 import json
+import subprocess
 import tempfile
 
 import cali_reader
@@ -108,6 +109,12 @@ class Values(tide.Case):
         cali = cali_reader.Reader(query(trace, where + " FORMAT cali"))
         self.assertEqual([(r["region.number"], r["dt"], r["stage"], r["size"])
                           for r in cali.records], wanted)
+        done = subprocess.run([tide.TIDEMARK, "export", "--to", "cali", trace],
+                              capture_output=True, text=True, check=True, timeout=60)
+        exported = [(r["region.number"], r["dt"], r["stage"], r["alloc.total_size"])
+                    for r in cali_reader.Reader(done.stdout).records
+                    if r.get("alloc.total_size") == 50]
+        self.assertEqual(exported, wanted)
         star = json.loads(query(trace, "SELECT * WHERE mem.alloc,size=50 FORMAT json"))
         self.assertEqual([(r["region.number"], r["dt"], r["stage"]) for r in star],
                          [row[:3] for row in wanted])
