@@ -311,9 +311,9 @@ const struct tide_command tide_cmd_check = {
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Exits with 0 when all limits are kept and with 1 when one is not, or when the\n"
-        "trace is incomplete.  When a trace cannot be read it says that nothing was checked\n"
-        "and exits with 1 too.  Limits are of the heap.  Without TRACE the newest of this\n"
-        "folder is taken.\n"
+        "trace is incomplete.  When a trace cannot be read it says that nothing was\n"
+        "checked, and exits with 1 too.  Limits are of the heap.  Without TRACE the\n"
+        "newest of this folder is taken.\n"
         "\n"
         "limits\n"
         "  --max-peak SIZE        of what is live at once, like 2GiB\n"
