@@ -76,6 +76,19 @@ static uint32_t count_children(const struct builder *builder, uint32_t row,
     return enough;
 }
 
+/* Does CANDIDATE, which has come to ROW, go on to CHILD, the heaviest below?  All but less
+ * than the least share of its bytes must, and half of its calls: else one line would say
+ * of CHILD what others called. */
+static bool goes_on(const struct builder *builder, const struct candidate *candidate,
+                    uint32_t row, uint32_t child)
+{
+    const struct tide_tree_row *const next = &builder->rows->tree[child];
+    return builder->options.chains && row != 0 &&
+           (next->bytes == candidate->bytes ||
+            candidate->bytes - next->bytes < builder->least) &&
+           next->calls >= candidate->calls - next->calls;
+}
+
 /* Follow the chain from candidate->first as long as nothing of weight leaves it. */
 static void follow_chain(const struct builder *builder, struct candidate *candidate)
 {
@@ -86,11 +99,8 @@ static void follow_chain(const struct builder *builder, struct candidate *candid
         uint32_t all;
         const uint32_t enough = count_children(builder, row, &all);
         const uint32_t child = tree[row].first_child;
-        const bool goes_on = builder->options.chains && enough == 1 && row != 0 &&
-                             (tree[child].bytes == candidate->bytes ||
-                              candidate->bytes - tree[child].bytes < builder->least);
         candidate->folded += all - enough;
-        if (!goes_on)
+        if (enough != 1 || !goes_on(builder, candidate, row, child))
             break;
         row = child;
     }

@@ -11,13 +11,19 @@
 #include "model_fixture.h"
 #include "view/branches.h"
 
-static void add(struct fixture *fixture, const char *path, uint64_t bytes)
+static void add_many(struct fixture *fixture, const char *path, uint64_t bytes,
+                     uint64_t calls)
 {
     fixture_add(fixture, &(struct fixture_site){.path = path,
-                                                .calls = 1,
+                                                .calls = calls,
                                                 .bytes = bytes,
                                                 .peak_bytes = bytes,
-                                                .peak_blocks = 1});
+                                                .peak_blocks = calls});
+}
+
+static void add(struct fixture *fixture, const char *path, uint64_t bytes)
+{
+    add_many(fixture, path, bytes, 1);
 }
 
 static struct tide_branches build(struct fixture *fixture,
@@ -70,12 +76,32 @@ static void a_chain_goes_on_past_branches_of_no_weight(void **state)
     (void)state;
     struct fixture f;
     fixture_init(&f);
-    add(&f, "main;run;work", 99500);
+    add_many(&f, "main;run;work", 99500, 2);
     add(&f, "main;setup", 300);
     add(&f, "main;run;log", 200);
     struct tide_branches b = build(&f, (struct tide_branch_options){16, 1, true});
     assert_int_equal(b.count, 1);
     assert_calls(&f, &b.list[0], "main", "work", 100000);
+    tide_branches_release(&b);
+    fixture_release(&f);
+}
+
+static void a_chain_ends_where_most_calls_leave_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    add_many(&f, "main;run;work", 99500, 40);
+    add_many(&f, "main;setup", 300, 55);
+    add_many(&f, "main;run;log", 200, 5);
+    struct tide_branches b = build(&f, (struct tide_branch_options){16, 1, true});
+    assert_int_equal(b.count, 3);
+    assert_calls(&f, &b.list[0], "main", "main", 100000);
+    assert_int_equal(b.list[0].calls, 100);
+    assert_calls(&f, &b.list[1], "run", "work", 99700);
+    assert_int_equal(b.list[1].calls, 45);
+    assert_int_equal(b.list[2].kind, TIDE_BRANCH_MORE);
+    assert_int_equal(b.list[2].calls, 55);
     tide_branches_release(&b);
     fixture_release(&f);
 }
@@ -268,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_calls_without_a_fork_into_one_line),
         cmocka_unit_test(a_chain_goes_on_past_branches_of_no_weight),
+        cmocka_unit_test(a_chain_ends_where_most_calls_leave_it),
         cmocka_unit_test(sums_up_what_is_folded),
         cmocka_unit_test(shows_what_a_function_allocates_itself_beside_its_callees),
         cmocka_unit_test(puts_what_a_function_allocates_itself_where_it_belongs),
