@@ -63,6 +63,60 @@ class OpenMP(tide.Case):
             for frame in row["stack"]:
                 self.assertNotIn("libtidemark", frame["module"] or "")
 
+    @unittest.skipUnless(shutil.which("gcc"), "no gcc")
+    def test_each_library_keeps_its_own_libgomp(self):
+        """As packages of Python bring them along, under other names."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+
+        def build(name, text, *options):
+            path = os.path.join(folder.name, name)
+            subprocess.run(["gcc", "-x", "c", "-", "-o", path, "-Wl,-rpath,$ORIGIN", *options],
+                           input=text, text=True, cwd=folder.name, timeout=120, check=True)
+            return path
+        for name in ("one", "two"):
+            build(f"libgomp-{name}.so", BUNDLED.format(name=name), "-shared", "-fPIC")
+            build(f"lib{name}.so", BUNDLER.format(name=name), "-shared", "-fPIC", "-L.",
+                  f"-lgomp-{name}")
+        run = tide.Recorded([build("opens", OPENS, "-ldl")])
+        self.assertEqual((run.status, run.stdout), (0, "one 3\ntwo 3\n"), run.done.stderr)
+
+
+BUNDLED = """
+int sections_of_{name};
+void GOMP_parallel(void (*work)(void *), void *data, unsigned threads, unsigned flags)
+{{
+    (void)threads, (void)flags;
+    sections_of_{name}++;
+    work(data);
+}}
+"""
+BUNDLER = """
+extern int sections_of_{name};
+void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned);
+static void work(void *done) {{ ++*(int *)done; }}
+int sections(void)
+{{
+    int done = 0;
+    for (int i = 0; i < 3; i++)
+        GOMP_parallel(work, &done, 0, 0);
+    return done == 3 ? sections_of_{name} : -1;
+}}
+"""
+OPENS = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    static const char *const names[] = {"one", "two"};
+    for (int i = 0; i < 2; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "lib%s.so", names[i]);
+        int (*sections)(void) = (int (*)(void))dlsym(dlopen(path, RTLD_NOW), "sections");
+        printf("%s %d\\n", names[i], sections());
+    }
+}
+"""
 
 if __name__ == "__main__":
     tide.main()
