@@ -23,6 +23,7 @@
 #include "capture/record.h"
 #include "capture/stack.h"
 #include "capture/trail.h"
+#include "capture/watch.h"
 
 /* From now on events carry numbers where threads meet.  This thread's lane says so before
  * the other thread exists, so that the reader holds new lanes back until here. */
@@ -159,6 +160,8 @@ TIDE_HOOK pid_t _Fork(void)
     tide_fork_in_hook(TIDE_FORK_BEFORE);
     const pid_t child = tide_real.fork_now();
     tide_fork_in_hook(child == 0 ? TIDE_FORK_CHILD : TIDE_FORK_PARENT);
+    if (child == 0)
+        tide_watch_after_fork();
     return child;
 }
 /* NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming) */

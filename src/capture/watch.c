@@ -35,7 +35,7 @@ static void look_again(void)
              usual != (atomic_load(&working) && !attended));
 }
 
-/* The C library calls this in a child, whoever forks. */
+/* The C library calls this in a child, whoever forks; for _Fork its hook does. */
 static TIDE_COLD void follow_forks(void)
 {
     static _Atomic uint32_t followed;

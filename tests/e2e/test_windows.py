@@ -37,6 +37,10 @@ class Windows(tide.Case):
     def test_monitors_are_told_of_everything_once(self):
         self.check("callbacks")
 
+    def test_a_child_waits_for_no_thread_of_its_parent(self):
+        self.check("fork_amid_callback")
+        self.check("fork_amid_callback", "bare")
+
     def test_new_and_delete_count_once(self):
         """Also when the heap is not recorded, or blocks are not malloc's: of these only
         what was asked for is known."""
