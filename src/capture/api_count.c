@@ -63,22 +63,24 @@ TIDE_EXPORT(int, register, void)
     return answer;
 }
 
+/* To close it is to wait for callbacks, who may want to come in here: not under the lock. */
 TIDE_EXPORT(int, deregister, struct tide_stats *stats)
 {
     const int saved = errno;
     int answer = TIDE_UNKNOWN;
+    tide_handle window = TIDE_NOTHING;
     tide_lock(&enrolled_lock);
     if (stats)
         *stats = (struct tide_stats){0};
-    if (enrolled == 1) {
-        const tide_handle window = atomic_exchange(&long_window, TIDE_NOTHING);
-        answer = (int)tide_window_close(window, stats);
-    } else if (enrolled > 1) {
+    if (enrolled == 1)
+        window = atomic_exchange(&long_window, TIDE_NOTHING);
+    else if (enrolled > 1)
         answer =
             stats ? (int)tide_window_read(atomic_load(&long_window), stats) : TIDE_DONE;
-    }
     enrolled -= enrolled > 0;
     tide_unlock(&enrolled_lock);
+    if (window != TIDE_NOTHING)
+        answer = (int)tide_window_close(window, stats);
     errno = saved;
     return answer;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tidemark/tidemark.h>
+#include <unistd.h>
 
 enum { THREADS = 300, ROUNDS = 40 };
 
@@ -134,6 +135,59 @@ static void in_callbacks(void)
     CHECK(counters.monitors, 0);
 }
 
+/* --- A callback that asks, while somebody waits for it ---------------------------------- */
+
+static _Thread_local int asks;
+static atomic_int asking;
+static int asked = -1;
+
+static void ask(size_t a, size_t b, const void *c, void *d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    if (!asks)
+        return;
+    asking = 1;
+    usleep(100000); /* the other one is waiting by now */
+    asked = tide_deregister(NULL);
+}
+
+static void *ask_once(void *unused)
+{
+    free(malloc(1)); /* the thread has what it needs */
+    asks = 1;
+    free(malloc(1));
+    return unused;
+}
+
+static unsigned long recorder_bytes(void)
+{
+    struct tide_recorder_counters counters;
+    tide_counters(&counters);
+    return counters.recorder_bytes;
+}
+
+/* Who ends the count of the process waits for callbacks, but not so that these wait for
+ * him: then nobody could be waited for, and memory would be lost. */
+static void asked_amid(void)
+{
+    pthread_t thread;
+    tide_handle monitor;
+    struct tide_stats stats;
+    CHECK(tide_register(), TIDE_DONE); /* makes what stays for ever */
+    CHECK(tide_deregister(NULL), TIDE_DONE);
+    CHECK(tide_monitor_add(ask, NULL, NULL, &monitor), TIDE_DONE);
+    CHECK(pthread_create(&thread, NULL, ask_once, NULL), 0);
+    while (!asking)
+        usleep(1000);
+    const unsigned long before = recorder_bytes();
+    CHECK(tide_register(), TIDE_DONE);
+    CHECK(tide_deregister(&stats), TIDE_DONE);
+    CHECK(recorder_bytes() <= before, 1);
+    pthread_join(thread, NULL);
+    CHECK(asked, TIDE_UNKNOWN);
+    CHECK(tide_monitor_remove(monitor), TIDE_DONE);
+}
+
 /* --- Many threads ---------------------------------------------------------------------- */
 
 /* Each thread's monitor counts only what its own thread does, by a mark in TLS, and lives
@@ -227,6 +281,7 @@ int main(int argc, char **argv)
     if (argc < 2 || strcmp(argv[1], "many") != 0) {
         plain();
         in_callbacks();
+        asked_amid();
     }
     if (argc < 2 || strcmp(argv[1], "many") == 0)
         many();
