@@ -317,12 +317,28 @@ static void *move_now(struct tide_caller caller, void *old, size_t size, uint8_t
     return block;
 }
 
+/* In a pause: what was recorded ends, and what comes of it appears nowhere. */
+static void *move_paused(struct tide_caller caller, void *old, size_t size)
+{
+    const bool begun = !tide_heap_ignored && tide_record_move_begin(caller, old);
+    void *block;
+    TIDE_QUIETLY(block, tide_real.realloc(old, size));
+    const bool gone = block || size == 0;
+    if (begun)
+        tide_record_move_back(caller, old, gone);
+    else if (gone && !tide_heap_ignored)
+        tide_record_move_late(caller, old, NULL);
+    return block;
+}
+
 /* The same when windows or monitors shall hear of it. */
 static TIDE_COLD void *move_attended(struct tide_caller caller, void *old, size_t size,
                                      uint8_t kind)
 {
     if (tide_self.quiet && tide_still_quiet(&tide_self, caller))
         return move_now(caller, old, size, kind);
+    if (tide_is_paused())
+        return move_paused(caller, old, size);
     struct tide_watch_move moving = {
         .old = old, .old_used = usable_now(old), .requested = size};
     tide_watch_move_begin(&moving);

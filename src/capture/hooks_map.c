@@ -15,6 +15,7 @@
 #include "capture/lifecycle.h"
 #include "capture/live_table.h"
 #include "capture/record.h"
+#include "capture/watch.h"
 #include "trace/ring.h"
 
 /* Within a quiet call of an allocator maps count too: the handler of a signal may make
@@ -30,7 +31,7 @@ static void *map(struct tide_caller caller, const struct tide_map_record *asked,
 {
     const long at = syscall(SYS_mmap, asked->address, asked->length, asked->argument1,
                             (int)asked->argument2, fd, offset);
-    if (at == -1 || !maps_count())
+    if (at == -1 || !maps_count() || TIDE_UNLIKELY(tide_attended && tide_is_paused()))
         return (void *)at;
     struct tide_map_record done = *asked;
     done.address = (uint64_t)at;

@@ -37,6 +37,18 @@ class Windows(tide.Case):
     def test_monitors_are_told_of_everything_once(self):
         self.check("callbacks")
 
+    def test_what_is_allocated_in_a_pause_appears_nowhere(self):
+        """Nor does what realloc makes in it, or mmap."""
+        recorded = tide.Recorded([tide.program("paused")])
+        self.assertEqual(recorded.status, 0)
+        report = recorded.report()
+        self.whole(report)
+        spaces = {space["space"]: [space[key] for key in (
+            "peak_bytes", "allocated_bytes", "alloc_calls", "free_calls", "failed_calls")]
+                  for space in report["spaces"]}
+        self.assertEqual(spaces["heap"], [100, 100, 1, 1, 0])
+        self.assertEqual(spaces["mmap"][:3], [0, 0, 0])
+
     def test_a_child_waits_for_no_thread_of_its_parent(self):
         self.check("fork_amid_callback")
         self.check("fork_amid_callback", "bare")
