@@ -134,10 +134,10 @@ static void add_block(struct writer *writer, const char *key,
     tide_json_uint(json, "usable", life->usable);
     tide_json_uint(json, "offset", address - life->address);
     tide_json_bool(json, "past_end", address - life->address >= life->size);
-    tide_json_string(json, "label",
-                     life->label_now ? tide_trace_name(trace, life->process,
-                                                       (uint64_t)life->label_now - 1)
-                                     : NULL);
+    tide_json_string(
+        json, "label",
+        life->label ? tide_trace_name(trace, life->process, (uint64_t)life->label - 1)
+                    : NULL);
     add_array(json, &answer->array, address - life->address);
     add_time(writer, "birth_s", life->birth_ticks);
     add_thread(writer, "made_by", life->process, life->tid);

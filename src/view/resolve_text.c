@@ -175,9 +175,9 @@ static void add_label(struct writer *writer, const struct tide_answer *answer,
                       uint64_t address)
 {
     const struct tide_life *const life = &answer->life;
-    const char *const name = life->label_now
+    const char *const name = life->label
                                  ? tide_trace_name(writer->view->model->trace,
-                                                   life->process, life->label_now - 1)
+                                                   life->process, life->label - 1)
                                  : NULL;
     if (!name)
         return;

@@ -30,7 +30,8 @@ class Unlabelled(tide.Case):
                          {("kept", 1), ("lost", 1), ("first", 1), ("late", 1),
                           ("again", 1), ("brief", 3)})
         for row in sizes:
-            self.assertEqual((row["element_bytes"], row["extents"]), (None, None))
+            self.assertEqual((row["element_bytes"], row["extents"]),
+                             (4, [50, 10]) if row["label"] == "lost" else (None, None))
 
     def test_at_a_moment_it_has_the_name_of_that_moment(self):
         self.assertEqual(by_label(self.run_of, "--peak"), {
@@ -64,6 +65,15 @@ class Unlabelled(tide.Case):
                           for row in json.loads(done.stdout)},
                          {"kept": 1, "lost": 1, "first": 1, "late": 1, "again": 1,
                           "brief": 3})
+
+    def test_an_address_has_the_name_that_its_block_counts_under(self):
+        address = hex(int(self.run_of.stdout, 16) + 4 * 27)
+        done = subprocess.run(
+            [tide.TIDEMARK, "resolve", "--json", self.run_of.trace, address],
+            capture_output=True, text=True, timeout=60, check=True)
+        block, = json.loads(done.stdout)["answers"][0]["blocks"]
+        self.assertEqual((block["size"], block["label"], block["index"]),
+                         (2000, "lost", [2, 7]))
 
     def test_a_mapping_keeps_its_name_when_it_moves(self):
         self.assertEqual(by_label(self.run_of, "--leaks", "--space", "mmap"),

@@ -1,8 +1,11 @@
 /* tests/programs/unlabels.c - labels that are taken away, and that move with a mapping.
  *
  * At the peak "kept" still has its name; "lost" had one and has lost it; "other" has
- * another one than it began with; "late" loses its name after the peak.
+ * another one than it began with; "late" loses its name after the peak.  Says where "lost"
+ * is.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -19,13 +22,14 @@ __attribute__((noinline)) static char *make(size_t bytes)
 
 int main(void)
 {
+    setvbuf(stdout, NULL, _IONBF, 0); /* it would be a block */
     char *const kept = blocks[0] = make(1000);
     char *const lost = blocks[1] = make(2000);
     char *const other = blocks[2] = make(4000);
     char *const late = blocks[3] = make(8000);
     char *const again = blocks[4] = make(16000);
     tide_label(kept, "kept", 1000);
-    tide_label(lost, "lost", 2000);
+    tide_label_shape(lost, "lost", 4, (const size_t[]){50, 10}, 2);
     tide_label(other, "first", 4000);
     tide_label(late, "late", 8000);
     tide_label(again, "again", 16000);
@@ -52,5 +56,6 @@ int main(void)
     tide_label(map, "mapped", MAPPED);
     mremap(map, MAPPED, 2 * MAPPED, MREMAP_MAYMOVE | MREMAP_FIXED, room + MAPPED);
     tide_snapshot("end");
+    printf("%" PRIxPTR "\n", (uintptr_t)lost);
     return 0;
 }
