@@ -7,6 +7,10 @@ void tide_detail_birth(struct tide_detail *detail, uint64_t number, uint64_t tic
 {
     const struct tide_moment_of_birth moment = {ticks, detail->allocated};
     detail->allocated += bytes;
+    /* There is no number 0, of which coarse pages have the first births. */
+    if (number == 1)
+        for (unsigned page = 0; page < TIDE_CALENDAR_PAGES; page++)
+            detail->calendar[page][0] = moment;
     uint64_t line = number;
     for (unsigned page = 0; page < TIDE_CALENDAR_PAGES; page++, line /= 2) {
         detail->calendar[page][line % TIDE_CALENDAR_LINES] = moment;

@@ -201,23 +201,31 @@ static void tells_sizes_and_lives_as_a_recount_does(void **state)
     }
 }
 
+/* Birth NUMBER came at START and 10 ticks for each, of 3 bytes. */
+static void assert_born(const struct tide_detail *detail, uint64_t number,
+                        uint64_t births, uint64_t start)
+{
+    const struct tide_moment_of_birth born = tide_detail_born(detail, number, births);
+    const uint64_t age = births - number;
+    assert_in_range(born.ticks, start + 10, start + number * 10);
+    assert_true((start + number * 10 - born.ticks) / 10 <= age / 2048);
+    assert_true(born.bytes <= (number - 1) * 3);
+    assert_true((number - 1) * 3 - born.bytes <= 3 * age / 2048);
+}
+
 static void remembers_births_however_long_ago(void **state)
 {
     (void)state;
     struct tide_detail *const detail = calloc(1, sizeof(*detail));
     assert_non_null(detail);
     const uint64_t births = 1000000;
+    const uint64_t start = 1ull << 50; /* the clock of a machine that has been up */
     for (uint64_t i = 1; i <= births; i++)
-        tide_detail_birth(detail, i, i * 10, 3);
-    for (uint64_t age = 0; age < births; age += age / 7 + 1) {
-        const uint64_t number = births - age;
-        const struct tide_moment_of_birth born =
-            tide_detail_born(detail, number, births);
-        assert_true(born.ticks <= number * 10);
-        assert_true((number * 10 - born.ticks) / 10 <= age / 2048);
-        assert_true(born.bytes <= (number - 1) * 3);
-        assert_true((number - 1) * 3 - born.bytes <= 3 * age / 2048);
-    }
+        tide_detail_birth(detail, i, start + i * 10, 3);
+    for (uint64_t age = 0; age < births; age += age / 7 + 1)
+        assert_born(detail, births - age, births, start);
+    for (uint64_t number = 1; number < 1000; number++)
+        assert_born(detail, number, births, start);
     free(detail);
 }
 
