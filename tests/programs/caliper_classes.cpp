@@ -61,6 +61,8 @@ int main()
     manager.add("runtime-report(output=stderr),alloc.stats");
     if (manager.error())
         return 1;
+    for (const std::string &spec : manager.available_config_specs())
+        std::puts(manager.get_documentation_for_spec(spec.c_str()).c_str());
     manager.start();
     {
         CALI_CXX_MARK_SCOPE("main");

@@ -2,6 +2,7 @@
  *
  * Prints, as JSON, how many blocks of how many bytes each region and each label has.
  */
+#include <caliper/cali-manager.h>
 #include <caliper/cali.h>
 #include <caliper/cali_datatracker.h>
 #include <stdio.h>
@@ -58,9 +59,18 @@ static void by_name(void)
 
 int main(void)
 {
+    cali_ConfigManager manager;
     cali_config_preset("CALI_LOG_VERBOSITY", "0");
     cali_init();
+    cali_ConfigManager_new(&manager);
+    cali_ConfigManager_set_default_parameter(&manager, "level", "phase");
+    cali_ConfigManager_add(&manager, "runtime-report");
+    if (cali_ConfigManager_error(&manager))
+        return 1;
+    cali_ConfigManager_start(&manager);
     CALI_MARK_FUNCTION_BEGIN;
+    CALI_WRAP_STATEMENT("declare", void *volatile declared = malloc(25));
+    free(declared);
     cali_set_global_int_byname("cycles", CYCLES);
     CALI_MARK_PHASE_BEGIN("set-up");
     double *grid = calloc(6 * 8, sizeof(*grid));
@@ -82,8 +92,10 @@ int main(void)
     printf(
         "{\"regions\": {\"main/set-up\": [1, 384], \"main/solve/cycle/compute\": [%d, %d],"
         " \"main/solve/cycle/copy\": [%d, %d], \"main/solve/by_name\": [3, 152],"
-        " \"main/gather\": [1, 70]},"
+        " \"main/gather\": [1, 70], \"main/declare\": [1, 25]},"
         " \"labels\": {\"work\": [%d, %d], \"the grid\": [1, 384]}}\n",
         CYCLES, CYCLES * 800, CYCLES, CYCLES * 300, CYCLES, CYCLES * 800);
+    cali_ConfigManager_flush(&manager);
+    cali_ConfigManager_delete(&manager);
     return 0;
 }

@@ -2,6 +2,9 @@
  *
  * Prints, as JSON, what monitors were told beside what was done.
  */
+#include "PerfTools/AllocMonitor/interface/AllocMonitorBase.h"
+#include "PerfTools/AllocMonitor/interface/AllocMonitorRegistry.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -10,7 +13,6 @@
 #include <exception>
 #include <string>
 #include <thread>
-#include <tidemark/alloc_monitor.hpp>
 #include <vector>
 
 using cms::perftools::AllocMonitorBase;

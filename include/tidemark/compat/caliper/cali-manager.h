@@ -8,9 +8,84 @@
 
 #include <tidemark/compat/caliper/cali.h>
 
+/* --- In C ----------------------------------------------------------------------------- */
+
+typedef struct {
+    void *addr;
+    int idtor;
+} cali_ConfigManager;
+
+typedef cali_ConfigManager cali_SHROUD_capsule_data;
+
+typedef struct {
+    cali_SHROUD_capsule_data cxx;
+    union {
+        const void *base;
+        const char *ccharp;
+    } addr;
+    int type;
+    size_t elem_len, size;
+} cali_SHROUD_array;
+
+static inline cali_ConfigManager *cali_ConfigManager_new(cali_ConfigManager *manager)
+{
+    manager->addr = NULL;
+    manager->idtor = 0;
+    return manager;
+}
+static inline void cali_ConfigManager_delete(cali_ConfigManager *manager)
+{
+    (void)manager;
+}
+static inline void cali_ConfigManager_add(cali_ConfigManager *manager,
+                                          const char *config)
+{
+    (void)manager;
+    (void)config;
+}
+static inline void cali_ConfigManager_set_default_parameter(cali_ConfigManager *manager,
+                                                            const char *key,
+                                                            const char *value)
+{
+    (void)manager;
+    (void)key;
+    (void)value;
+}
+static inline int cali_ConfigManager_error(const cali_ConfigManager *manager)
+{
+    (void)manager;
+    return 0;
+}
+static inline void cali_ConfigManager_error_msg_bufferify(
+    const cali_ConfigManager *manager, cali_SHROUD_array *text)
+{
+    (void)manager;
+    memset(text, 0, sizeof(*text));
+    text->addr.ccharp = "";
+}
+static inline void cali_SHROUD_memory_destructor(cali_SHROUD_capsule_data *memory)
+{
+    (void)memory;
+}
+static inline void cali_ConfigManager_start(cali_ConfigManager *manager)
+{
+    (void)manager;
+}
+static inline void cali_ConfigManager_stop(cali_ConfigManager *manager)
+{
+    (void)manager;
+}
+static inline void cali_ConfigManager_flush(cali_ConfigManager *manager)
+{
+    (void)manager;
+}
+
+/* --- In C++ --------------------------------------------------------------------------- */
+
 #ifdef __cplusplus
 
 #    include <string>
+#    include <vector>
 
 namespace cali
 {
@@ -26,8 +101,22 @@ class ConfigManager
     {
         return true;
     }
+    void add_config_spec(const char *)
+    {
+    }
+    void add_option_spec(const char *)
+    {
+    }
     void set_default_parameter(const char *, const char *)
     {
+    }
+    std::vector<std::string> available_config_specs() const
+    {
+        return std::vector<std::string>();
+    }
+    std::string get_documentation_for_spec(const char *) const
+    {
+        return std::string();
     }
     std::string check(const char *) const
     {

@@ -81,12 +81,11 @@ static inline void cali_end_comm_region(const char *name)
 #define CALI_MARK_PHASE_END(name)         cali_end_phase(name)
 #define CALI_MARK_COMM_REGION_BEGIN(name) cali_begin_comm_region(name)
 #define CALI_MARK_COMM_REGION_END(name)   cali_end_comm_region(name)
+/* The statement may declare something that is used later. */
 #define CALI_WRAP_STATEMENT(name, statement) \
-    do {                                     \
-        cali_begin_region(name);             \
-        statement;                           \
-        cali_end_region(name);               \
-    } while (0)
+    cali_begin_region(name);                 \
+    statement;                               \
+    cali_end_region(name)
 
 /* --- Loops -------------------------------------------------------------------------- */
 
