@@ -71,7 +71,8 @@ enum tide_status tide_query_count(const struct tide_query_job *job,
     if (!census || !out->user_counts)
         status = TIDE_ENOMEM;
     if (!status) {
-        *census = (struct census){.out = out, .source = source};
+        census->out = out;
+        census->source = source;
         census->texts = calloc(out->users.count + 1, sizeof(*census->texts));
         status = census->texts ? TIDE_OK : TIDE_ENOMEM;
     }

@@ -314,12 +314,23 @@ static void add_users(struct tide_planner *planner)
     }
 }
 
+/* Does an item of the query show CELL itself? */
+static bool is_item(struct tide_planner *planner, size_t cell)
+{
+    const struct tide_query *const query = planner->query;
+    for (size_t i = 0; i < query->item_count; i++)
+        if (!query->items[i].star && find_cell(planner, &query->items[i].what) == cell)
+            return true;
+    return false;
+}
+
 static void add_star(struct tide_planner *planner)
 {
     struct tide_plan *const plan = planner->plan;
     if (plan->grouped) {
         for (size_t i = 0; i < plan->cell_count; i++)
-            add_column(planner, (struct tide_plan_column){.cell = i});
+            if (!is_item(planner, i))
+                add_column(planner, (struct tide_plan_column){.cell = i});
         return;
     }
     for (int i = 0; i < TIDE_ATTRIBUTES && !planner->status; i++) {

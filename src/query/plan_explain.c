@@ -5,7 +5,7 @@ static void explain_source(const struct tide_plan *plan, struct tide_text *out)
 {
     static const char *const ROWS[TIDE_SOURCES] = {
         [TIDE_FROM_EVENTS] = "a row for each allocation, each free, each begin and end "
-                             "of a region",
+                             "of a region, each value that is set",
         [TIDE_FROM_BLOCKS] = "a row for each block",
         [TIDE_FROM_SNAPSHOTS] =
             "a row for each block of each snapshot, of the peak and "
@@ -39,11 +39,12 @@ static void explain_slots(const struct tide_plan *plan, struct tide_text *out)
                            plan->slots[i].name,
                            plan->slots[i].early ? "\n" : " (if the row passes)\n");
     for (size_t i = 0; i < plan->let_count; i++)
-        tide_text_addf(out, "let     %s: %zu steps%s\n", plan->lets[i].name,
-                       plan->lets[i].count,
+        tide_text_addf(out, "let     %s: %zu step%s%s\n", plan->lets[i].name,
+                       plan->lets[i].count, plan->lets[i].count == 1 ? "" : "s",
                        plan->lets[i].condition.count ? ", on a condition" : "");
     if (plan->where.count)
-        tide_text_addf(out, "where   %zu terms\n", plan->where.count);
+        tide_text_addf(out, "where   %zu term%s\n", plan->where.count,
+                       plan->where.count == 1 ? "" : "s");
 }
 
 static void explain_groups(const struct tide_plan *plan, struct tide_text *out)
@@ -58,7 +59,8 @@ static void explain_groups(const struct tide_plan *plan, struct tide_text *out)
         tide_text_addf(out, "sum     %s%s\n", plan->sums[i].name,
                        plan->sums[i].inclusive ? ", also into the paths around" : "");
     if (plan->having.count)
-        tide_text_addf(out, "having  %zu terms\n", plan->having.count);
+        tide_text_addf(out, "having  %zu term%s\n", plan->having.count,
+                       plan->having.count == 1 ? "" : "s");
 }
 
 void tide_plan_explain(const struct tide_plan *plan, struct tide_text *out)

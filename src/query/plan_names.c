@@ -72,7 +72,8 @@ static bool want(struct tide_planner *planner, const char *name)
         return false;
     }
     list[plan->wish.attribute_count++] = name;
-    plan->attributes = plan->wish.attributes = list;
+    plan->attributes = list;
+    plan->wish.attributes = list;
     return true;
 }
 

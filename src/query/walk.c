@@ -263,7 +263,9 @@ static const char *name_of(const void *user, uint32_t process, uint64_t id)
 enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace,
                                 const struct tide_walk_wish *wish)
 {
-    *walk = (struct tide_walk){.model = {.trace = trace}, .wish = *wish};
+    memset(walk, 0, sizeof(*walk)); /* too large for a copy on the stack */
+    walk->model.trace = trace;
+    walk->wish = *wish;
     walk->contexts.source = (struct tide_name_source){.name = name_of, .user = trace};
     walk->lanes = calloc(trace->lane_count + 1, sizeof(*walk->lanes));
     walk->process = calloc(trace->process_count + 1, sizeof(*walk->process));
@@ -309,7 +311,7 @@ void tide_walk_release(struct tide_walk *walk)
     tide_shapes_release(&walk->shapes);
     tide_foresight_release(&walk->foresight);
     tide_names_release(&walk->names);
-    *walk = (struct tide_walk){0};
+    memset(walk, 0, sizeof(*walk));
 }
 
 static void on_begin(void *user, const struct tide_lives *lives)

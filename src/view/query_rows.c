@@ -99,12 +99,13 @@ static void add_json(struct tide_query_view *view, struct tide_value value,
     }
 }
 
+/* PRETTY: a line for each value, and all of it inside the list. */
 static void add_object(struct tide_query_view *view, const struct tide_value *cells,
                        bool pretty)
 {
     const bool quote_all = tide_query_flag(view, "quote-all");
     const char *between = pretty ? "\n    " : "";
-    tide_text_add(out_of(view), "{");
+    tide_text_add(out_of(view), pretty ? "  {" : "{");
     for (size_t i = 0; i < view->plan->column_count; i++) {
         const struct tide_value value = cell_of(view, i, cells);
         if (!value.type)

@@ -84,12 +84,19 @@ static bool has_any(const struct tide_query_view *view, size_t row)
     return false;
 }
 
+void tide_query_globals(const struct tide_query_view *view)
+{
+    if (tide_query_flag(view, "print-globals"))
+        tide_text_add(&view->out->text, "tidemark.version: " TIDE_VERSION "\n");
+}
+
 static void table_end(struct tide_query_view *view)
 {
     const struct tide_plan *const plan = view->plan;
     struct tide_text *const out = &view->out->text;
     const int most = tide_query_number(view, "column-width", TIDE_QUERY_TABLE_WIDTH);
     int *const widths = tide_query_widths(view, most);
+    tide_query_globals(view);
     for (size_t i = 0; widths && i < plan->column_count; i++)
         if (view->shown[i])
             tide_query_cell_add(out, plan->columns[i].title, widths[i], false);

@@ -239,6 +239,7 @@ static void tree_end(struct tide_query_view *view)
     if (!view->status)
         measure(&tree, most);
     if (!view->status) {
+        tide_query_globals(view);
         tide_query_cell_add(out, "Path", tree.path_width, false);
         for (size_t i = 0; i < view->plan->column_count; i++)
             if (view->shown[i] && !in_path(&tree, view->plan->columns[i].cell))

@@ -95,6 +95,8 @@ extern const struct tide_query_format tide_query_table, tide_query_tree,
 /* The value of argument KEY (or the one in the place of it); NULL: not given. */
 const char *tide_query_argument(const struct tide_query_view *view, const char *key);
 bool tide_query_flag(const struct tide_query_view *view, const char *flag);
+/* What is known of the run, above a table, if it is asked for. */
+void tide_query_globals(const struct tide_query_view *view);
 /* The number of KEY, or OTHERWISE. */
 int tide_query_number(const struct tide_query_view *view, const char *key,
                       int otherwise);

@@ -3,8 +3,8 @@
  *
  * Says what it did.
  */
-#include <inttypes.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -55,13 +55,14 @@ static void addresses(void)
     const size_t extents[] = {CELLS};
     char *const cells = malloc((size_t)CELLS * CELL);
     char *const plain = malloc(1000);
+    const volatile uintptr_t beyond = (uintptr_t)plain + 1064, gone = (uintptr_t)plain;
     tide_label_shape(cells, "cells", CELL, extents, 1);
     for (int i = 0; i < LOOKS; i++)
         tide_set_address("looked.at", cells + (size_t)i * CELL + 5);
     tide_set_address("looked.at", plain + 999);
-    tide_set_address("looked.at", plain + 1000 + 64); /* nobody's, or of libc */
+    tide_set_address("looked.at", (const void *)beyond); /* nobody's */
     free(plain);
-    tide_set_address("looked.at", plain); /* nobody's any more */
+    tide_set_address("looked.at", (const void *)gone); /* nobody's any more */
     tide_unset("looked.at");
     free(cells);
 }

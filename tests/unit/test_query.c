@@ -354,10 +354,20 @@ static void refuses_too_much_memory(void **state)
     free(text);
 }
 
+static void star_leaves_out_what_is_named(void **state)
+{
+    (void)state;
+    tide_asker_expect(
+        "SELECT *,count() AS n FROM blocks GROUP BY mem.alloc "
+        "AGGREGATE sum(size) HAVING n > 1 ORDER BY n,mem.alloc FORMAT csv",
+        "mem.alloc,sum#size,n\nmalloc,264,2\nx,250,2\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_events_in_order),
+        cmocka_unit_test(star_leaves_out_what_is_named),
         cmocka_unit_test(tells_begins_and_ends_of_regions),
         cmocka_unit_test(tells_blocks_with_their_lives),
         cmocka_unit_test(tells_snapshots_peak_and_end),

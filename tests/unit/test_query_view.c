@@ -130,6 +130,24 @@ static void json_comes_in_shapes(void **state)
         "\"cali.attribute.name\":\"region\"}\n}\n}\n");
 }
 
+static void pretty_json_is_indented(void **state)
+{
+    (void)state;
+    tide_asker_expect("SELECT mem.alloc,size FROM blocks WHERE size>=200 ORDER BY size "
+                      "FORMAT json(pretty)",
+                      "[\n"
+                      "  {\n    \"mem.alloc\": \"malloc\",\n    \"size\": 200\n  },\n"
+                      "  {\n    \"mem.alloc\": \"calloc\",\n    \"size\": 300\n  }\n"
+                      "]\n");
+}
+
+static void globals_stand_above(void **state)
+{
+    (void)state;
+    tide_asker_expect("SELECT count() FROM blocks FORMAT table(print-globals)",
+                      "tidemark.version: " TIDE_VERSION "\ncount \n    6 \n");
+}
+
 static void json_split_is_hatchets(void **state)
 {
     (void)state;
@@ -201,6 +219,8 @@ int main(void)
         cmocka_unit_test(tree_cuts_what_is_too_deep),
         cmocka_unit_test(markdown_marks_numbers),
         cmocka_unit_test(json_comes_in_shapes),
+        cmocka_unit_test(pretty_json_is_indented),
+        cmocka_unit_test(globals_stand_above),
         cmocka_unit_test(json_split_is_hatchets),
         cmocka_unit_test(cali_defines_before_use),
         cmocka_unit_test(format_fills_in_a_text),
