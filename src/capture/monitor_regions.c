@@ -39,10 +39,13 @@ static bool begin(struct tide_monitor_options options)
     return nodes && table;
 }
 
-/* A new one; NULL: there are too many. */
+/* A new one; NULL: there are too many.  Then it is not counted on, which in a long run
+ * would go around. */
 static struct tide_region_node *new_node(struct tide_region_node *around,
                                          const struct tide_name *name)
 {
+    if (atomic_load(&handed_out) > TIDE_NODES)
+        return NULL;
     const uint32_t number = atomic_fetch_add(&handed_out, 1);
     if (number >= TIDE_NODES)
         return NULL;
@@ -228,7 +231,10 @@ static void report_regions(struct tide_monitor_report *report)
         comma = ",";
     }
     if (report->json)
-        tide_lines_text(lines, "]");
+        tide_lines_text(lines, given > TIDE_NODES ? "],\"too_many\":true" : "]");
+    else if (given > TIDE_NODES)
+        tide_lines_text(lines, "There were more regions: the rest counts for the region"
+                               " around it.\n");
     tide_monitor_end(report);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "capture/lifecycle.h"
+#include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/record.h"
 
@@ -90,9 +91,13 @@ struct tide_trail *tide_trail_of_thread(void)
 void tide_trail_leave(struct tide_self *self)
 {
     struct tide_trail *const trail = self->trail;
+    if (!trail)
+        return;
+    trail->depth = 0; /* what it has not ended ends with it */
+    if (tide_loops_watched)
+        tide_monitor_loop_ends();
     self->trail = NULL;
-    if (trail)
-        tide_trail_give_back(trail);
+    tide_trail_give_back(trail);
 }
 
 const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *text)

@@ -212,6 +212,23 @@ class Monitors(tide.Case):
                   "r, w = os.pipe(); os.close(r); os.write(w, b'x')"]
         self.assertEqual(self.alone("simple", writes).returncode, -13)
 
+    def test_a_loop_ends_with_its_thread(self):
+        done = self.alone("loop,json", [tide.program("open_loop")])
+        loop = json.loads(done.stderr)
+        self.assertEqual((loop["loops"], loop["alloc_calls"]), (2, 8))
+
+    def test_too_many_regions_are_said(self):
+        done = self.alone("regions,json", [tide.program("many_regions")])
+        report = json.loads(done.stderr)
+        self.assertTrue(report["too_many"])
+        self.assertLess(len(report["regions"]), 20000)
+        self.assertGreaterEqual(sum(row["alloc_calls"] for row in report["regions"]), 20000)
+        done = self.alone("regions", [tide.program("many_regions")])
+        self.assertTrue(done.stderr.endswith("There were more regions: the rest counts for "
+                                             "the region around it.\n"))
+        few = self.alone("regions,json", [tide.program("tallied"), "1"])
+        self.assertNotIn("too_many", few.stderr)
+
     def test_a_forked_child_has_a_report_of_its_own(self):
         path = os.path.join(self.folder, "r")
         self.alone(f"simple,json,file={path}",
