@@ -56,3 +56,16 @@ uint64_t tide_row_learn(uint64_t key, uintptr_t pc, uint32_t home)
     }
     return row;
 }
+
+/* The upper bits of a pc are 0, so a key tells its generation.  Others go on finding the
+ * rows of the generation just past meanwhile. */
+void tide_rows_forget(uint64_t next)
+{
+    const uint64_t top = 1ull << 63;
+    const uint64_t half = next << TIDE_EPOCH_SHIFT & top;
+    for (uint32_t i = 0; i < 1u << TIDE_ROWS_LOG2; i++) {
+        uint64_t key = atomic_load(&tide_rows[i].key);
+        if (key > TIDE_KEY_TAKEN && (key & top) == half)
+            atomic_compare_exchange_strong(&tide_rows[i].key, &key, 0);
+    }
+}

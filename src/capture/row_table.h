@@ -33,6 +33,10 @@ struct tide_row_slot {
 };
 extern struct tide_row_slot *tide_rows; /* NULL: there is no memory for it */
 
+/* Generation NEXT begins, and with it half of all that keys can hold: forget the rows that
+ * are left of the last time. */
+void tide_rows_forget(uint64_t next) TIDE_COLD;
+
 /* Find the row for PC and remember it; it is returned packed. */
 uint64_t tide_row_learn(uint64_t key, uintptr_t pc, uint32_t home) TIDE_COLD;
 

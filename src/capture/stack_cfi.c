@@ -43,9 +43,14 @@ struct behind {
     uintptr_t context; /* what the kernel saved of the last exact frame */
 };
 
+/* Keys hold so many generations: when they begin anew, no row may be left of the last
+ * time. */
 void tide_stack_cfi_flush(void)
 {
-    atomic_fetch_add(&tide_stack_generation, 1);
+    const uint64_t generations = 1ull << (64 - TIDE_EPOCH_SHIFT);
+    const uint64_t next = atomic_fetch_add(&tide_stack_generation, 1) + 1;
+    if (TIDE_UNLIKELY(next % (generations / 2) == 0) && tide_rows)
+        tide_rows_forget(next);
 }
 
 /* --- Steps ----------------------------------------------------------------------------- */

@@ -115,8 +115,18 @@ class Processes(tide.Case):
 
 class Modules(tide.Case):
     def test_libraries_that_used_the_same_addresses_are_told_apart(self):
-        run = tide.Recorded([tide.program("plugins"), tide.PROGRAMS])
+        self.check_plugins()
+
+    def test_after_as_many_unloads_as_generations_are_told_apart(self):
+        """65536 of them: the closing of a plugin makes two."""
+        self.check_plugins("65534")
+
+    def check_plugins(self, *arguments):
+        run = tide.Recorded([tide.program("plugins"), tide.PROGRAMS, *arguments])
         self.assertEqual(run.own_count()["same_place"], 1)
+        stacks = run.report("--leaks", "--stacks", "--function", "plugin_make")["rows"]
+        self.assertEqual({"main" in [frame["function"] for frame in row["stack"]]
+                          for row in stacks}, {True})
         sites = run.sites("--leaks")
         self.assertEqual((sites["first_plugin_site"]["blocks"],
                           sites["first_plugin_site"]["bytes"]), (10, 3 * 1000 + 7 * 100))

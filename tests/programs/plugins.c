@@ -1,6 +1,7 @@
 /* tests/programs/plugins.c - two libraries, one after the other, at the same addresses.
  *
- * Usage: plugins FOLDER.  Prints where each was loaded.
+ * Usage: plugins FOLDER [CLOSES].  Prints whether they were loaded at the same place.  CLOSES:
+ * calls of dlclose that close nothing, before each but the first.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -29,12 +30,20 @@ static unsigned long visit(const char *folder, const char *name, size_t size, in
     return address;
 }
 
+static void close_nothing(int argc, char **argv)
+{
+    for (int i = argc > 2 ? atoi(argv[2]) : 0; i > 0; i--)
+        dlclose(dlopen(NULL, RTLD_NOW));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
     const unsigned long one = visit(argv[1], "lib_plugin_one.so", 1000, 3);
+    close_nothing(argc, argv);
     const unsigned long two = visit(argv[1], "lib_plugin_two.so", 500, 5);
+    close_nothing(argc, argv);
     const unsigned long again = visit(argv[1], "lib_plugin_one.so", 100, 7);
     say("{\"same_place\": %d}\n", one == two && two == again);
     return 0;
