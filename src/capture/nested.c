@@ -107,17 +107,26 @@ static void keep_pending(struct tide_stream *stream,
     tide_unshield();
 }
 
+static void write_pending(struct tide_stream *stream, struct tide_bare_event *event)
+{
+    if (!tide_stream_room(stream, TIDE_RECORD_MAX))
+        return;
+    if (!event->numbered) /* numbers may have begun since it was kept */
+        step_bare(stream, event);
+    put_bare(stream, event);
+}
+
+/* More may arrive in between; they go to the end of the list.  But a handler that jumps
+ * away must not come between a record and its place in the list: it would be written
+ * twice. */
 void tide_flush_pending(struct tide_stream *stream)
 {
-    /* More may arrive while these are written; they go to the end of the list. */
-    for (; stream->flushed != stream->pending; stream->flushed++) {
-        struct tide_bare_event *event =
-            &stream->pending_events[stream->flushed % TIDE_PENDING_MAX];
-        if (!tide_stream_room(stream, TIDE_RECORD_MAX))
-            continue;
-        if (!event->numbered) /* numbers may have begun since it was kept */
-            step_bare(stream, event);
-        put_bare(stream, event);
+    while (stream->flushed != stream->pending) {
+        tide_shield();
+        write_pending(stream,
+                      &stream->pending_events[stream->flushed % TIDE_PENDING_MAX]);
+        stream->flushed++;
+        tide_unshield();
     }
 }
 
