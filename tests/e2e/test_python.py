@@ -182,7 +182,7 @@ class Marks(tide.Case):
                     with tidemark.window("mine", thread=True) as mine:
                         thread.start()
                         thread.join()
-                with tidemark.window() as empty:
+                with tidemark.window("") as empty:
                     pass
             print(json.dumps([whole.stats, mine.stats, empty.stats,
                               tidemark.stop(12345)]))

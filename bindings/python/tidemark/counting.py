@@ -48,7 +48,7 @@ def start(name=None, thread=False):
     handle of the window; 0 when the recorder is not there.  NAME is for reports."""
     if not _start:
         return 0
-    return _start(name and name.encode(), _THREAD if thread else _PROCESS)
+    return _start(name.encode() if name else None, _THREAD if thread else _PROCESS)
 
 
 def _ask(call, handle):
