@@ -114,14 +114,19 @@ static void tell_one(const struct tide_listener *listener,
     if (atomic_load_explicit(&listener->removed, memory_order_acquire) ||
         (listener->thread && listener->thread != happening->thread))
         return;
-    if (callback)
+    int cancel = 0;
+    if (callback) { /* malloc is no place to be cancelled in, whatever the callback calls */
         self->hushed = TIDE_HUSH_CALLBACK;
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    }
     if (alloc)
         call_alloc(listener, happening, whom);
     else
         call_free(listener, happening, whom);
-    if (callback)
+    if (callback) {
+        pthread_setcancelstate(cancel, NULL);
         self->hushed = 0;
+    }
 }
 
 /* By pointer: to read a copy of what was written by words a moment ago is slow. */

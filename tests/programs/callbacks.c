@@ -135,6 +135,48 @@ static void in_callbacks(void)
     CHECK(counters.monitors, 0);
 }
 
+/* --- A thread that is cancelled in a callback --------------------------------------------- */
+
+static _Thread_local int naps;
+static atomic_int napping, woken, past;
+
+static void nap(size_t a, size_t b, const void *c, void *d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    if (!naps)
+        return;
+    napping = 1;
+    while (!woken)
+        usleep(1000); /* a place to be cancelled in, elsewhere */
+}
+
+static void *nap_once(void *unused)
+{
+    naps = 1;
+    free(malloc(1));
+    past = 1;
+    pause();
+    return unused;
+}
+
+/* Else it would be a reader for ever, and whoever removes something would wait for it. */
+static void cancelled(void)
+{
+    pthread_t thread;
+    tide_handle monitor;
+    void *result;
+    CHECK(tide_monitor_add(nap, NULL, NULL, &monitor), TIDE_DONE);
+    CHECK(pthread_create(&thread, NULL, nap_once, NULL), 0);
+    while (!napping)
+        usleep(1000);
+    CHECK(pthread_cancel(thread), 0);
+    woken = 1;
+    pthread_join(thread, &result);
+    CHECK(result == PTHREAD_CANCELED, 1);
+    CHECK(past, 1);
+    CHECK(tide_monitor_remove(monitor), TIDE_DONE);
+}
+
 /* --- A callback that asks, while somebody waits for it ---------------------------------- */
 
 static _Thread_local int asks;
@@ -282,6 +324,7 @@ int main(int argc, char **argv)
         plain();
         in_callbacks();
         asked_amid();
+        cancelled();
     }
     if (argc < 2 || strcmp(argv[1], "many") == 0)
         many();
