@@ -50,6 +50,8 @@ static bool is_wrapper(const char *name)
         "alloc_array", "alloc_n",      "strdup",       "strndup",  "memdup",
         "memdupz",     "alloc_zeroed", "alloc_or_die",
     };
+    if (strstr(name, "::operator new(") || strstr(name, "::operator new["))
+        return true; /* of a class */
     size_t length = strcspn(name, "(<. [");
     while (length && (name[length - 1] == '_' || name[length - 1] == '2'))
         length--;

@@ -39,6 +39,7 @@ static const struct hand_symbol symbols[] = {
     {TIDE_HAND_APP, 0x500, "table_strdup.part.0", "wrap.c", 9},
     {TIDE_HAND_APP, 0x600, "Pool::allocate(unsigned long)", "wrap.cc", 9},
     {TIDE_HAND_APP, 0x700, "allocate_rows", "rows.c", 9},
+    {TIDE_HAND_APP, 0x900, "tree::Node::operator new(unsigned long)", "node.cc", 3},
     {TIDE_HAND_APP, 0x800, "void std::vector<int>::_M_realloc_insert<int>(int*, int&&)",
      "vector.tcc", 7},
     {TIDE_HAND_STDCXX, 0x1, "std::string::_M_create(unsigned long)", NULL, 0},

@@ -328,6 +328,7 @@ static void blames_who_called_the_runtime_or_a_wrapper(void **state)
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x500}, {TIDE_HAND_APP, 0x400}),
           "parse (");
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x600}), "parse (");
+    named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x900}), "parse (");
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x700}), "allocate_rows (");
     /* When there is nobody else, the innermost. */
     named(STACK({TIDE_HAND_APP, 0x400}), "xmalloc (");
