@@ -74,13 +74,17 @@ static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
                     uint64_t least, uint64_t peak_parts)
 {
     const struct tide_survival *const left = &file->subject->left;
+    /* Processes that come one after the other do not hold it all at once. */
+    const bool at_once =
+        left->processes <= 1 || left->bytes <= file->subject->peak_bytes;
+    const uint64_t gain = at_once ? left->bytes : file->subject->peak_bytes;
     if (!file->subjects->ended_well || left->blocks == 0 || left->bytes < least ||
         !is_part(left->bytes, file->heap->live_bytes, 100) ||
-        !is_part(left->bytes, file->heap->peak_bytes, peak_parts))
+        !is_part(gain, file->heap->peak_bytes, peak_parts))
         return false;
     file->out->leak = tide_leak_judge(file->model, left);
     return file->out->leak.kind == kind &&
-           saves_bytes(file, left->bytes, left->blocks, left->bytes);
+           saves_bytes(file, left->bytes, left->blocks, gain);
 }
 
 /* Is what it never freed lost, and not only kept until the end?  Either nearly all others

@@ -69,7 +69,8 @@ static bool is_steady(const struct tide_survival *survival, enum tide_life_axis 
                       uint64_t blocks_least)
 {
     const uint32_t slices = survival->slices[axis];
-    if (!slices || survival->bytes == 0 || survival->blocks < blocks_least)
+    const uint32_t processes = survival->processes ? survival->processes : 1;
+    if (!slices || survival->bytes == 0 || survival->blocks / processes < blocks_least)
         return false;
     const struct parts parts = parts_of(slices);
     const int length = parts.last + 1 - parts.first;
@@ -94,8 +95,9 @@ static enum tide_leak_kind kind_of(const struct tide_model *model,
         survival->threads > survival->processes &&
         survival->blocks <= (uint64_t)survival->threads * TIDE_BLOCKS_OF_THREAD)
         return TIDE_LEAK_PER_THREAD;
+    /* How long each of several processes lived is not known here. */
     if (is_steady(survival, TIDE_LIFE_BIRTHS, TIDE_STEADY_BLOCKS_BY_BIRTHS) ||
-        (model->duration_s >= TIDE_LIFE_LEAST_S &&
+        (model->duration_s >= TIDE_LIFE_LEAST_S && survival->processes <= 1 &&
          is_steady(survival, TIDE_LIFE_TIME, TIDE_STEADY_BLOCKS_BY_TIME)))
         return TIDE_LEAK_GROWING;
     if (survival->blocks <= survival->processes || is_short(slices[TIDE_LIFE_BIRTHS]) ||

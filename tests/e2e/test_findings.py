@@ -71,6 +71,16 @@ class Findings(tide.Case):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 self.assertEqual(self.findings_of(name, folder)[1], [])
 
+    def test_children_that_keep_a_little_are_no_growing_leak(self):
+        """What 32 of them leave, one after the other, never was there at once."""
+        with tempfile.TemporaryDirectory() as folder:
+            ran, findings = self.findings_of("children_keep", folder)
+            peak = ran.report()["summary"]["peak_bytes"]
+            self.assertNotIn("leak_growing", [each["kind"] for each in findings])
+            for finding in findings:
+                self.assertLessEqual(finding["gain_bytes"], peak, finding["text"])
+                self.assertLessEqual(finding["share"], 1, finding["text"])
+
     def test_a_nameless_layer_over_malloc_leaks_nothing(self):
         """What it frees for one caller says nothing of what another keeps."""
         with tempfile.TemporaryDirectory() as folder:
