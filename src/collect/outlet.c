@@ -8,6 +8,7 @@
  * Notes go before events, and the notes lanes were taken after the events lanes: what an
  * event refers to stands in the file before it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ static void stop_recording(struct tide_collector *collector)
     collector->stopped = true;
     atomic_store(&collector->page->stopped, 1);
     char buffer[128], line[256];
-    const int problem = tide_writer_problem(collector->writer);
+    const int errno_of_file = tide_writer_problem(collector->writer);
+    const int problem = errno_of_file ? errno_of_file : ENOMEM; /* the file is well */
     (void)snprintf(
         line, sizeof(line),
         "the trace could not be written further: %s; what came later is lost",
