@@ -119,6 +119,17 @@ void tide_caution_end(void)
         tide_self.stream->limit = 0; /* not one record more: it might ask the system */
 }
 
+void tide_caution_names(void)
+{
+    static _Atomic bool said;
+    static const char *const line[] = {
+        "the program uses more names of regions and labels than are kept: the later ones "
+        "are unnamed",
+        NULL};
+    if (atomic_load(&tide_phase) == TIDE_PHASE_ON && !atomic_exchange(&said, true))
+        say_now(line);
+}
+
 void tide_caution_unordered(void)
 {
     static const char *const line[] = {

@@ -16,6 +16,9 @@ void tide_caution_bypass(const char *file) TIDE_COLD;
 /* No system call and no look at the clock will be allowed from now on: recording ends. */
 void tide_caution_end(void) TIDE_COLD;
 
+/* There is no room for another name. */
+void tide_caution_names(void) TIDE_COLD;
+
 /* There is no order table.  Call with busy set. */
 void tide_caution_unordered(void) TIDE_COLD;
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "capture/cautions.h"
 #include "capture/process.h"
 
 enum { TIDE_PIECE = 64 * 1024 };
@@ -103,8 +104,11 @@ static const struct tide_name *put(struct wanted *wanted, place *at, uint32_t id
 {
     struct tide_name *found = NULL;
     if (!wanted->made) {
-        if (atomic_fetch_add(&taken, 1) >= TIDE_NAMES_MAX / 4 * 3)
+        if (atomic_load(&taken) >= TIDE_NAMES_MAX / 4 * 3) {
+            tide_caution_names();
             return NULL;
+        }
+        atomic_fetch_add(&taken, 1);
         wanted->made = make_name(wanted->text, wanted->hash, wanted->length);
     }
     if (!wanted->made)

@@ -228,6 +228,8 @@ class SameAsTheReport(tide.Case):
         found = dict(rows(trace, "SELECT region,count() WHERE mem.alloc GROUP BY region"))
         self.assertGreater(reported["[unnamed]"], 0)
         self.assertEqual(found["[unnamed]"], reported["[unnamed]"])
+        troubles = tide.report(trace)["honesty"]["troubles"]
+        self.assertEqual(["more names" in line for line in troubles], [True])
 
 
 class Exports(tide.Case):
