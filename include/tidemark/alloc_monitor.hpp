@@ -105,8 +105,9 @@ class AllocMonitorList
 
     tide_handle take(const AllocMonitorBase *monitor);
     static void alloc_called(std::size_t requested, std::size_t actual,
-                             const void *address, void *monitor);
-    static void free_called(std::size_t actual, const void *address, void *monitor);
+                             const void *address, void *monitor) noexcept;
+    static void free_called(std::size_t actual, const void *address,
+                            void *monitor) noexcept;
 
     std::mutex lock_;
     std::vector<entry> entries_; /* Guarded by lock_ */
@@ -127,13 +128,13 @@ inline tide_handle AllocMonitorList::take(const AllocMonitorBase *monitor)
 }
 
 inline void AllocMonitorList::alloc_called(std::size_t requested, std::size_t actual,
-                                           const void *address, void *monitor)
+                                           const void *address, void *monitor) noexcept
 {
     static_cast<AllocMonitorBase *>(monitor)->allocCalled(requested, actual, address);
 }
 
 inline void AllocMonitorList::free_called(std::size_t actual, const void *address,
-                                          void *monitor)
+                                          void *monitor) noexcept
 {
     static_cast<AllocMonitorBase *>(monitor)->deallocCalled(actual, address);
 }

@@ -238,6 +238,8 @@ inline tide_found_block find(const void *address)
  *     };
  *     counter counts;
  *     tidemark::monitor<counter> watching(counts);
+ *
+ * They may not throw: they are called from within malloc and free.
  */
 template <class T> class monitor : only_here
 {
@@ -258,11 +260,11 @@ template <class T> class monitor : only_here
 
   private:
     static void alloc_called(std::size_t requested, std::size_t used, const void *block,
-                             void *target)
+                             void *target) noexcept
     {
         static_cast<T *>(target)->alloc_called(requested, used, block);
     }
-    static void free_called(std::size_t used, const void *block, void *target)
+    static void free_called(std::size_t used, const void *block, void *target) noexcept
     {
         static_cast<T *>(target)->free_called(used, block);
     }
