@@ -21,16 +21,16 @@
 #include "capture/watch.h"
 
 /* Words of a record. */
-enum { R_UID, R_ADDRESS, R_SIZE, R_REST, RECORD_WORDS };
+enum { TIDE_R_UID, TIDE_R_ADDRESS, TIDE_R_SIZE, TIDE_R_REST, TIDE_RECORD_WORDS };
 /* Words of a naming: what the program told of a block. */
 enum {
-    N_HOLDER, /* uid of the block of the heap that it lies in; 0: none, or it is one */
-    N_LABEL,  /* struct tide_name, as are pools */
-    N_POOL,
-    N_ELEMENT,
-    N_DIMENSIONS,
-    N_EXTENTS,
-    NAMING_WORDS = N_EXTENTS + TIDE_SHAPE_DIMENSIONS,
+    TIDE_N_HOLDER, /* uid of the block of the heap that it lies in; 0: none, or it is one */
+    TIDE_N_LABEL, /* struct tide_name, as are pools */
+    TIDE_N_POOL,
+    TIDE_N_ELEMENT,
+    TIDE_N_DIMENSIONS,
+    TIDE_N_EXTENTS,
+    TIDE_NAMING_WORDS = TIDE_N_EXTENTS + TIDE_SHAPE_DIMENSIONS,
 };
 
 enum { TIDE_LIVE_TRIES = 16 };
@@ -49,16 +49,16 @@ bool tide_live_kept;
 
 /* What was read of a record, at one moment. */
 struct sight {
-    uint64_t record[RECORD_WORDS];
-    uint64_t naming[NAMING_WORDS]; /* zeros: it has none */
+    uint64_t record[TIDE_RECORD_WORDS];
+    uint64_t naming[TIDE_NAMING_WORDS]; /* zeros: it has none */
 };
 
 void tide_live_begin(void)
 {
     tide_live_kept = tide_live_map_begin(&heap.map) &&
                      tide_live_map_begin(&inside.map) &&
-                     tide_live_slab_begin(&records, RECORD_WORDS) &&
-                     tide_live_slab_begin(&namings, NAMING_WORDS);
+                     tide_live_slab_begin(&records, TIDE_RECORD_WORDS) &&
+                     tide_live_slab_begin(&namings, TIDE_NAMING_WORDS);
     if (tide_live_kept)
         tide_attend(1);
 }
@@ -86,7 +86,7 @@ static uint32_t naming_of(uint64_t rest)
 
 static uint64_t span_of(const uint64_t *record)
 {
-    const uint64_t span = record[R_SIZE] + (uint32_t)record[R_REST];
+    const uint64_t span = record[TIDE_R_SIZE] + (uint32_t)record[TIDE_R_REST];
     return span ? span : 1;
 }
 
@@ -94,7 +94,7 @@ static void drop(uint32_t number)
 {
     if (!number)
         return;
-    tide_live_slab_give(&namings, naming_of(word(&records, number, R_REST)));
+    tide_live_slab_give(&namings, naming_of(word(&records, number, TIDE_R_REST)));
     tide_live_slab_give(&records, number);
 }
 
@@ -103,11 +103,11 @@ static void place(struct layer *layer, uint32_t number, uint64_t address,
                   struct tide_live_size size)
 {
     const uint64_t slack = size.used > size.requested ? size.used - size.requested : 0;
-    const uint64_t naming = word(&records, number, R_REST) >> 32 << 32;
+    const uint64_t naming = word(&records, number, TIDE_R_REST) >> 32 << 32;
     uint32_t before;
-    set_word(&records, number, R_ADDRESS, address);
-    set_word(&records, number, R_SIZE, size.requested);
-    set_word(&records, number, R_REST,
+    set_word(&records, number, TIDE_R_ADDRESS, address);
+    set_word(&records, number, TIDE_R_SIZE, size.requested);
+    set_word(&records, number, TIDE_R_REST,
              naming | (slack > UINT32_MAX ? UINT32_MAX : slack));
     tide_raise(&layer->largest, size.requested + slack);
     if (tide_live_map_put(&layer->map, address, number, &before)) {
@@ -126,8 +126,8 @@ static uint32_t new_record(uint32_t naming)
         tide_live_slab_give(&namings, naming);
         return 0;
     }
-    set_word(&records, number, R_REST, (uint64_t)naming << 32);
-    set_word(&records, number, R_UID, atomic_fetch_add(&last_uid, 1) + 1);
+    set_word(&records, number, TIDE_R_REST, (uint64_t)naming << 32);
+    set_word(&records, number, TIDE_R_UID, atomic_fetch_add(&last_uid, 1) + 1);
     return number;
 }
 
@@ -161,8 +161,8 @@ void tide_live_put_back(uint32_t lifted, bool gone)
     uint32_t before;
     if (!lifted)
         return;
-    if (gone || !tide_live_map_put(&heap.map, word(&records, lifted, R_ADDRESS), lifted,
-                                   &before))
+    if (gone || !tide_live_map_put(&heap.map, word(&records, lifted, TIDE_R_ADDRESS),
+                                   lifted, &before))
         drop(lifted);
 }
 
@@ -172,15 +172,24 @@ void tide_live_put_back(uint32_t lifted, bool gone)
 static bool see(const struct layer *layer, uint32_t number, struct sight *sight)
 {
     *sight = (struct sight){{0}, {0}};
-    for (uint32_t i = 0; i < RECORD_WORDS; i++)
+    for (uint32_t i = 0; i < TIDE_RECORD_WORDS; i++)
         sight->record[i] = word(&records, number, i);
-    const uint32_t naming = naming_of(sight->record[R_REST]);
-    for (uint32_t i = 0; naming && i < NAMING_WORDS; i++)
+    const uint32_t naming = naming_of(sight->record[TIDE_R_REST]);
+    for (uint32_t i = 0; naming && i < TIDE_NAMING_WORDS; i++)
         sight->naming[i] = word(&namings, naming, i);
     atomic_thread_fence(memory_order_acquire);
-    return tide_live_map_at(&layer->map, sight->record[R_ADDRESS]) == number &&
-           word(&records, number, R_UID) == sight->record[R_UID] &&
-           word(&records, number, R_REST) == sight->record[R_REST];
+    return tide_live_map_at(&layer->map, sight->record[TIDE_R_ADDRESS]) == number &&
+           word(&records, number, TIDE_R_UID) == sight->record[TIDE_R_UID] &&
+           word(&records, number, TIDE_R_REST) == sight->record[TIDE_R_REST];
+}
+
+/* What was seen holds ADDRESS, and lies in HOLDER if it lies in any. */
+static bool holds(const struct sight *sight, uint64_t address, uint64_t holder)
+{
+    const uint64_t start = sight->record[TIDE_R_ADDRESS];
+    const uint64_t inside_of = sight->naming[TIDE_N_HOLDER];
+    return address >= start && address - start < span_of(sight->record) &&
+           (!inside_of || inside_of == holder);
 }
 
 /* The one that holds ADDRESS; 0: none.  Those of the heap do not overlap, so that the
@@ -201,10 +210,7 @@ static uint32_t look(const struct layer *layer, uint64_t address, uint64_t holde
                 return 0;
             continue;
         }
-        const uint64_t *const record = sight->record;
-        if (address >= record[R_ADDRESS] &&
-            address - record[R_ADDRESS] < span_of(record) &&
-            (!sight->naming[N_HOLDER] || sight->naming[N_HOLDER] == holder))
+        if (holds(sight, address, holder))
             return number;
         if (layer == &heap || at == 0)
             return 0;
@@ -225,19 +231,19 @@ static uint32_t new_naming(const uint64_t *kept, const struct tide_name *label,
                                   : TIDE_SHAPE_DIMENSIONS;
     if (!number)
         return 0;
-    set_word(&namings, number, N_HOLDER, kept[N_HOLDER]);
-    set_word(&namings, number, N_POOL, kept[N_POOL]);
-    set_word(&namings, number, N_LABEL, (uintptr_t)label);
-    set_word(&namings, number, N_ELEMENT, shape->element_bytes);
-    set_word(&namings, number, N_DIMENSIONS, dimensions);
+    set_word(&namings, number, TIDE_N_HOLDER, kept[TIDE_N_HOLDER]);
+    set_word(&namings, number, TIDE_N_POOL, kept[TIDE_N_POOL]);
+    set_word(&namings, number, TIDE_N_LABEL, (uintptr_t)label);
+    set_word(&namings, number, TIDE_N_ELEMENT, shape->element_bytes);
+    set_word(&namings, number, TIDE_N_DIMENSIONS, dimensions);
     for (uint32_t i = 0; i < dimensions; i++)
-        set_word(&namings, number, N_EXTENTS + i, shape->extents[i]);
+        set_word(&namings, number, TIDE_N_EXTENTS + i, shape->extents[i]);
     return number;
 }
 
 static void name_record(uint32_t number, uint32_t naming)
 {
-    _Atomic uint64_t *const rest = &tide_live_slot(&records, number)[R_REST];
+    _Atomic uint64_t *const rest = &tide_live_slot(&records, number)[TIDE_R_REST];
     uint64_t before = atomic_load(rest);
     while (!atomic_compare_exchange_weak(rest, &before,
                                          (uint32_t)before | (uint64_t)naming << 32))
@@ -252,7 +258,7 @@ static uint32_t that_begins_at(uint64_t address, struct sight *sight)
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t number = tide_live_map_at(&layers[i]->map, address);
         if (number && see(layers[i], number, sight) &&
-            sight->record[R_ADDRESS] == address)
+            sight->record[TIDE_R_ADDRESS] == address)
             return number;
     }
     return 0;
@@ -263,9 +269,9 @@ static void begin_inside(uint64_t address, size_t bytes, uint64_t pool,
                          const struct tide_name *label)
 {
     struct sight around;
-    uint64_t kept[NAMING_WORDS] = {[N_POOL] = pool};
+    uint64_t kept[TIDE_NAMING_WORDS] = {[TIDE_N_POOL] = pool};
     if (look(&heap, address, 0, &around))
-        kept[N_HOLDER] = around.record[R_UID];
+        kept[TIDE_N_HOLDER] = around.record[TIDE_R_UID];
     const uint32_t naming = new_naming(kept, label, shape);
     const uint32_t number = naming ? new_record(naming) : 0;
     if (number)
@@ -278,9 +284,9 @@ static void begin_inside(uint64_t address, size_t bytes, uint64_t pool,
 static bool is_left_behind(const struct sight *sight)
 {
     struct sight around;
-    const uint64_t holder = sight->naming[N_HOLDER];
-    return holder && !(look(&heap, sight->record[R_ADDRESS], 0, &around) &&
-                       around.record[R_UID] == holder);
+    const uint64_t holder = sight->naming[TIDE_N_HOLDER];
+    return holder && !(look(&heap, sight->record[TIDE_R_ADDRESS], 0, &around) &&
+                       around.record[TIDE_R_UID] == holder);
 }
 
 void tide_live_label(const void *block, const struct tide_name *label, size_t bytes,
@@ -309,11 +315,11 @@ void tide_live_unlabel(const void *block)
     struct sight sight;
     const uint64_t address = (uintptr_t)block;
     const uint32_t number = that_begins_at(address, &sight);
-    if (!number || !naming_of(sight.record[R_REST]))
+    if (!number || !naming_of(sight.record[TIDE_R_REST]))
         return;
     if (tide_live_map_at(&heap.map, address) == number) {
         name_record(number, 0);
-    } else if (sight.naming[N_POOL]) {
+    } else if (sight.naming[TIDE_N_POOL]) {
         const uint32_t naming = new_naming(sight.naming, NULL, &NO_SHAPE);
         if (naming)
             name_record(number, naming);
@@ -344,12 +350,12 @@ static void each_in(const void *start, size_t bytes, const void *to)
     while (bytes > 0 &&
            (number = tide_live_map_before(&inside.map, &at, lowest)) != 0) {
         struct sight sight;
-        const bool free = see(&inside, number, &sight) && !sight.naming[N_HOLDER];
+        const bool free = see(&inside, number, &sight) && !sight.naming[TIDE_N_HOLDER];
         if (free && tide_live_map_take(&inside.map, at) == number) {
-            const uint64_t size = sight.record[R_SIZE];
+            const uint64_t size = sight.record[TIDE_R_SIZE];
             if (to)
                 place(&inside, number,
-                      (uintptr_t)to + (sight.record[R_ADDRESS] - lowest),
+                      (uintptr_t)to + (sight.record[TIDE_R_ADDRESS] - lowest),
                       (struct tide_live_size){size, size});
             else
                 drop(number);
@@ -401,29 +407,29 @@ static void fill(struct tide_found_block *out, const struct sight *sight, uint64
 {
     const uint64_t *const record = sight->record;
     const uint64_t *const naming = sight->naming;
-    out->address = record[R_ADDRESS];
-    out->bytes = record[R_SIZE];
-    out->used_bytes = record[R_SIZE] + (uint32_t)record[R_REST];
-    out->offset = at - record[R_ADDRESS];
-    out->uid = record[R_UID];
-    out->element_bytes = naming[N_ELEMENT] ? naming[N_ELEMENT] : 1;
+    out->address = record[TIDE_R_ADDRESS];
+    out->bytes = record[TIDE_R_SIZE];
+    out->used_bytes = record[TIDE_R_SIZE] + (uint32_t)record[TIDE_R_REST];
+    out->offset = at - record[TIDE_R_ADDRESS];
+    out->uid = record[TIDE_R_UID];
+    out->element_bytes = naming[TIDE_N_ELEMENT] ? naming[TIDE_N_ELEMENT] : 1;
     out->index = out->offset / out->element_bytes;
-    out->dimensions = naming[N_DIMENSIONS];
-    fill_position(out, naming + N_EXTENTS);
-    fill_text(out->label, sizeof(out->label), naming[N_LABEL]);
-    fill_text(out->pool, sizeof(out->pool), naming[N_POOL]);
+    out->dimensions = naming[TIDE_N_DIMENSIONS];
+    fill_position(out, naming + TIDE_N_EXTENTS);
+    fill_text(out->label, sizeof(out->label), naming[TIDE_N_LABEL]);
+    fill_text(out->pool, sizeof(out->pool), naming[TIDE_N_POOL]);
 }
 
 enum tide_answer tide_live_find(const void *address, struct tide_found_block *out)
 {
-    struct sight outer, inner;
+    struct sight outer = {{0}, {0}}, inner;
     const uint64_t at = (uintptr_t)address;
     if (!tide_live_kept)
         return TIDE_UNAVAILABLE;
     const uint32_t holder = look(&heap, at, 0, &outer);
-    if (look(&inside, at, holder ? outer.record[R_UID] : 0, &inner)) {
+    if (look(&inside, at, holder ? outer.record[TIDE_R_UID] : 0, &inner)) {
         fill(out, &inner, at);
-        out->holder = inner.naming[N_HOLDER] ? outer.record[R_ADDRESS] : 0;
+        out->holder = inner.naming[TIDE_N_HOLDER] ? outer.record[TIDE_R_ADDRESS] : 0;
         return TIDE_DONE;
     }
     if (holder) {
