@@ -164,7 +164,8 @@ void tide_lives_expect_entry(const struct tide_lives *lives, uint32_t process,
                              uint64_t address)
 {
     const uint32_t hash = hash_of(lives, process, address);
-    __builtin_prefetch(&lives->list[lives->slots[hash & lives->mask].entry]);
+    if (lives->list) /* while nothing has lived there is none */
+        __builtin_prefetch(&lives->list[lives->slots[hash & lives->mask].entry]);
 }
 
 const char *tide_life_kind(const struct tide_life *life)

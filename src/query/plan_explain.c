@@ -31,6 +31,11 @@ static void explain_source(const struct tide_plan *plan, struct tide_text *out)
                                   "labels that come late");
 }
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void explain_slots(const struct tide_plan *plan, struct tide_text *out)
 {
     for (size_t i = 0; i < plan->slot_count; i++)
@@ -40,11 +45,11 @@ static void explain_slots(const struct tide_plan *plan, struct tide_text *out)
                            plan->slots[i].early ? "\n" : " (if the row passes)\n");
     for (size_t i = 0; i < plan->let_count; i++)
         tide_text_addf(out, "let     %s: %zu step%s%s\n", plan->lets[i].name,
-                       plan->lets[i].count, plan->lets[i].count == 1 ? "" : "s",
+                       plan->lets[i].count, plural(plan->lets[i].count),
                        plan->lets[i].condition.count ? ", on a condition" : "");
     if (plan->where.count)
         tide_text_addf(out, "where   %zu term%s\n", plan->where.count,
-                       plan->where.count == 1 ? "" : "s");
+                       plural(plan->where.count));
 }
 
 static void explain_groups(const struct tide_plan *plan, struct tide_text *out)
@@ -60,7 +65,7 @@ static void explain_groups(const struct tide_plan *plan, struct tide_text *out)
                        plan->sums[i].inclusive ? ", also into the paths around" : "");
     if (plan->having.count)
         tide_text_addf(out, "having  %zu term%s\n", plan->having.count,
-                       plan->having.count == 1 ? "" : "s");
+                       plural(plan->having.count));
 }
 
 void tide_plan_explain(const struct tide_plan *plan, struct tide_text *out)

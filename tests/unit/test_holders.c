@@ -10,7 +10,7 @@
 #include "dice.h"
 #include "query/holders.h"
 
-enum { BLOCKS = 300, STEPS = 20000 };
+enum { TIDE_HELD_BLOCKS = 300, TIDE_HELD_STEPS = 20000 };
 
 /* Blocks that do not overlap: each has a place of 2^40 bytes, some reach its end. */
 static struct tide_life random_life(struct dice *dice, int at)
@@ -60,14 +60,15 @@ static void finds_what_a_look_at_all_finds(void **state)
     struct dice dice = {.state = 5};
     struct tide_lives lives;
     struct tide_holders holders = {0};
-    uint32_t entries[BLOCKS] = {0};
+    uint32_t entries[TIDE_HELD_BLOCKS] = {0};
     int found = 0;
     assert_int_equal(tide_lives_init(&lives), TIDE_OK);
-    for (int step = 0; step < STEPS; step++) {
-        const int at = dice_roll(&dice, BLOCKS);
+    for (int step = 0; step < TIDE_HELD_STEPS; step++) {
+        const int at = dice_roll(&dice, TIDE_HELD_BLOCKS);
         const struct tide_life life = random_life(&dice, at);
-        const struct tide_life *const known = &lives.list[entries[at]];
-        if (entries[at]) {
+        const struct tide_life *const known =
+            entries[at] ? &lives.list[entries[at]] : NULL;
+        if (known) {
             const uint64_t address = random_address(&dice, known);
             const uint32_t process = known->process;
             const struct tide_life *const right = naive(&lives, process, address);
@@ -75,17 +76,17 @@ static void finds_what_a_look_at_all_finds(void **state)
                              right);
             found += right != NULL;
         }
-        if (entries[at] && dice_roll(&dice, 2)) {
+        if (known && dice_roll(&dice, 2)) {
             tide_holders_remove(&holders, &lives, known);
             tide_lives_drop(&lives, entries[at]);
             entries[at] = 0;
-        } else if (!entries[at]) {
+        } else if (!known) {
             assert_int_equal(tide_lives_add(&lives, &life, &entries[at]), TIDE_OK);
             assert_int_equal(
                 tide_holders_add(&holders, &lives, &lives.list[entries[at]]), TIDE_OK);
         }
     }
-    assert_true(found > STEPS / 8);
+    assert_true(found > TIDE_HELD_STEPS / 8);
     tide_holders_release(&holders);
     tide_lives_release(&lives);
 }

@@ -11,7 +11,12 @@
 
 #include "query_asker.h"
 
-enum { NAME_A = 1, NAME_B = 2, NAME_TEXT = 3, NOBODY = 99 };
+enum {
+    TIDE_ASKED_A = 1,
+    TIDE_ASKED_B = 2,
+    TIDE_ASKED_TEXT = 3,
+    TIDE_ASKED_NOBODY = 99
+};
 
 struct fixture {
     struct tide_builder *builder;
@@ -92,22 +97,22 @@ static void values_have_the_type_that_was_set_last(void **state)
     const double half = 0.5;
     uint64_t bits;
     memcpy(&bits, &half, sizeof(bits));
-    attribute(f, NAME_A, TIDE_ATTRIBUTE_INT);
-    attribute(f, NAME_A, TIDE_ATTRIBUTE_DOUBLE);
-    attribute(f, NAME_A, TIDE_ATTRIBUTE_STRING);
-    attribute(f, NAME_A, TIDE_ATTRIBUTE_STRING); /* as from another process */
-    attribute(f, NOBODY, TIDE_ATTRIBUTE_INT);
-    attribute(f, NAME_B, 5); /* no such type */
+    attribute(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_INT);
+    attribute(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_DOUBLE);
+    attribute(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_STRING);
+    attribute(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_STRING); /* as from another process */
+    attribute(f, TIDE_ASKED_NOBODY, TIDE_ATTRIBUTE_INT);
+    attribute(f, TIDE_ASKED_B, 5); /* no such type */
     block(f);
-    set(f, NAME_A, TIDE_ATTRIBUTE_INT, 5); /* zigzag */
+    set(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_INT, 5); /* zigzag */
     block(f);
-    set(f, NAME_A, TIDE_ATTRIBUTE_DOUBLE, bits);
+    set(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_DOUBLE, bits);
     block(f);
-    set(f, NAME_A, TIDE_ATTRIBUTE_STRING, NAME_TEXT);
+    set(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_STRING, TIDE_ASKED_TEXT);
     block(f);
-    set(f, NAME_A, TIDE_ATTRIBUTE_STRING, NOBODY);
+    set(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_STRING, TIDE_ASKED_NOBODY);
     block(f);
-    set(f, NAME_A, TIDE_ATTRIBUTE_POINTER, 0xabcd);
+    set(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_POINTER, 0xabcd);
     block(f);
     tide_builder_finish(f->builder);
     expect(f, "SELECT size,a FROM blocks FORMAT csv",
@@ -123,19 +128,21 @@ static void values_have_the_type_that_was_set_last(void **state)
 static void ends_find_their_begin_whatever_comes(void **state)
 {
     struct fixture *const f = *state;
-    attribute(f, NAME_A, TIDE_ATTRIBUTE_INT);
-    attribute(f, NAME_B, TIDE_ATTRIBUTE_INT);
-    end(f, NAME_A); /* nothing began */
-    set(f, NAME_B, TIDE_ATTRIBUTE_INT, 2);
+    attribute(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_INT);
+    attribute(f, TIDE_ASKED_B, TIDE_ATTRIBUTE_INT);
+    end(f, TIDE_ASKED_A); /* nothing began */
+    set(f, TIDE_ASKED_B, TIDE_ATTRIBUTE_INT, 2);
     for (uint64_t i = 0; i < 100; i++) /* more than are followed */
-        begin(f, NAME_A, 2 * i);
+        begin(f, TIDE_ASKED_A, 2 * i);
     for (uint64_t i = 0; i < 98; i++)
-        end(f, NAME_A);
+        end(f, TIDE_ASKED_A);
     block(f);
-    say(f, NAME_A, TIDE_ATTRIBUTE_HOW(0, TIDE_ATTRIBUTE_UNSET), 0);
+    say(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_HOW(0, TIDE_ATTRIBUTE_UNSET), 0);
     block(f);
-    say(f, NAME_B, TIDE_ATTRIBUTE_HOW(TIDE_ATTRIBUTE_INT, 9), 4); /* no such step */
-    say(f, NAME_B, TIDE_ATTRIBUTE_HOW(9, TIDE_ATTRIBUTE_SET), 4); /* no such type */
+    say(f, TIDE_ASKED_B, TIDE_ATTRIBUTE_HOW(TIDE_ATTRIBUTE_INT, 9),
+        4); /* no such step */
+    say(f, TIDE_ASKED_B, TIDE_ATTRIBUTE_HOW(9, TIDE_ATTRIBUTE_SET),
+        4); /* no such type */
     block(f);
     const uint64_t tid = 7;
     tide_out_extra(f->lane, TIDE_EXTRA_THREAD_BEGIN, &tid, 1); /* it has none */
@@ -148,8 +155,8 @@ static void ends_find_their_begin_whatever_comes(void **state)
 static void several_traces_may_differ(void **state)
 {
     struct fixture *const f = *state;
-    attribute(f, NAME_A, TIDE_ATTRIBUTE_INT);
-    set(f, NAME_A, TIDE_ATTRIBUTE_INT, 2);
+    attribute(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_INT);
+    set(f, TIDE_ASKED_A, TIDE_ATTRIBUTE_INT, 2);
     block(f);
     tide_builder_finish(f->builder);
     struct tide_builder *const both[] = {f->builder, tide_asker_trace()};
