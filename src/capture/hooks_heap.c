@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "capture/hooks.h"
+#include "capture/hooks_boot.h"
 #include "capture/lifecycle.h"
 #include "capture/nested.h"
 #include "capture/real.h"
@@ -20,61 +21,7 @@
 /* An operator new that threw may leave its mark behind; it is not this far up. */
 enum { TIDE_NEW_REACH = 1 << 16 };
 
-/* --- Before the real functions are known -------------------------------------------- */
-
-/* Serve from the arena; what is not the recorder's own doing is kept for the trace. */
-static TIDE_COLD void *boot_block(size_t size, size_t align, uint8_t kind,
-                                  struct tide_caller caller)
-{
-    const bool relocated = tide_is_relocated();
-    void *block = tide_boot_alloc(size, align);
-    if (!block) {
-        if (relocated)
-            errno = ENOMEM;
-        return NULL;
-    }
-    const struct tide_bare_event event = {.op = TIDE_OP_ALLOC,
-                                          .kind = kind,
-                                          .address = (uintptr_t)block,
-                                          .size = size,
-                                          .usable = size,
-                                          .pc = caller.pc};
-    if (!relocated)
-        tide_early_keep(&event);
-    else if (!tide_self.quiet)
-        tide_bare(caller, &event);
-    return block;
-}
-
-static TIDE_COLD void boot_free(struct tide_caller caller, void *block)
-{
-    const struct tide_bare_event event = {
-        .op = TIDE_OP_FREE, .address = (uintptr_t)block, .pc = caller.pc};
-    if (!tide_is_relocated())
-        tide_early_keep(&event);
-    else if (!tide_self.quiet)
-        tide_record_death_as_wanted(caller, block);
-}
-
-/* Byte by byte through a volatile: memcpy may not be there yet. */
-static void boot_copy(void *to, const void *from, size_t bytes)
-{
-    volatile unsigned char *out = to;
-    for (size_t i = 0; i < bytes; i++)
-        out[i] = ((const unsigned char *)from)[i];
-}
-
-static TIDE_COLD void *boot_move(struct tide_caller caller, void *old, size_t size)
-{
-    const size_t kept = tide_boot_size(old) < size ? tide_boot_size(old) : size;
-    void *block = tide_is_relocated() ? malloc(size)
-                                      : boot_block(size, 16, TIDE_KIND_REALLOC, caller);
-    if (block) {
-        boot_copy(block, old, kept);
-        boot_free(caller, old);
-    }
-    return block;
-}
+/* --- What all need --------------------------------------------------------------------- */
 
 /* Ready, or made ready now? */
 static inline bool ready(void)
@@ -192,7 +139,7 @@ void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t
 static TIDE_COLD void *malloc_unusual(struct tide_caller caller, size_t size)
 {
     if (!ready())
-        return boot_block(size, 16, TIDE_KIND_MALLOC, caller);
+        return tide_hook_boot_block(size, 16, TIDE_KIND_MALLOC, caller);
     return born_if_wanted(caller, tide_real.malloc(size), size, TIDE_KIND_MALLOC);
 }
 
@@ -223,7 +170,9 @@ TIDE_HOOK void *calloc(size_t count, size_t size)
     size_t bytes;
     const bool too_large = __builtin_mul_overflow(count, size, &bytes);
     if (TIDE_UNLIKELY(!ready()))
-        return too_large ? NULL : boot_block(bytes, 16, TIDE_KIND_CALLOC, TIDE_CALLER);
+        return too_large
+                   ? NULL
+                   : tide_hook_boot_block(bytes, 16, TIDE_KIND_CALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.calloc(count, size));
     return born_if_wanted(TIDE_CALLER, block, too_large ? SIZE_MAX : bytes,
@@ -233,7 +182,8 @@ TIDE_HOOK void *calloc(size_t count, size_t size)
 TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
 {
     if (TIDE_UNLIKELY(!ready())) {
-        void *block = boot_block(size, align, TIDE_KIND_POSIX_MEMALIGN, TIDE_CALLER);
+        void *block =
+            tide_hook_boot_block(size, align, TIDE_KIND_POSIX_MEMALIGN, TIDE_CALLER);
         if (block)
             *out = block;
         return block ? 0 : ENOMEM;
@@ -248,7 +198,7 @@ TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
 TIDE_HOOK void *aligned_alloc(size_t align, size_t size)
 {
     if (TIDE_UNLIKELY(!ready()))
-        return boot_block(size, align, TIDE_KIND_ALIGNED_ALLOC, TIDE_CALLER);
+        return tide_hook_boot_block(size, align, TIDE_KIND_ALIGNED_ALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.aligned_alloc(align, size));
     return born_if_wanted(TIDE_CALLER, block, size,
@@ -258,7 +208,7 @@ TIDE_HOOK void *aligned_alloc(size_t align, size_t size)
 TIDE_HOOK void *memalign(size_t align, size_t size)
 {
     if (TIDE_UNLIKELY(!ready()))
-        return boot_block(size, align, TIDE_KIND_MEMALIGN, TIDE_CALLER);
+        return tide_hook_boot_block(size, align, TIDE_KIND_MEMALIGN, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.memalign(align, size));
     return born_if_wanted(TIDE_CALLER, block, size,
@@ -268,7 +218,7 @@ TIDE_HOOK void *memalign(size_t align, size_t size)
 TIDE_HOOK void *valloc(size_t size)
 {
     if (TIDE_UNLIKELY(!ready()))
-        return boot_block(size, 4096, TIDE_KIND_VALLOC, TIDE_CALLER);
+        return tide_hook_boot_block(size, 4096, TIDE_KIND_VALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.valloc(size));
     return born_if_wanted(TIDE_CALLER, block, size, TIDE_KIND_VALLOC);
@@ -277,8 +227,8 @@ TIDE_HOOK void *valloc(size_t size)
 TIDE_HOOK void *pvalloc(size_t size)
 {
     if (TIDE_UNLIKELY(!ready()))
-        return boot_block((size + 4095) & ~(size_t)4095, 4096, TIDE_KIND_PVALLOC,
-                          TIDE_CALLER);
+        return tide_hook_boot_block((size + 4095) & ~(size_t)4095, 4096,
+                                    TIDE_KIND_PVALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.pvalloc(size));
     return born_if_wanted(TIDE_CALLER, block, size, TIDE_KIND_PVALLOC);
@@ -360,9 +310,9 @@ static inline void *move(struct tide_caller caller, void *old, size_t size,
 TIDE_HOOK void *realloc(void *old, size_t size)
 {
     if (TIDE_UNLIKELY(tide_boot_owns(old)))
-        return boot_move(TIDE_CALLER, old, size);
+        return tide_hook_boot_move(TIDE_CALLER, old, size);
     if (TIDE_UNLIKELY(!ready()))
-        return boot_block(size, 16, TIDE_KIND_REALLOC, TIDE_CALLER);
+        return tide_hook_boot_block(size, 16, TIDE_KIND_REALLOC, TIDE_CALLER);
     if (!old) {
         void *block;
         TIDE_QUIETLY(block, tide_real.realloc(NULL, size));
@@ -411,7 +361,7 @@ static bool dies(struct tide_caller caller, void *block)
         return !tide_boot_owns(block);
     }
     if (TIDE_UNLIKELY(tide_boot_owns(block))) {
-        boot_free(caller, block);
+        tide_hook_boot_free(caller, block);
         return false;
     }
     if (TIDE_UNLIKELY(tide_attended))
@@ -441,7 +391,7 @@ void tide_hook_dies(struct tide_caller caller, void *block)
     if (said == TIDE_SAID_WAITING)
         tide_leave_late(&tide_self, tide_self.stream);
     else if (TIDE_UNLIKELY(tide_boot_owns(block)))
-        boot_free(caller, block);
+        tide_hook_boot_free(caller, block);
     else if (!tide_heap_ignored)
         tide_record_death_as_wanted(caller, block);
 }
@@ -458,7 +408,7 @@ static __attribute__((noinline)) void free_unusual(struct tide_caller caller,
 {
     if (TIDE_UNLIKELY(!ready())) {
         if (tide_boot_owns(block))
-            boot_free(caller, block);
+            tide_hook_boot_free(caller, block);
         return;
     }
     if (dies(caller, block))
