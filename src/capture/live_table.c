@@ -138,9 +138,11 @@ void tide_live_born(const void *block, struct tide_live_size size)
         place(&heap, number, (uintptr_t)block, size);
 }
 
+/* A block that was not known may have a name all the same. */
 void tide_live_dies(const void *block)
 {
-    drop(tide_live_map_take(&heap.map, (uintptr_t)block));
+    const uint32_t number = tide_live_map_take(&heap.map, (uintptr_t)block);
+    drop(number ? number : tide_live_map_take(&inside.map, (uintptr_t)block));
 }
 
 uint32_t tide_live_lift(const void *block)

@@ -305,7 +305,9 @@ static void find_in_callback(void)
     free_and_look(block, 0);
     tide_resume(TIDE_SCOPE_PROCESS);
     is_nowhere(unseen);
-    free(unseen);
+    tide_label(unseen, "unseen", 444);
+    holds(unseen, 443, 444, "unseen");
+    free_and_look(unseen, 443);
     say("callback");
 }
 
