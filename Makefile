@@ -5,7 +5,7 @@
 #   make check-long      the slow ones
 #   make soak            five minutes of random programs, plain against recorded
 #   make check-transparency   many real programs, plain and recorded, with times
-#   make bench           what recording costs, beside heaptrack; what names cost
+#   make bench           what recording costs, beside heaptrack; what queries and names cost
 #   make install PREFIX=/usr/local
 SHELL := /bin/bash
 PREFIX ?= /usr/local
@@ -52,6 +52,7 @@ bench:
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING
 	@cmake --build build/release -j $(JOBS)
 	@/usr/bin/python3 -B tests/bench/bench.py build/release --repeat 3
+	@/usr/bin/python3 -B tests/bench/querying.py build/release
 	@/usr/bin/python3 -B tests/bench/symbols.py build/release
 
 install: build
