@@ -28,8 +28,8 @@ enum {
     TIDE_FRAME_CHECKS = 3, /* words that one step may read */
     TIDE_LEAF_FRAMES = 7,  /* frames of a leaf */
     TIDE_LEAF_CHECKS = 10, /* words of a leaf */
-    TIDE_LEAF_COUNT = 512,
-    TIDE_GUIDES = 1024,
+    TIDE_LEAF_COUNT = 768,
+    TIDE_GUIDES = 2048,
     TIDE_GUIDE_STEPS = 4, /* return addresses that a leaf is found by */
 };
 
@@ -65,7 +65,6 @@ static inline void tide_walked_plainly(struct tide_walked *at)
  * looked at.  Found by the innermost return addresses: see tide_leaf_key(). */
 struct tide_leaf {
     uintptr_t pc, sp, rbp;
-    uint64_t key;       /* what it is found by */
     uint64_t base_hash; /* of the kept frames that it stands on */
     uintptr_t base_sp, base_rbp;
     uint64_t hash; /* of the whole stack */
@@ -95,6 +94,9 @@ struct tide_stack_cache {
     /* As in struct tide_leaf, after a stack that ended in frame[]. */
     uint16_t next_leaf;
     uintptr_t guide[TIDE_GUIDES]; /* see tide_leaf_key() */
+    /* What each leaf is found by: beside each other, since leaves themselves are too large
+     * to be looked at in vain. */
+    uint64_t leaf_keys[TIDE_LEAF_COUNT];
     struct tide_leaf leaves[TIDE_LEAF_COUNT];
 };
 
@@ -276,10 +278,9 @@ static inline uint64_t tide_leaf_learn(struct tide_stack_cache *cache,
 }
 
 /* Each has two places, so that two that are used by turns do not drive each other out. */
-static inline struct tide_leaf *tide_leaf_places(struct tide_stack_cache *cache,
-                                                 uint64_t key)
+static inline uint32_t tide_leaf_places(uint64_t key)
 {
-    return &cache->leaves[key / TIDE_GUIDES % TIDE_LEAF_COUNT & ~1u];
+    return (uint32_t)(key / TIDE_GUIDES % (TIDE_LEAF_COUNT / 2)) * 2;
 }
 
 /* Where every way is as likely as any other, looking for leaves and keeping them is a
@@ -365,12 +366,13 @@ static inline struct tide_leaf *tide_leaf_find(struct tide_stack_cache *cache,
     if (leaf)
         return leaf;
     const uint64_t key = tide_leaf_key(cache, at, high);
-    leaf = tide_leaf_places(cache, key);
-    if (leaf->key != key)
-        leaf++;
-    if (leaf->key != key || !tide_leaf_holds(cache, leaf, at))
+    /* Which of the two it is nobody can foretell, so that is no branch. */
+    uint32_t place = tide_leaf_places(key);
+    place += cache->leaf_keys[place + 1] == key;
+    leaf = &cache->leaves[place];
+    if (cache->leaf_keys[place] != key || !tide_leaf_holds(cache, leaf, at))
         return NULL;
-    *tide_leaf_next(cache) = (uint16_t)(leaf - cache->leaves);
+    *tide_leaf_next(cache) = (uint16_t)place;
     return leaf;
 }
 
@@ -389,12 +391,15 @@ static inline void tide_leaf_keep(struct tide_stack_cache *cache, const uint64_t
     const struct tide_cached_frame *const top = &cache->frame[cache->frames - 1];
     const struct tide_cached_frame *const under = &cache->frame[base - 1];
     const uint32_t checks = top->checks - under->checks;
-    struct tide_leaf *const leaf = tide_leaf_places(cache, key) + (cache->turns++ & 1);
+    uint32_t place = tide_leaf_places(key);
+    if (cache->leaf_keys[place] != key)
+        place += cache->leaf_keys[place + 1] == key || (cache->turns++ & 1);
+    struct tide_leaf *const leaf = &cache->leaves[place];
     leaf->pc = 0; /* a handler may jump out of here: half a leaf is none */
     atomic_signal_fence(memory_order_seq_cst);
     leaf->sp = top->sp;
     leaf->rbp = top->rbp;
-    leaf->key = key;
+    cache->leaf_keys[place] = key;
     leaf->generation = cache->generation;
     leaf->base_hash = under->hash;
     leaf->base_sp = under->sp;
