@@ -135,6 +135,10 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
                                  "its name, 'peak' or 'end of run'"},
     [TIDE_ATTRIBUTE_DURATION] = {"duration", TIDE_VALUE_REAL, TIDE_UNIT_SECONDS, R,
                                  "how long the visit to the region took"},
+    [TIDE_ATTRIBUTE_TIME_DURATION] = {"time.duration", TIDE_VALUE_REAL,
+                                      TIDE_UNIT_SECONDS, R,
+                                      "the same without the regions inside, as Caliper "
+                                      "counts it"},
     [TIDE_ATTRIBUTE_ALLOCS] = {"allocs", TIDE_VALUE_UINT, TIDE_UNIT_NONE, R,
                                "allocations of the thread during the visit"},
     [TIDE_ATTRIBUTE_ALLOCATED] = {"allocated", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, R,
@@ -179,7 +183,6 @@ static const struct other_name {
     {"time.birth", TIDE_ATTRIBUTE_TIME},
     {"time.death", TIDE_ATTRIBUTE_FREE_TIME},
     {"time.offset.us", TIDE_ATTRIBUTE_TIME_OFFSET},
-    {"time.duration", TIDE_ATTRIBUTE_DURATION},
 };
 enum { TIDE_OTHER_NAMES = sizeof(OTHER_NAMES) / sizeof(OTHER_NAMES[0]) };
 

@@ -239,6 +239,8 @@ static struct tide_value visit_value(const struct tide_walk *walk,
     switch ((int)attribute) {
     case TIDE_ATTRIBUTE_DURATION:
         return span_value(walk, visit->begin_ticks, record->ticks);
+    case TIDE_ATTRIBUTE_TIME_DURATION:
+        return span_value(walk, 0, visit->own);
     case TIDE_ATTRIBUTE_ALLOCS:
         return tide_value_uint(visit->allocs);
     case TIDE_ATTRIBUTE_ALLOCATED:
@@ -355,6 +357,7 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_SNAPSHOT:
         return mark_value(record, attribute);
     case TIDE_ATTRIBUTE_DURATION:
+    case TIDE_ATTRIBUTE_TIME_DURATION:
     case TIDE_ATTRIBUTE_ALLOCS:
     case TIDE_ATTRIBUTE_ALLOCATED:
     case TIDE_ATTRIBUTE_FREES:

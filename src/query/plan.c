@@ -36,6 +36,16 @@ static void *room(struct tide_planner *planner, void *list, size_t *capacity,
 
 /* --- Slots ------------------------------------------------------------------------------ */
 
+/* Rows of regions say it with the regions inside. */
+static bool is_inclusive(enum tide_attribute_id attribute)
+{
+    return attribute == TIDE_ATTRIBUTE_DURATION ||
+           attribute == TIDE_ATTRIBUTE_ALLOCS ||
+           attribute == TIDE_ATTRIBUTE_ALLOCATED ||
+           attribute == TIDE_ATTRIBUTE_FREES || attribute == TIDE_ATTRIBUTE_FREED ||
+           attribute == TIDE_ATTRIBUTE_GROWTH;
+}
+
 /* What NAME is; false after a mistake. */
 static bool describe(struct tide_planner *planner, const struct tide_query_word *name,
                      struct tide_plan_slot *slot)
@@ -54,6 +64,7 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
     }
     slot->type = about->type;
     slot->unit = about->unit;
+    slot->inclusive = is_inclusive(slot->attribute);
     return true;
 }
 
@@ -139,10 +150,16 @@ size_t tide_planner_slot(struct tide_planner *planner,
 
 size_t tide_planner_let_slot(struct tide_planner *planner, const char *name, size_t let)
 {
-    return add_slot(planner, (struct tide_plan_slot){.name = name,
-                                                     .attribute = TIDE_NO_ATTRIBUTE,
-                                                     .let = let + 1,
-                                                     .early = true});
+    const struct tide_plan *const plan = planner->plan;
+    struct tide_plan_slot slot = {.name = name,
+                                  .attribute = TIDE_NO_ATTRIBUTE,
+                                  .let = let + 1,
+                                  .early = true};
+    for (size_t i = 0; i < plan->lets[let].count; i++)
+        if (plan->lets[let].steps[i].kind == TIDE_STEP_NAME)
+            slot.inclusive = slot.inclusive ||
+                             plan->slots[plan->lets[let].steps[i].slot].inclusive;
+    return add_slot(planner, slot);
 }
 
 /* --- Sums ------------------------------------------------------------------------------- */
@@ -281,6 +298,24 @@ static bool needs_number(enum tide_tally_kind kind)
            kind != TIDE_TALLY_PERCENTILE && kind != TIDE_TALLY_COUNT_DISTINCT;
 }
 
+/* Sums that climb would add up twice what has the regions inside already. */
+static void check_twice(struct tide_planner *planner, const struct tide_call *call,
+                        const struct tide_plan_sum *sum, size_t at, size_t slot)
+{
+    const char *const name = call->arguments[at].text;
+    const bool adds = sum->kind != TIDE_TALLY_COUNT && sum->kind != TIDE_TALLY_MIN &&
+                      sum->kind != TIDE_TALLY_MAX;
+    if (!sum->inclusive || !adds || !planner->plan->slots[slot].inclusive ||
+        planner->status)
+        return;
+    const bool time = planner->plan->slots[slot].attribute == TIDE_ATTRIBUTE_DURATION;
+    planner->status = tide_query_blame(
+        planner->error, call->arguments[at].span,
+        time ? "'%s' has the regions inside already: sum(%s), or %s(time.duration)"
+             : "'%s' has the regions inside already: sum(%s)",
+        name, name, call->function.text);
+}
+
 static size_t argument_slot(struct tide_planner *planner, const struct tide_call *call,
                             size_t at, const struct tide_plan_sum *sum)
 {
@@ -293,6 +328,7 @@ static size_t argument_slot(struct tide_planner *planner, const struct tide_call
         tide_planner_blame(planner, call->arguments[at].span,
                            "this is text: only count, min, max, any, percentile and "
                            "count_distinct take it");
+    check_twice(planner, call, sum, at, slot);
     return slot;
 }
 

@@ -56,6 +56,7 @@ struct tide_plan_slot {
     enum tide_slot_kind kind; /* TIDE_NO_ATTRIBUTE: what it is */
     const char *whose;        /* of kind: LOOP or NAME; borrowed */
     bool early;               /* LET or WHERE need it */
+    bool inclusive;           /* counts the regions inside, too */
 };
 
 /* What a term compares with: both forms, where both make sense. */

@@ -30,9 +30,14 @@ enum tide_record_kind {
     TIDE_RECORD_STRETCH,   /* timeline */
 };
 
-/* What a thread did while it was in a region. */
+/* What a thread did while it was in a region, or a process while it was in a phase. */
 struct tide_visit {
     uint64_t begin_ticks;
+    uint32_t region; /* where it was when it began; 0: it was not entered, but inherited */
+    uint64_t inside; /* ticks of the visits in it */
+    uint64_t own;    /* ticks without them, when it has ended */
+    uint32_t lane;   /* of a phase: who began it */
+    uint64_t before; /* of a phase: ticks that the lane had spent in regions by then */
     uint64_t allocs, allocated, frees, freed; /* counts at its begin; then during it */
     uint64_t active;                          /* at its begin */
     uint64_t high_water;

@@ -65,8 +65,11 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     if (walk->wish.resolve && !status)
         status = tide_holders_add(&walk->holders, walk->lives, life);
     if (life->space == TIDE_IN_HEAP) {
-        walk->process[life->process].active[TIDE_IN_HEAP] += life->size;
+        struct tide_walk_process *const process = &walk->process[life->process];
         struct tide_walk_lane *const book = &walk->lanes[lane];
+        process->active[TIDE_IN_HEAP] += life->size;
+        process->allocs++;
+        process->allocated += life->size;
         book->newest = life->id;
         book->allocs++;
         book->allocated += life->size;
@@ -142,8 +145,11 @@ static void bury(struct tide_walk *walk, const struct tide_life *life,
 {
     if (life->space != TIDE_IN_HEAP)
         return;
-    walk->process[life->process].active[TIDE_IN_HEAP] -= life->size;
+    struct tide_walk_process *const process = &walk->process[life->process];
     struct tide_walk_lane *const lane = &walk->lanes[death->lane];
+    process->active[TIDE_IN_HEAP] -= life->size;
+    process->frees++;
+    process->freed += life->size;
     lane->frees++;
     lane->freed += life->size;
     walk->stretch.active -= life->size;
@@ -209,13 +215,15 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
                                 uint32_t tid)
 {
     struct tide_walk *const walk = user;
+    enum tide_status status;
     (void)tid;
     switch (event->extra) {
     case TIDE_EXTRA_THREAD_BEGIN:
-        return tide_walk_thread(walk, event->lane, event->value);
+        status = tide_walk_visits_end(walk, event->lane, 0, event->ticks);
+        return status ? status : tide_walk_thread(walk, event->lane, event->value);
     case TIDE_EXTRA_THREAD_END:
         walk->lanes[event->lane].newest = 0;
-        return TIDE_OK;
+        return tide_walk_visits_end(walk, event->lane, 0, event->ticks);
     case TIDE_EXTRA_REGION_BEGIN:
     case TIDE_EXTRA_LOOP_BEGIN:
         return tide_walk_enter(walk, event);
@@ -291,6 +299,8 @@ void tide_walk_release(struct tide_walk *walk)
         free(walk->lanes[i].visits);
         free(walk->lanes[i].held);
     }
+    for (size_t i = 0; walk->process && i < walk->model.trace->process_count; i++)
+        free(walk->process[i].visits);
     free(walk->lanes);
     free(walk->process);
     free(walk->process_names);
@@ -344,6 +354,8 @@ enum tide_status tide_walk_run(struct tide_walk *walk)
         status = tide_walk_time(walk, UINT64_MAX);
     if (!status)
         status = tide_walk_pools_end(walk);
+    if (!status)
+        status = tide_walk_visits_last(walk);
     walk->lives = NULL;
     if (!status && walk->names.failed)
         status = TIDE_ENOMEM;

@@ -76,6 +76,7 @@ struct tide_walk_lane {
     uint64_t high_water;       /* since the last begin or end of a region */
     struct tide_visit *visits; /* owned: regions that are open, outermost first */
     size_t visit_count, visit_capacity;
+    uint64_t region_ticks; /* in regions that have ended, outermost ones */
     struct tide_walk_held *held; /* owned: oldest first */
     size_t held_count, held_capacity;
     uint64_t unheld; /* that began beyond those */
@@ -84,6 +85,9 @@ struct tide_walk_lane {
 struct tide_walk_process {
     uint64_t active[TIDE_SPACES];
     struct tide_phases phases;
+    struct tide_visit *visits; /* owned: phases that are open, outermost first */
+    size_t visit_count, visit_capacity;
+    uint64_t allocs, allocated, frees, freed;
     uint64_t event; /* the last iteration that began */
     bool in_event;
 };
@@ -180,7 +184,7 @@ uint32_t tide_walk_region(struct tide_walk *walk, uint32_t region);
 uint32_t tide_walk_thread_name(struct tide_walk *walk, uint32_t thread);
 uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process);
 
-/* --- For walk.c: see walk_more.c and walk_regions.c ----------------------------------------------------- */
+/* --- For walk.c: see walk_more.c, walk_regions.c and walk_visits.c --------------------- */
 
 /* Where LANE is; TIDE_NO_PLACE without memory. */
 uint32_t tide_walk_find_here(struct tide_walk *walk, uint32_t lane);
@@ -201,6 +205,22 @@ enum tide_status tide_walk_inherit(struct tide_walk *walk,
                                    const struct tide_event *event);
 enum tide_status tide_walk_phase(struct tide_walk *walk,
                                  const struct tide_event *event);
+/* How many regions a thread has entered itself. */
+static inline uint32_t tide_walk_own_depth(const struct tide_where *where)
+{
+    const uint32_t others = where->phases + where->inherited;
+    return where->depth > others ? where->depth - others : 0;
+}
+/* LANE has entered a region at TICKS: a visit begins. */
+enum tide_status tide_walk_visit(struct tide_walk *walk, uint32_t lane, uint64_t ticks);
+/* LANE has left all but DEPTH of its regions: visits become rows, the innermost first. */
+enum tide_status tide_walk_visits_end(struct tide_walk *walk, uint32_t lane,
+                                      uint32_t depth, uint64_t ticks);
+/* EVENT has begun a phase of its process, or ended some. */
+enum tide_status tide_walk_phase_visits(struct tide_walk *walk,
+                                        const struct tide_event *event);
+/* The walk is over: what was never ended ends with its process. */
+enum tide_status tide_walk_visits_last(struct tide_walk *walk);
 /* EVENT begins or ends an iteration of the innermost loop. */
 enum tide_status tide_walk_iterate(struct tide_walk *walk,
                                    const struct tide_event *event);

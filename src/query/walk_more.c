@@ -152,6 +152,9 @@ void tide_walk_rise(struct tide_walk *walk, uint32_t process)
     const uint64_t active = walk->process[process].active[TIDE_IN_HEAP];
     if (walk->stretch.active > walk->stretch.peak)
         walk->stretch.peak = walk->stretch.active;
+    struct tide_walk_process *const whole = &walk->process[process];
+    if (whole->visit_count && whole->visits[whole->visit_count - 1].high_water < active)
+        whole->visits[whole->visit_count - 1].high_water = active;
     for (size_t i = 0; walk->wish.water && i < trace->lane_count; i++) {
         struct tide_walk_lane *const lane = &walk->lanes[i];
         if (trace->lanes[i].process != process)

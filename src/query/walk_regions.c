@@ -2,7 +2,6 @@
  *
  * The rules are those of model/context.h.
  */
-#include "model/grow.h"
 #include "query/walk.h"
 #include "trace/format.h"
 
@@ -53,13 +52,6 @@ static enum tide_status tell_mark(struct tide_walk *walk,
                                                  : TIDE_OK;
 }
 
-/* How many regions a thread has entered itself. */
-static uint32_t own_depth(const struct tide_where *where)
-{
-    const uint32_t others = where->phases + where->inherited;
-    return where->depth > others ? where->depth - others : 0;
-}
-
 /* The region that the lane has just entered is a loop. */
 static void begin_loop(struct tide_walk *walk, const struct tide_event *event)
 {
@@ -74,7 +66,6 @@ static void begin_loop(struct tide_walk *walk, const struct tide_event *event)
 enum tide_status tide_walk_enter(struct tide_walk *walk, const struct tide_event *event)
 {
     struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    const uint64_t active = walk->process[event->process].active[TIDE_IN_HEAP];
     enum tide_status status = tell_mark(walk, event, TIDE_RECORD_BEGIN);
     if (!status)
         status = tide_where_enter(&walk->contexts, &lane->where, event->process,
@@ -82,76 +73,22 @@ enum tide_status tide_walk_enter(struct tide_walk *walk, const struct tide_event
     lane->place = TIDE_NO_PLACE;
     if (!status && event->extra == TIDE_EXTRA_LOOP_BEGIN)
         begin_loop(walk, event);
-    if (status || walk->wish.source != TIDE_FROM_REGIONS || !own_depth(&lane->where))
-        return status;
-    const uint32_t depth = own_depth(&lane->where);
-    struct tide_visit *const visits =
-        tide_grown(lane->visits, &lane->visit_capacity, depth, sizeof(*visits));
-    if (!visits)
-        return TIDE_ENOMEM;
-    lane->visits = visits;
-    lane->visit_count = depth;
-    visits[lane->visit_count - 1] = (struct tide_visit){
-        .begin_ticks = event->ticks,
-        .allocs = lane->allocs,
-        .allocated = lane->allocated,
-        .frees = lane->frees,
-        .freed = lane->freed,
-        .active = active,
-        .high_water = active,
-    };
-    return TIDE_OK;
+    return status ? status : tide_walk_visit(walk, event->lane, event->ticks);
 }
 
-/* The innermost region of LANE ends: it becomes a row, with the place that it has now. */
-static enum tide_status tell_visit(struct tide_walk *walk,
-                                   const struct tide_event *event, uint32_t place)
-{
-    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    struct tide_visit visit = lane->visits[--lane->visit_count];
-    if (lane->visit_count &&
-        lane->visits[lane->visit_count - 1].high_water < visit.high_water)
-        lane->visits[lane->visit_count - 1].high_water = visit.high_water;
-    visit.allocs = lane->allocs - visit.allocs;
-    visit.allocated = lane->allocated - visit.allocated;
-    visit.frees = lane->frees - visit.frees;
-    visit.freed = lane->freed - visit.freed;
-    const struct tide_record record = {
-        .kind = TIDE_RECORD_VISIT,
-        .process = event->process,
-        .place = place,
-        .other_place = TIDE_NO_PLACE,
-        .ticks = event->ticks,
-        .active = visit.active,
-        .high_water = visit.high_water,
-        .visit = &visit,
-    };
-    return walk->row(walk->user, &record);
-}
-
-/* An end may end several, the innermost first: each is told where it was. */
 enum tide_status tide_walk_leave(struct tide_walk *walk, const struct tide_event *event)
 {
     struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    const struct tide_where before = lane->where;
     enum tide_status status = tell_mark(walk, event, TIDE_RECORD_END);
     if (!status)
         status = tide_where_leave(&walk->contexts, &lane->where, event->process,
                                   event->value);
-    const struct tide_where after = lane->where;
-    lane->where = before;
-    while (!status && walk->wish.source == TIDE_FROM_REGIONS &&
-           lane->visit_count > own_depth(&after)) {
-        lane->place = TIDE_NO_PLACE;
-        const uint32_t place = tide_walk_here(walk, event->lane);
-        status = place == TIDE_NO_PLACE ? TIDE_ENOMEM : tell_visit(walk, event, place);
-        if (lane->where.region && lane->visit_count < TIDE_REGIONS_DEEP)
-            lane->where.region =
-                (uint32_t)walk->contexts.regions.list[lane->where.region - 1].one;
-    }
-    lane->where = after;
+    if (!status)
+        status = tide_walk_visits_end(walk, event->lane,
+                                      tide_walk_own_depth(&lane->where), event->ticks);
     lane->place = TIDE_NO_PLACE;
-    while (lane->loop_count && lane->loops[lane->loop_count - 1].depth > after.depth)
+    while (lane->loop_count &&
+           lane->loops[lane->loop_count - 1].depth > lane->where.depth)
         lane->loop_count--;
     return status;
 }
@@ -200,8 +137,9 @@ enum tide_status tide_walk_inherit(struct tide_walk *walk,
     enum tide_status status = TIDE_OK;
     if (lane->where.thread == TIDE_NO_THREAD)
         status = tide_walk_thread(walk, event->lane, 0);
+    if (!status && !inherited.level)
+        status = tide_walk_visits_end(walk, event->lane, 0, event->ticks);
     lane->place = TIDE_NO_PLACE;
-    lane->visit_count = 0;
     lane->loop_count = 0;
     return status ? status
                   : tide_where_inherit(&walk->contexts, &lane->where, event->process,
@@ -221,6 +159,8 @@ enum tide_status tide_walk_phase(struct tide_walk *walk, const struct tide_event
     else if (!status)
         status =
             tide_phases_leave(&walk->contexts, phases, event->process, event->value);
+    if (!status)
+        status = tide_walk_phase_visits(walk, event);
     for (size_t i = 0; i < trace->lane_count && !status; i++) {
         struct tide_walk_lane *const lane = &walk->lanes[i];
         if (trace->lanes[i].process != event->process ||

@@ -149,6 +149,38 @@ class RegionRules(tide.Case):
             self.assertIn((size, path or None), found)
 
 
+class Visits(tide.Case):
+    """Regions and phases, also those that were never ended."""
+
+    def test_same_as_the_report(self):
+        for program in ("region_clock", "region_rules", "open_loop", "phases"):
+            trace = exports.record(program).trace
+            reported = {row["region"]: row["visits"]
+                        for row in tide.report(trace, "--regions")["visits"]
+                        if row["visits"]}
+            with self.subTest(program=program):
+                self.assertEqual(dict(rows(trace, "SELECT region,count() FROM regions "
+                                                  "GROUP BY region")), reported)
+
+    def test_time_is_counted_once(self):
+        run = exports.record("region_clock")
+        own = run.own_count()
+        found = {row[0]: row[1:] for row in
+                 rows(run.trace, "SELECT region,sum(duration),sum(time.duration),"
+                                 "inclusive_sum(time.duration) FROM regions "
+                                 "GROUP BY region")}
+        for path, (whole, alone, inclusive) in found.items():
+            self.assertAlmostEqual(inclusive, whole, 6, path)
+            self.assertLessEqual(alone, whole, path)
+        for path, seconds in own.items():
+            self.assertLessEqual(found[path][0], seconds, path)
+        self.assertAlmostEqual(found["solve"][1],
+                               found["solve"][0] - found["solve/inner"][0], 6)
+        self.assertGreater(found["solve"][1], 0.06)
+        self.assertGreater(found["setup/read"][1], 0.04)
+        self.assertGreater(found["setup"][1], 0.03)
+
+
 class SameAsTheReport(tide.Case):
     RUNS = (("phases",), ("ground_threads", "4", "2000"), ("all_calls",), ("new_delete",),
             ("family",), ("marks",), ("maps",))
