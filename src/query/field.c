@@ -37,12 +37,11 @@ static struct tide_value space_value(struct tide_walk *walk,
         tide_names_text(&walk->names, tide_space_name((enum tide_space)life->space)));
 }
 
-/* Of a birth: the shape that it will have. */
 static struct tide_value shape_value(struct tide_walk *walk,
                                      const struct tide_record *record)
 {
     struct tide_shape *const list =
-        record->kind == TIDE_RECORD_BIRTH ? walk->foresight.shapes : walk->shapes.list;
+        record->foreseen ? walk->foresight.shapes : walk->shapes.list;
     if (!record->shape)
         return tide_value_none();
     return tide_value_string(tide_shape_text(&list[record->shape - 1], &walk->names));

@@ -168,6 +168,15 @@ enum tide_status tide_foresee(struct tide_model *model,
     return status;
 }
 
+const struct tide_future_label *tide_foresight_label(
+    const struct tide_foresight *foresight, uint64_t id)
+{
+    const struct tide_future_label key = {.id = id};
+    return foresight->label_count ? bsearch(&key, foresight->labels,
+                                            foresight->label_count, sizeof(key), by_id)
+                                  : NULL;
+}
+
 void tide_foresight_release(struct tide_foresight *foresight)
 {
     free(foresight->labels);

@@ -37,6 +37,9 @@ struct tide_foresight {
 enum tide_status tide_foresee(struct tide_model *model,
                               const struct tide_progress *progress,
                               struct tide_foresight *out);
+/* The label of block ID; NULL: it never has one. */
+const struct tide_future_label *tide_foresight_label(
+    const struct tide_foresight *foresight, uint64_t id);
 void tide_foresight_release(struct tide_foresight *foresight);
 
 #endif

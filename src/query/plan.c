@@ -39,11 +39,9 @@ static void *room(struct tide_planner *planner, void *list, size_t *capacity,
 /* Rows of regions say it with the regions inside. */
 static bool is_inclusive(enum tide_attribute_id attribute)
 {
-    return attribute == TIDE_ATTRIBUTE_DURATION ||
-           attribute == TIDE_ATTRIBUTE_ALLOCS ||
-           attribute == TIDE_ATTRIBUTE_ALLOCATED ||
-           attribute == TIDE_ATTRIBUTE_FREES || attribute == TIDE_ATTRIBUTE_FREED ||
-           attribute == TIDE_ATTRIBUTE_GROWTH;
+    return attribute == TIDE_ATTRIBUTE_DURATION || attribute == TIDE_ATTRIBUTE_ALLOCS ||
+           attribute == TIDE_ATTRIBUTE_ALLOCATED || attribute == TIDE_ATTRIBUTE_FREES ||
+           attribute == TIDE_ATTRIBUTE_FREED || attribute == TIDE_ATTRIBUTE_GROWTH;
 }
 
 /* What NAME is; false after a mistake. */
@@ -151,14 +149,12 @@ size_t tide_planner_slot(struct tide_planner *planner,
 size_t tide_planner_let_slot(struct tide_planner *planner, const char *name, size_t let)
 {
     const struct tide_plan *const plan = planner->plan;
-    struct tide_plan_slot slot = {.name = name,
-                                  .attribute = TIDE_NO_ATTRIBUTE,
-                                  .let = let + 1,
-                                  .early = true};
+    struct tide_plan_slot slot = {
+        .name = name, .attribute = TIDE_NO_ATTRIBUTE, .let = let + 1, .early = true};
     for (size_t i = 0; i < plan->lets[let].count; i++)
         if (plan->lets[let].steps[i].kind == TIDE_STEP_NAME)
-            slot.inclusive = slot.inclusive ||
-                             plan->slots[plan->lets[let].steps[i].slot].inclusive;
+            slot.inclusive =
+                slot.inclusive || plan->slots[plan->lets[let].steps[i].slot].inclusive;
     return add_slot(planner, slot);
 }
 

@@ -33,7 +33,8 @@ enum tide_record_kind {
 /* What a thread did while it was in a region, or a process while it was in a phase. */
 struct tide_visit {
     uint64_t begin_ticks;
-    uint32_t region; /* where it was when it began; 0: it was not entered, but inherited */
+    uint32_t
+        region; /* where it was when it began; 0: it was not entered, but inherited */
     uint64_t inside; /* ticks of the visits in it */
     uint64_t own;    /* ticks without them, when it has ended */
     uint32_t lane;   /* of a phase: who began it */
@@ -59,6 +60,7 @@ struct tide_record {
     const struct tide_death *death;
     uint32_t label;       /* id of the block's name + 1, 0: none */
     uint32_t shape;       /* of the block: see shapes.h; 0: none */
+    bool foreseen;        /* label and shape are those that the block will get */
     bool temporary, peak; /* of blocks that died; of blocks */
     uint64_t active;      /* heap of the process, before */
     uint64_t high_water;

@@ -44,6 +44,7 @@ static enum tide_status tell_birth(struct tide_walk *walk, const struct tide_lif
         .life = life,
         .label = ahead.label,
         .shape = ahead.shape,
+        .foreseen = true,
         .active = walk->process[life->process].active[TIDE_IN_HEAP],
     };
     return walk->row(walk->user, &record);

@@ -76,7 +76,7 @@ struct tide_walk_lane {
     uint64_t high_water;       /* since the last begin or end of a region */
     struct tide_visit *visits; /* owned: regions that are open, outermost first */
     size_t visit_count, visit_capacity;
-    uint64_t region_ticks; /* in regions that have ended, outermost ones */
+    uint64_t region_ticks;       /* in regions that have ended, outermost ones */
     struct tide_walk_held *held; /* owned: oldest first */
     size_t held_count, held_capacity;
     uint64_t unheld; /* that began beyond those */

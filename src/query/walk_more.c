@@ -176,12 +176,27 @@ uint32_t tide_walk_shape(const struct tide_walk *walk, const struct tide_life *l
     return tide_shapes_at(&walk->shapes, life->process, life->address);
 }
 
+/* The label that the block has; one that was never named so far has the one that it will
+ * get, as in the row of its allocation. */
+static struct tide_future_label label_then(const struct tide_walk *walk,
+                                           const struct tide_life *life)
+{
+    if (life->space == TIDE_IN_POOL)
+        return (struct tide_future_label){.label = life->label};
+    if (life->label_now || life->label || life->renamed)
+        return (struct tide_future_label){.label = life->label_now};
+    const struct tide_future_label *const ahead =
+        tide_foresight_label(&walk->foresight, life->id);
+    return ahead ? *ahead : (struct tide_future_label){0};
+}
+
 enum tide_status tide_walk_standing(struct tide_walk *walk,
                                     const struct tide_life *life, uint32_t name,
                                     uint64_t ticks)
 {
+    const struct tide_future_label label = label_then(walk, life);
     if ((!walk->wish.every_space && life->space != TIDE_IN_HEAP) ||
-        (walk->wish.labelled_only && !life->label_now))
+        (walk->wish.labelled_only && !label.label))
         return TIDE_OK;
     const struct tide_record record = {
         .kind = TIDE_RECORD_STANDING,
@@ -190,8 +205,9 @@ enum tide_status tide_walk_standing(struct tide_walk *walk,
         .other_place = TIDE_NO_PLACE,
         .ticks = ticks,
         .life = life,
-        .label = life->label_now,
-        .shape = tide_walk_shape(walk, life),
+        .label = label.label,
+        .shape = label.id ? label.shape : tide_walk_shape(walk, life),
+        .foreseen = label.id != 0,
         .name = name,
     };
     return walk->row(walk->user, &record);

@@ -65,8 +65,7 @@ static enum tide_status tell(struct tide_walk *walk, const struct tide_visit *vi
     };
     book->where.region = where;
     book->place = TIDE_NO_PLACE;
-    return record.place == TIDE_NO_PLACE ? TIDE_ENOMEM
-                                         : walk->row(walk->user, &record);
+    return record.place == TIDE_NO_PLACE ? TIDE_ENOMEM : walk->row(walk->user, &record);
 }
 
 /* What VISIT has seen is part of what is around it: the last of COUNT VISITS. */
@@ -107,9 +106,8 @@ static uint64_t region_ticks(const struct tide_walk *walk, uint32_t lane,
                              uint64_t ticks)
 {
     const struct tide_walk_lane *const book = &walk->lanes[lane];
-    return book->region_ticks + (book->visit_count
-                                     ? ticks_between(book->visits[0].begin_ticks, ticks)
-                                     : 0);
+    return book->region_ticks +
+           (book->visit_count ? ticks_between(book->visits[0].begin_ticks, ticks) : 0);
 }
 
 static enum tide_status begin_phase(struct tide_walk *walk,

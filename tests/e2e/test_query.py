@@ -210,6 +210,19 @@ class SameAsTheReport(tide.Case):
                 found = rows(trace, "SELECT sum(size) FROM snapshots WHERE snapshot=peak")
                 self.assertEqual(found[0][0] or 0, peak)
 
+    def test_labels_at_the_peak(self):
+        """Also of blocks that get their label after it, or have lost it by then."""
+        for program, blocks in (("told_loop", True), ("phases", True), ("unlabels", False),
+                                ("relabels", False)):
+            trace = exports.record(program).trace
+            wanted = {row["label"]: row["bytes"] for row in
+                      tide.report(trace, "--peak", "--labels")["rows"]}
+            sources = ["snapshots WHERE snapshot=peak"] + ["blocks WHERE peak"] * blocks
+            for source in sources:
+                with self.subTest(program=program, source=source):
+                    self.assertEqual(dict(rows(trace, f"SELECT label,sum(size) FROM {source} "
+                                                      "GROUP BY label")), wanted)
+
     def test_spaces(self):
         trace = exports.record("maps").trace
         spaces = {row["space"]: row for row in tide.report(trace)["spaces"]}

@@ -200,10 +200,10 @@ static const struct mistake {
      "inclusive_sum(time.duration)\n"
      "  SELECT inclusive_sum(duration) FROM regions GROUP BY region\n"
      "                       ^~~~~~~~\n"},
-    {"LET k = allocs * 2 SELECT inclusive_scale(k,3) FROM regions GROUP BY region",
+    {"LET k=frees SELECT inclusive_scale(k,3) FROM regions GROUP BY region",
      "'k' has the regions inside already: sum(k)\n"
-     "  LET k = allocs * 2 SELECT inclusive_scale(k,3) FROM regions GROUP BY region\n"
-     "                                            ^\n"},
+     "  LET k=frees SELECT inclusive_scale(k,3) FROM regions GROUP BY region\n"
+     "                                     ^\n"},
     {"SELECT kind,size,region,label,leaf,module,file,line,time,thread WHERE size > big AND "
      "label = x AND kind = malloc",
      "'big' is not a size: 1000, 64KiB, 1.5MiB\n"
