@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/latest_trace.h"
 #include "cli/open_trace.h"
 #include "view/progress.h"
 #include "view/units.h"
@@ -236,14 +237,27 @@ static int explain(const struct compiled *compiled)
     return tide_print_text(&text);
 }
 
-/* Traces come first: their programs may have set attributes of their own.  Nothing is read
+/* For an explanation traces need not be there. */
+static bool can_open(const struct tide_query_request *request)
+{
+    char *latest = NULL;
+    for (int i = 0; i < request->trace_count; i++)
+        if (access(request->traces[i], R_OK))
+            return false;
+    const bool found = request->trace_count > 0 || !tide_latest_trace(".", &latest);
+    free(latest);
+    return found;
+}
+
+/* Traces come first: their programs may have set attributes of their own.  No row is read
  * for an explanation. */
 int tide_run_query(const struct tide_query_request *request)
 {
     struct compiled compiled = {0};
     struct traces traces = {0};
     struct tide_user_names users = {0};
-    int result = request->explain ? -1 : open_traces(request, &traces);
+    const bool opens = !request->explain || can_open(request);
+    int result = opens ? open_traces(request, &traces) : -1;
     if (result < 0 && tide_user_names_gather(traces.list, traces.count, &users))
         result = tide_fail("out of memory");
     const struct tide_plan_options options = {
@@ -251,7 +265,7 @@ int tide_run_query(const struct tide_query_request *request)
         .several_traces = request->trace_count > 1,
         .users = &users,
         .show_users = request->show_users,
-        .may_be_set = request->explain,
+        .may_be_set = !opens,
     };
     if (result < 0)
         result = compile(request->text, request->length, &options, &compiled);

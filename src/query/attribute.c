@@ -197,8 +197,8 @@ enum tide_attribute_id tide_attribute_find(const char *name)
     return TIDE_ATTRIBUTES;
 }
 
-const char *tide_attribute_nearest(const char *name, const char *const *more,
-                                   size_t more_count)
+const char *tide_attribute_nearest(const char *name, unsigned sources,
+                                   const char *const *more, size_t more_count)
 {
     const size_t most = TIDE_ATTRIBUTES + TIDE_OTHER_NAMES + more_count;
     const char **const names = calloc(most, sizeof(*names));
@@ -208,9 +208,11 @@ const char *tide_attribute_nearest(const char *name, const char *const *more,
     for (size_t i = 0; i < more_count; i++)
         names[count++] = more[i];
     for (size_t i = 0; i < TIDE_ATTRIBUTES; i++)
-        names[count++] = tide_attribute_table[i].name;
+        if (tide_attribute_table[i].sources & sources)
+            names[count++] = tide_attribute_table[i].name;
     for (size_t i = 0; i < TIDE_OTHER_NAMES; i++)
-        names[count++] = OTHER_NAMES[i].name;
+        if (tide_attribute_table[OTHER_NAMES[i].id].sources & sources)
+            names[count++] = OTHER_NAMES[i].name;
     const char *const nearest = tide_nearest(name, names, count);
     free(names);
     return nearest;

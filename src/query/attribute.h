@@ -110,8 +110,9 @@ extern const char *const tide_source_names[TIDE_SOURCES];
 
 /* The attribute that is called NAME, also by its other names; TIDE_ATTRIBUTES: none. */
 enum tide_attribute_id tide_attribute_find(const char *name);
-/* The name most like NAME; NULL: none is. */
-const char *tide_attribute_nearest(const char *name, const char *const *more,
-                                   size_t more_count);
+/* The name most like NAME among those that rows of SOURCES (bits) have, and MORE; NULL:
+ * none is. */
+const char *tide_attribute_nearest(const char *name, unsigned sources,
+                                   const char *const *more, size_t more_count);
 
 #endif

@@ -55,9 +55,7 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
         return tide_planner_describe_other(planner, name, slot);
     const struct tide_attribute *const about = &tide_attribute_table[slot->attribute];
     if (!(about->sources & 1u << source)) {
-        planner->status =
-            tide_query_blame(planner->error, name->span, "rows of %s have no '%s'",
-                             tide_source_names[source], name->text);
+        tide_planner_blame_source(planner, name, about->sources);
         return false;
     }
     slot->type = about->type;

@@ -194,6 +194,9 @@ size_t tide_planner_slot(struct tide_planner *planner,
 bool tide_planner_describe_other(struct tide_planner *planner,
                                  const struct tide_query_word *name,
                                  struct tide_plan_slot *slot);
+/* Rows of the plan's source have no NAME, only those of SOURCES (bits). */
+void tide_planner_blame_source(struct tide_planner *planner,
+                               const struct tide_query_word *name, unsigned sources);
 /* The sum that CALL makes, new or known; SIZE_MAX after a mistake. */
 size_t tide_planner_sum(struct tide_planner *planner, size_t call);
 /* TEXT as a number of UNIT, with K, MiB, ms and the like; false: it is none. */

@@ -1,12 +1,18 @@
 /* query/plan_names.c - names that the table of attributes does not have: what programs
  * set, and what follows from it.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "model/grow.h"
 #include "query/plan.h"
+
+/* Sources whose rows are in a thread: they have what it sets. */
+#define TIDE_WITH_PLACES                                                           \
+    (1u << TIDE_FROM_EVENTS | 1u << TIDE_FROM_BLOCKS | 1u << TIDE_FROM_SNAPSHOTS | \
+     1u << TIDE_FROM_REGIONS)
 
 /* Names that begin so and go on with that of a loop or an attribute. */
 static const struct family {
@@ -31,12 +37,32 @@ static const struct family *family_of(const char *name)
     return NULL;
 }
 
-/* The name most like NAME among all that a query may use; NULL: none is. */
-static const char *nearest(const struct tide_planner *planner, const char *name)
+void tide_planner_blame_source(struct tide_planner *planner,
+                               const struct tide_query_word *name, unsigned sources)
+{
+    struct tide_text others = {0};
+    size_t count = 0;
+    for (int i = 0; i < TIDE_SOURCES; i++)
+        if (sources & 1u << i)
+            tide_text_addf(&others, "%s%s", count++ ? ", " : "", tide_source_names[i]);
+    planner->status =
+        tide_query_blame(planner->error, name->span,
+                         count == 1 ? "rows of %s have no '%s'; FROM %s has"
+                                    : "rows of %s have no '%s'; FROM %s have",
+                         tide_source_names[planner->plan->wish.source], name->text,
+                         others.bytes ? others.bytes : "");
+    tide_text_release(&others);
+}
+
+/* The name most like NAME among all that a query FROM SOURCES (bits) may use; NULL: none
+ * is. */
+static const char *nearest(const struct tide_planner *planner, const char *name,
+                           unsigned sources)
 {
     const struct tide_query *const query = planner->query;
     const struct tide_user_names *const users = planner->options->users;
-    const size_t user_count = users ? users->count : 0;
+    const bool timeline = sources == 1u << TIDE_FROM_TIMELINE;
+    const size_t user_count = users && !timeline ? users->count : 0;
     const char **const names =
         calloc(query->let_count + user_count + 1, sizeof(*names));
     size_t count = 0;
@@ -44,14 +70,27 @@ static const char *nearest(const struct tide_planner *planner, const char *name)
         names[count++] = query->lets[i].target.text;
     for (size_t i = 0; names && i < user_count; i++)
         names[count++] = users->list[i].name;
-    const char *const near = names ? tide_attribute_nearest(name, names, count) : NULL;
+    const char *const near =
+        names ? tide_attribute_nearest(name, sources, names, count) : NULL;
     free(names);
     return near;
 }
 
+/* There is no NAME; NEAR is one that rows have, OTHER one of rows of another source. */
 static void blame_name(struct tide_planner *planner, const struct tide_query_word *name,
-                       const char *near)
+                       const char *near, const char *other)
 {
+    if (other && !near) {
+        const enum tide_attribute_id id = tide_attribute_find(other);
+        int source = 0;
+        while (!(tide_attribute_table[id].sources & 1u << source))
+            source++;
+        planner->status = tide_query_blame(
+            planner->error, name->span,
+            "there is no attribute '%s'; did you mean '%s', which FROM %s has?",
+            name->text, other, tide_source_names[source]);
+        return;
+    }
     planner->status =
         near ? tide_query_blame(planner->error, name->span,
                                 "there is no attribute '%s'; did you mean '%s'?",
@@ -77,6 +116,35 @@ static bool want(struct tide_planner *planner, const char *name)
     return true;
 }
 
+/* Is there anything that WHOSE can mean, as far as it is known what programs name and
+ * set?  Else that is said. */
+static bool check_whose(struct tide_planner *planner,
+                        const struct tide_query_word *name, const struct family *family,
+                        const char *whose)
+{
+    const struct tide_user_names *const users = planner->options->users;
+    const bool loop = family->kind == TIDE_SLOT_ITERATION;
+    if (planner->options->may_be_set || !users || !users->trace_count)
+        return true;
+    const bool known = loop ? tide_user_names_called(users, whose)
+                            : tide_user_names_has(users, whose) ||
+                                  (family->kind < TIDE_SLOT_HOLDER_LABEL &&
+                                   tide_attribute_find(whose) != TIDE_NO_ATTRIBUTE);
+    if (known)
+        return true;
+    const char *const near = loop ? tide_user_names_nearest_called(users, whose)
+                                  : tide_user_names_nearest(users, whose);
+    struct tide_text hint = {0};
+    if (near)
+        tide_text_addf(&hint, "; did you mean '%s%s'?", family->start, near);
+    planner->status = tide_query_blame(planner->error, name->span,
+                                       loop ? "the program has no loop '%s'%s"
+                                            : "the program never sets '%s'%s",
+                                       whose, hint.bytes ? hint.bytes : "");
+    tide_text_release(&hint);
+    return false;
+}
+
 /* Of a loop, of what sets an attribute, or of the block that its address lies in. */
 static bool describe_family(struct tide_planner *planner,
                             const struct tide_query_word *name,
@@ -89,16 +157,17 @@ static bool describe_family(struct tide_planner *planner,
     slot->kind = family->kind;
     slot->whose = whose;
     slot->type = family->type ? family->type : user ? user->type : TIDE_VALUE_NONE;
-    if (family->kind == TIDE_SLOT_ITERATION) {
-        wish->iterations = true;
-        return true;
-    }
-    if (wish->source != TIDE_FROM_EVENTS) {
-        planner->status =
-            tide_query_blame(planner->error, name->span, "rows of %s have no '%s'",
-                             tide_source_names[wish->source], name->text);
+    const bool loop = family->kind == TIDE_SLOT_ITERATION;
+    const unsigned sources = loop ? TIDE_WITH_PLACES : 1u << TIDE_FROM_EVENTS;
+    if (!(sources & 1u << wish->source)) {
+        tide_planner_blame_source(planner, name, sources);
         return false;
     }
+    if (!check_whose(planner, name, family, whose))
+        return false;
+    wish->iterations = wish->iterations || loop;
+    if (loop)
+        return true;
     if (family->kind < TIDE_SLOT_HOLDER_LABEL)
         return true;
     wish->resolve = true;
@@ -117,15 +186,17 @@ bool tide_planner_describe_other(struct tide_planner *planner,
     if (family)
         return describe_family(planner, name, family, slot);
     if (!user) {
-        const char *const near = nearest(planner, name->text);
-        if (!options->may_be_set || (near && !name->quoted)) {
-            blame_name(planner, name, near);
+        const unsigned source = 1u << planner->plan->wish.source;
+        const char *const near = nearest(planner, name->text, source);
+        const char *const other =
+            near ? NULL : tide_attribute_nearest(name->text, UINT_MAX, NULL, 0);
+        if (!options->may_be_set || ((near || other) && !name->quoted)) {
+            blame_name(planner, name, near, other);
             return false;
         }
     }
     if (planner->plan->wish.source == TIDE_FROM_TIMELINE) {
-        planner->status = tide_query_blame(planner->error, name->span,
-                                           "rows of timeline have no '%s'", name->text);
+        tide_planner_blame_source(planner, name, TIDE_WITH_PLACES);
         return false;
     }
     slot->kind = TIDE_SLOT_USER;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+#include "model/grow.h"
 #include "trace/format.h"
 
 enum tide_value_type tide_user_type(uint32_t type)
@@ -30,7 +32,8 @@ enum tide_status tide_user_names_gather(struct tide_trace *const *traces, size_t
     for (size_t i = 0; i < count; i++)
         most += traces[i]->attribute_count;
     struct tide_user_name *const list = calloc(most + 1, sizeof(*list));
-    *out = (struct tide_user_names){.list = list};
+    *out =
+        (struct tide_user_names){.list = list, .traces = traces, .trace_count = count};
     if (!list)
         return TIDE_ENOMEM;
     for (size_t i = 0; i < count; i++)
@@ -57,13 +60,62 @@ void tide_user_names_release(struct tide_user_names *names)
     *names = (struct tide_user_names){0};
 }
 
+static const struct tide_user_name *find(const struct tide_user_names *names,
+                                         const char *name)
+{
+    const struct tide_user_name key = {.name = name};
+    return names && names->count
+               ? bsearch(&key, names->list, names->count, sizeof(key), by_name)
+               : NULL;
+}
+
 const struct tide_user_name *tide_user_names_find(const struct tide_user_names *names,
                                                   const char *name)
 {
-    const struct tide_user_name key = {.name = name};
-    const struct tide_user_name *const found =
-        names && names->count
-            ? bsearch(&key, names->list, names->count, sizeof(key), by_name)
-            : NULL;
+    const struct tide_user_name *const found = find(names, name);
     return found && !found->hidden ? found : NULL;
+}
+
+bool tide_user_names_has(const struct tide_user_names *names, const char *name)
+{
+    return find(names, name) != NULL;
+}
+
+bool tide_user_names_called(const struct tide_user_names *names, const char *name)
+{
+    const char *known;
+    for (size_t i = 0; i < names->trace_count; i++)
+        for (size_t j = 0; (known = tide_trace_name_number(names->traces[i], j)); j++)
+            if (strcmp(known, name) == 0)
+                return true;
+    return false;
+}
+
+const char *tide_user_names_nearest(const struct tide_user_names *names,
+                                    const char *name)
+{
+    const char **const list = calloc(names->count + 1, sizeof(*list));
+    for (size_t i = 0; list && i < names->count; i++)
+        list[i] = names->list[i].name;
+    const char *const near = list ? tide_nearest(name, list, names->count) : NULL;
+    free(list);
+    return near;
+}
+
+const char *tide_user_names_nearest_called(const struct tide_user_names *names,
+                                           const char *name)
+{
+    size_t count = 0, capacity = 0;
+    const char **list = NULL, *known;
+    for (size_t i = 0; i < names->trace_count; i++)
+        for (size_t j = 0; (known = tide_trace_name_number(names->traces[i], j)); j++) {
+            const char **const grown =
+                tide_grown(list, &capacity, count + 1, sizeof(*list));
+            list = grown ? grown : list;
+            if (grown)
+                list[count++] = known;
+        }
+    const char *const near = list ? tide_nearest(name, list, count) : NULL;
+    free(list);
+    return near;
 }

@@ -23,9 +23,11 @@ struct tide_user_name {
 struct tide_user_names {
     struct tide_user_name *list; /* owned, sorted by name */
     size_t count;
+    struct tide_trace *const *traces; /* borrowed: where they come from */
+    size_t trace_count;
 };
 
-/* Those of TRACES, which must outlive them.  OUT is to be released in any case. */
+/* Those of TRACES, list and all, which must outlive them.  OUT is to be released in any case. */
 enum tide_status tide_user_names_gather(struct tide_trace *const *traces, size_t count,
                                         struct tide_user_names *out);
 void tide_user_names_release(struct tide_user_names *names);
@@ -33,6 +35,16 @@ void tide_user_names_release(struct tide_user_names *names);
 /* The one called NAME, NULL: none is, or it is hidden. */
 const struct tide_user_name *tide_user_names_find(const struct tide_user_names *names,
                                                   const char *name);
+
+/* Is there one called NAME, hidden or not? */
+bool tide_user_names_has(const struct tide_user_names *names, const char *name);
+/* Do the traces name anything so: a loop, a region or a label? */
+bool tide_user_names_called(const struct tide_user_names *names, const char *name);
+/* The one most like NAME of what programs set, or of all that traces name; NULL: none. */
+const char *tide_user_names_nearest(const struct tide_user_names *names,
+                                    const char *name);
+const char *tide_user_names_nearest_called(const struct tide_user_names *names,
+                                           const char *name);
 
 /* The type that values of TYPE (enum tide_attribute_type) have in queries. */
 enum tide_value_type tide_user_type(uint32_t type);

@@ -406,6 +406,12 @@ bool tide_trace_has_names(const struct tide_trace *trace)
     return state->name_count > 0;
 }
 
+const char *tide_trace_name_number(const struct tide_trace *trace, size_t number)
+{
+    const struct state *state = trace->private_state;
+    return number < state->name_count ? state->names[number].text : NULL;
+}
+
 const char *tide_trace_name(const struct tide_trace *trace, uint32_t process,
                             uint64_t id)
 {

@@ -171,6 +171,9 @@ double tide_trace_seconds(const struct tide_trace *trace, uint64_t ticks);
 const char *tide_trace_name(const struct tide_trace *trace, uint32_t process,
                             uint64_t id);
 
+/* All names of all processes, one by one; NULL: there is no NUMBER. */
+const char *tide_trace_name_number(const struct tide_trace *trace, size_t number);
+
 /* Did any process name anything?  If not, there are no regions and no labels. */
 bool tide_trace_has_names(const struct tide_trace *trace);
 

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 import cali_reader
+import exports
 import tide
 from test_query import query, rows
 
@@ -124,8 +125,22 @@ class Values(tide.Case):
         self.assertIn("did you mean 'stage'", query(trace, "SELECT stages", status=2))
         self.assertIn("no attribute 'nix'", query(trace, "SELECT nix", status=2))
         self.assertIn("have no", query(trace, "SELECT stage FROM timeline", status=2))
-        self.assertIn("have no", query(trace, "SELECT alloc.uid#looked.at FROM blocks",
-                                       status=2))
+        self.assertIn("FROM events has", query(trace, "SELECT alloc.uid#looked.at FROM blocks",
+                                               status=2))
+
+    def test_misspelt_parts_of_names_are_mistakes(self):
+        for wrong, right in (("event.set#stge", "event.set#stage"),
+                             ("event.end#moed", "event.end#mode"),
+                             ("alloc.label#loked.at", "alloc.label#looked.at")):
+            for options in ((), ("--explain",)):
+                said = query(*options, self.recorded.trace, f"SELECT {wrong}", status=2)
+                self.assertIn(f"did you mean '{right}'?", said)
+        # Caliper's names are none of the program's, but known
+        query(self.recorded.trace, "SELECT event.set#pthread.id")
+        loop = exports.record("told_loop").trace
+        said = query(loop, "SELECT iteration#cylce", status=2)
+        self.assertIn("no loop 'cylce'; did you mean 'iteration#cycle'?", said)
+        self.assertIn("no attribute 'stge'", query("--explain", loop, "SELECT stge", status=2))
 
     def test_at_the_end_of_a_run(self):
         """Before a program runs nobody knows what it sets."""

@@ -163,9 +163,18 @@ static const struct mistake {
                                "'blocks'?\n"
                                "  SELECT size FROM block\n"
                                "                   ^~~~~\n"},
-    {"SELECT rss", "rows of events have no 'rss'\n"
+    {"SELECT rss", "rows of events have no 'rss'; FROM timeline has\n"
                    "  SELECT rss\n"
                    "         ^~~\n"},
+    {"SELECT size FROM timeline",
+     "rows of timeline have no 'size'; FROM events, blocks, snapshots have\n"
+     "  SELECT size FROM timeline\n"
+     "         ^~~~\n"},
+    {"SELECT durtion",
+     "there is no attribute 'durtion'; did you mean 'duration', which "
+     "FROM regions has?\n"
+     "  SELECT durtion\n"
+     "         ^~~~~~~\n"},
     {"SELECT kind WHERE (size > 1", "the query ends where ')' should stand\n"
                                     "  SELECT kind WHERE (size > 1\n"
                                     "                             ^\n"},
