@@ -156,15 +156,29 @@ static enum tide_term_kind opposite(enum tide_term_kind kind)
     }
 }
 
+/* SQL's IS [NOT] NULL; *NEGATED: the row must not have it. */
+static bool read_null(struct tide_parser *parser, bool *negated)
+{
+    if (!tide_parser_keyword(parser, "IS"))
+        return false;
+    *negated = !tide_parser_keyword(parser, "NOT");
+    if (!tide_parser_keyword(parser, "NULL"))
+        tide_parser_expected(parser, "NULL, as in IS NULL and IS NOT NULL");
+    return true;
+}
+
 static void read_comparison(struct yard *yard)
 {
     struct tide_parser *const parser = yard->parser;
     struct tide_term term = {.kind = TIDE_TERM_HAS,
                              .what = tide_parser_operand(parser, "a condition"),
                              .first_value = parser->query->value_count};
-    const bool negated = tide_parser_keyword(parser, "NOT");
+    bool negated = false;
+    const bool asks_null = read_null(parser, &negated);
+    if (!asks_null)
+        negated = tide_parser_keyword(parser, "NOT");
     bool inverted = negated;
-    if (!read_keyword_term(parser, &term)) {
+    if (!asks_null && !read_keyword_term(parser, &term)) {
         if (negated)
             tide_parser_expected(parser, "LIKE, IN or BETWEEN");
         for (size_t i = 0; i < sizeof(COMPARISONS) / sizeof(COMPARISONS[0]); i++) {

@@ -113,9 +113,13 @@ struct tide_query_word tide_parser_name(struct tide_parser *parser, const char *
                                     .quoted = here->kind == TIDE_TOKEN_QUOTED};
 }
 
-/* The arguments of CALL, after its parenthesis was opened. */
+/* The arguments of CALL, after its parenthesis was opened; count(*) has none. */
 static void read_arguments(struct tide_parser *parser, struct tide_call *call)
 {
+    const struct tide_token *const here = tide_parser_here(parser);
+    if (here->kind == TIDE_TOKEN_WORD && strcmp(here->text, "*") == 0 &&
+        here[1].kind == TIDE_TOKEN_CLOSE)
+        (void)tide_parser_take(parser);
     call->distinct = tide_parser_keyword(parser, "DISTINCT");
     if (tide_parser_sign(parser, TIDE_TOKEN_CLOSE))
         return;
@@ -157,6 +161,34 @@ struct tide_query_span tide_operand_span(const struct tide_query *query,
 
 /* --- Clauses -------------------------------------------------------------------------- */
 
+/* Is the word here a title, as in SQL without AS?  Only if the item ends after it: else a
+ * comma or a clause is misspelt. */
+static bool at_title(struct tide_parser *parser)
+{
+    const struct tide_token *const here = tide_parser_here(parser);
+    if (here->kind == TIDE_TOKEN_QUOTED)
+        return true;
+    if (here->kind != TIDE_TOKEN_WORD || tide_parser_at_clause(parser) ||
+        strcasecmp(here->text, "UNIT") == 0 || strchr("+-*/", here->text[0]))
+        return false;
+    struct tide_parser next = *parser;
+    (void)tide_parser_take(&next);
+    const enum tide_token_kind kind = tide_parser_here(&next)->kind;
+    return kind == TIDE_TOKEN_COMMA || kind == TIDE_TOKEN_SEMICOLON ||
+           tide_parser_at_clause(&next);
+}
+
+/* Nothing is calculated in SELECT. */
+static void blame_arithmetic(struct tide_parser *parser)
+{
+    const struct tide_token *const here = tide_parser_here(parser);
+    if (here->kind == TIDE_TOKEN_WORD && here->text[0] && strchr("+-*/", here->text[0]))
+        tide_parser_fail(
+            parser, here->span,
+            "SELECT does not calculate: avg(a) is sum(a)/count(), ratio(a,b) is "
+            "sum(a)/sum(b), scale(a,N) is N times sum(a); LET does, with each row");
+}
+
 static struct tide_item read_item(struct tide_parser *parser)
 {
     struct tide_item item = {0};
@@ -167,7 +199,8 @@ static struct tide_item read_item(struct tide_parser *parser)
         return item;
     }
     item.what = tide_parser_operand(parser, "an attribute or an aggregation");
-    if (tide_parser_keyword(parser, "AS"))
+    blame_arithmetic(parser);
+    if (tide_parser_keyword(parser, "AS") || at_title(parser))
         item.alias = tide_parser_name(parser, "a name");
     if (tide_parser_keyword(parser, "UNIT"))
         item.unit = tide_parser_name(parser, "a unit");

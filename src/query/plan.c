@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 #include "model/grow.h"
@@ -199,12 +200,12 @@ static const struct aggregation *find_aggregation(struct tide_planner *planner,
 {
     const char *names[TIDE_AGGREGATIONS];
     const char *const wanted =
-        call->distinct && strcmp(call->function.text, "count") == 0
+        call->distinct && strcasecmp(call->function.text, "count") == 0
             ? "count_distinct"
             : call->function.text;
     for (size_t i = 0; i < TIDE_AGGREGATIONS; i++) {
         names[i] = AGGREGATIONS[i].name;
-        if (strcmp(names[i], wanted) == 0)
+        if (strcasecmp(names[i], wanted) == 0)
             return &AGGREGATIONS[i];
     }
     const char *const near = tide_nearest(wanted, names, TIDE_AGGREGATIONS);
@@ -328,7 +329,7 @@ static size_t argument_slot(struct tide_planner *planner, const struct tide_call
 
 static bool same_call(const struct tide_call *one, const struct tide_call *other)
 {
-    if (strcmp(one->function.text, other->function.text) != 0 ||
+    if (strcasecmp(one->function.text, other->function.text) != 0 ||
         one->count != other->count || one->distinct != other->distinct)
         return false;
     for (size_t i = 0; i < one->count; i++)

@@ -76,10 +76,29 @@ static const char *nearest(const struct tide_planner *planner, const char *name,
     return near;
 }
 
+/* Is NAME meant to be an expression, without blanks? */
+static bool is_calculated(const struct tide_query_word *name)
+{
+    char first[64] = "";
+    const size_t length = strcspn(name->text, "+-*/");
+    if (name->quoted || !length || !name->text[length] || length >= sizeof(first))
+        return false;
+    memcpy(first, name->text, length);
+    return name->text[length] != '-' || tide_attribute_find(first) != TIDE_NO_ATTRIBUTE;
+}
+
 /* There is no NAME; NEAR is one that rows have, OTHER one of rows of another source. */
 static void blame_name(struct tide_planner *planner, const struct tide_query_word *name,
                        const char *near, const char *other)
 {
+    if (is_calculated(name)) {
+        planner->status =
+            tide_query_blame(planner->error, name->span,
+                             "there is no attribute '%s'; only LET calculates, with "
+                             "blanks around the sign: LET x = size + 1",
+                             name->text);
+        return;
+    }
     if (other && !near) {
         const enum tide_attribute_id id = tide_attribute_find(other);
         int source = 0;

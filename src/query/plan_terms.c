@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 #include "query/plan.h"
@@ -37,10 +38,15 @@ static const struct suffix {
     {"h", 3600, true},
 };
 
-static const struct suffix *find_suffix(const char *text)
+/* Sizes may be written in any case where nothing else is meant: 1m could be a minute. */
+static const struct suffix *find_suffix(const char *text, enum tide_attribute_unit unit)
 {
     for (size_t i = 0; i < sizeof(SUFFIXES) / sizeof(SUFFIXES[0]); i++)
         if (strcmp(SUFFIXES[i].text, text) == 0)
+            return &SUFFIXES[i];
+    for (size_t i = 0; i < sizeof(SUFFIXES) / sizeof(SUFFIXES[0]); i++)
+        if (!SUFFIXES[i].time && strcasecmp(SUFFIXES[i].text, text) == 0 &&
+            (unit == TIDE_UNIT_BYTES || strcasecmp(text, "m") != 0))
             return &SUFFIXES[i];
     return NULL;
 }
@@ -88,7 +94,7 @@ static bool read_real(const char *text, enum tide_attribute_unit unit,
 {
     char *end;
     const double value = strtod(text, &end);
-    const struct suffix *const suffix = *end ? find_suffix(end) : NULL;
+    const struct suffix *const suffix = *end ? find_suffix(end, unit) : NULL;
     if (end == text || !isfinite(value) || (*end && !suffix))
         return false;
     double scaled = value * (suffix ? suffix->factor : 1);
@@ -229,7 +235,7 @@ static void compile_call(struct tide_planner *planner, const struct tide_step *s
     const char *names[TIDE_FUNCTIONS];
     for (size_t i = 0; i < TIDE_FUNCTIONS; i++) {
         names[i] = FUNCTIONS[i].name;
-        if (strcmp(names[i], step->name.text) != 0)
+        if (strcasecmp(names[i], step->name.text) != 0)
             continue;
         out->function = FUNCTIONS[i].which;
         out->arguments = step->arguments;
@@ -312,7 +318,7 @@ static void compile_let(struct tide_planner *planner, const struct tide_let *let
     out->steps = tide_planner_take(planner, 2 * let->count, sizeof(*out->steps));
     for (size_t i = 0; i < let->count && !planner->status; i++) {
         if (steps[i].kind == TIDE_STEP_CALL && steps[i].arguments == 0 &&
-            strcmp(steps[i].name.text, "leaf") == 0) {
+            strcasecmp(steps[i].name.text, "leaf") == 0) {
             out->steps[out->count++] = default_leaf(planner);
             out->steps[out->count].arguments = 1;
             out->steps[out->count].kind = TIDE_STEP_CALL;

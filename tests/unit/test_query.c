@@ -165,6 +165,24 @@ static void says_percentages_of_all(void **state)
         "kind=new,p=0.973236\n");
 }
 
+static void takes_what_sql_writes(void **state)
+{
+    (void)state;
+    tide_asker_expect("SELECT COUNT(*) AS a, Sum(size) bytes, count() \"n\" "
+                      "WHERE mem.alloc FORMAT csv",
+                      "a,bytes,n\n6,822,6\n");
+    tide_asker_expect("SELECT count() WHERE mem.alloc AND size > 0.1k FORMAT csv",
+                      "count\n3\n");
+    tide_asker_expect("SELECT count() WHERE label IS NULL AND mem.alloc FORMAT csv",
+                      "count\n4\n");
+    tide_asker_expect("SELECT count() WHERE label is not null, mem.alloc FORMAT csv",
+                      "count\n2\n");
+    tide_asker_expect(
+        "LET in = LEAF() SELECT in place, COUNT(DISTINCT size) WHERE mem.alloc "
+        "GROUP BY in ORDER BY place DESC LIMIT 1 FORMAT csv",
+        "place,count_distinct#size\nsolve,3\n");
+}
+
 static void adds_to_the_regions_around(void **state)
 {
     (void)state;
@@ -376,6 +394,7 @@ int main(void)
         cmocka_unit_test(groups_like_the_tutorial),
         cmocka_unit_test(sums_up),
         cmocka_unit_test(says_percentages_of_all),
+        cmocka_unit_test(takes_what_sql_writes),
         cmocka_unit_test(adds_to_the_regions_around),
         cmocka_unit_test(computes_with_let),
         cmocka_unit_test(chooses_rows),

@@ -175,6 +175,28 @@ static const struct mistake {
      "FROM regions has?\n"
      "  SELECT durtion\n"
      "         ^~~~~~~\n"},
+    {"LET a=size-1 SELECT a",
+     "there is no attribute 'size-1'; only LET calculates, with "
+     "blanks around the sign: LET x = size + 1\n"
+     "  LET a=size-1 SELECT a\n"
+     "        ^~~~~~\n"},
+    {"SELECT sum(size)/count()",
+     "SELECT does not calculate: avg(a) is sum(a)/count(), ratio(a,b) is "
+     "sum(a)/sum(b), scale(a,N) is N times sum(a); LET does, with each row\n"
+     "  SELECT sum(size)/count()\n"
+     "                  ^~~~~~\n"},
+    {"SELECT kind count() GROUP BY kind",
+     "here should stand a clause (SELECT, WHERE, GROUP BY, FORMAT, ...), not 'count'\n"
+     "  SELECT kind count() GROUP BY kind\n"
+     "              ^~~~~\n"},
+    {"SELECT kind WHERE label IS 3",
+     "here should stand NULL, as in IS NULL and IS NOT NULL, not '3'\n"
+     "  SELECT kind WHERE label IS 3\n"
+     "                             ^\n"},
+    {"SELECT kind FROM blocks WHERE lifetime > 1m",
+     "'1m' is not a time: 2s, 150ms, 1min\n"
+     "  SELECT kind FROM blocks WHERE lifetime > 1m\n"
+     "                                           ^~\n"},
     {"SELECT kind WHERE (size > 1", "the query ends where ')' should stand\n"
                                     "  SELECT kind WHERE (size > 1\n"
                                     "                             ^\n"},
@@ -309,6 +331,9 @@ static const char *const WORDS[] = {
     ";",
     "leaf",
     "inclusive_sum(size)",
+    "count(*)",
+    "IS",
+    "NULL",
 };
 
 static void refuses_monstrous_expressions(void **state)

@@ -120,7 +120,7 @@ static void values_have_the_type_that_was_set_last(void **state)
     expect(f, "SELECT count() WHERE mem.alloc,a=-3 FORMAT csv", "count\n1\n");
     expect(f, "SELECT count() WHERE mem.alloc,a=text FORMAT csv", "count\n1\n");
     expect(f, "SELECT b FORMAT csv",
-           "there is no attribute 'b'; did you mean 'blocks'?\n"
+           "there is no attribute 'b'; did you mean 'a'?\n"
            "  SELECT b FORMAT csv\n"
            "         ^\n");
 }
