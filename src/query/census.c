@@ -35,7 +35,6 @@ static enum tide_status count_trace(struct census *census, struct tide_trace *tr
     const enum tide_query_source source = census->source;
     const struct tide_walk_wish wish = {
         .source = source,
-        .every_space = true,
         .labels = true,
         .peak = source == TIDE_FROM_BLOCKS || source == TIDE_FROM_SNAPSHOTS,
         .water = true,

@@ -76,13 +76,57 @@ enum tide_status tide_walk_enter(struct tide_walk *walk, const struct tide_event
     return status ? status : tide_walk_visit(walk, event->lane, event->ticks);
 }
 
+/* An iteration of LOOP, the lane's innermost that has one, begins or ends at EVENT. */
+static enum tide_status tell_round(struct tide_walk *walk,
+                                   const struct tide_event *event,
+                                   struct tide_walk_loop *loop, bool begins,
+                                   int64_t iteration)
+{
+    const struct tide_record record = {
+        .kind = begins ? TIDE_RECORD_ROUND : TIDE_RECORD_ROUND_END,
+        .process = event->process,
+        .place = tide_walk_here(walk, event->lane),
+        .other_place = TIDE_NO_PLACE,
+        .ticks = event->ticks,
+        .active = walk->process[event->process].active[TIDE_IN_HEAP],
+        .number = (uint64_t)iteration,
+    };
+    loop->iterates = begins;
+    loop->iteration = iteration;
+    walk->lanes[event->lane].place = TIDE_NO_PLACE;
+    if (record.place == TIDE_NO_PLACE)
+        return TIDE_ENOMEM;
+    return walk->wish.source == TIDE_FROM_EVENTS ? walk->row(walk->user, &record)
+                                                 : TIDE_OK;
+}
+
+/* Loops deeper than DEPTH end with EVENT, and with each its last iteration. */
+static enum tide_status end_rounds(struct tide_walk *walk,
+                                   const struct tide_event *event, uint32_t depth)
+{
+    struct tide_walk_lane *const lane = &walk->lanes[event->lane];
+    enum tide_status status = TIDE_OK;
+    for (uint32_t i = lane->loop_count; i > 0 && !status; i--) {
+        struct tide_walk_loop *const loop = &lane->loops[i - 1];
+        if (loop->depth > depth && loop->iterates)
+            status = tell_round(walk, event, loop, false, loop->iteration);
+    }
+    return status;
+}
+
 enum tide_status tide_walk_leave(struct tide_walk *walk, const struct tide_event *event)
 {
     struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    enum tide_status status = tell_mark(walk, event, TIDE_RECORD_END);
+    const struct tide_where before = lane->where;
+    enum tide_status status =
+        tide_where_leave(&walk->contexts, &lane->where, event->process, event->value);
+    const struct tide_where after = lane->where;
+    lane->where = before; /* the end of a region is still in it */
     if (!status)
-        status = tide_where_leave(&walk->contexts, &lane->where, event->process,
-                                  event->value);
+        status = end_rounds(walk, event, after.depth);
+    if (!status)
+        status = tell_mark(walk, event, TIDE_RECORD_END);
+    lane->where = after;
     if (!status)
         status = tide_walk_visits_end(walk, event->lane,
                                       tide_walk_own_depth(&lane->where), event->ticks);
@@ -110,22 +154,13 @@ enum tide_status tide_walk_iterate(struct tide_walk *walk,
     struct tide_walk_loop *const loop = &lane->loops[lane->loop_count - 1];
     if (!begins && !loop->iterates)
         return TIDE_OK;
-    const struct tide_record record = {
-        .kind = begins ? TIDE_RECORD_ROUND : TIDE_RECORD_ROUND_END,
-        .process = event->process,
-        .place = tide_walk_here(walk, event->lane),
-        .other_place = TIDE_NO_PLACE,
-        .ticks = event->ticks,
-        .active = walk->process[event->process].active[TIDE_IN_HEAP],
-        .number = (uint64_t)(begins ? unzigzag(event->value) : loop->iteration),
-    };
-    loop->iterates = begins;
-    loop->iteration = (int64_t)record.number;
-    lane->place = TIDE_NO_PLACE;
-    if (record.place == TIDE_NO_PLACE)
-        return TIDE_ENOMEM;
-    return walk->wish.source == TIDE_FROM_EVENTS ? walk->row(walk->user, &record)
-                                                 : TIDE_OK;
+    /* One that is not ended by itself ends where the next begins. */
+    enum tide_status status = TIDE_OK;
+    if (loop->iterates)
+        status = tell_round(walk, event, loop, false, loop->iteration);
+    if (status || !begins)
+        return status;
+    return tell_round(walk, event, loop, true, unzigzag(event->value));
 }
 
 enum tide_status tide_walk_inherit(struct tide_walk *walk,

@@ -158,8 +158,10 @@ void tide_query_attributes_text(struct tide_text *out,
 {
     struct tide_page page = {.out = out, .style = style};
     char left[128];
-    tide_text_addf(out, "%" PRIu64 " rows of %s\n\n", counts->rows,
-                   tide_source_names[source]);
+    const bool spaces = source != TIDE_FROM_REGIONS && source != TIDE_FROM_TIMELINE;
+    tide_text_addf(out, "%" PRIu64 " rows of %s%s\n\n", counts->rows,
+                   tide_source_names[source],
+                   spaces ? ", of the heap (a query that names space has all)" : "");
     (void)snprintf(left, sizeof(left), "%-26s %-4s %-2s %10s  ", "attribute", "type",
                    "", "rows");
     tide_page_add(&page, TIDE_INK_BOLD, left);

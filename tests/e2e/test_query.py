@@ -373,6 +373,11 @@ class Commands(tide.Case):
         self.assertEqual(
             rows(trace, "SELECT event,count() WHERE event.begin#region=solve GROUP BY event"),
             [(i, 1) for i in range(5)])
+        loop = exports.record("told_loop").trace
+        for end in ("begin", "end"):
+            self.assertEqual(rows(loop, f"SELECT event.{end}#iteration AS i "
+                                        f"WHERE event.{end}#iteration"),
+                             [(i,) for i in range(10)])
         self.assertEqual(
             rows(trace, "SELECT label,size FROM snapshots WHERE snapshot='before the end'"),
             [("x", 800)])
@@ -405,6 +410,11 @@ class Commands(tide.Case):
         summary = tide.report(trace)["summary"]
         self.assertGreaterEqual(counts["mem.alloc"], summary["alloc_calls"])
         self.assertEqual(counts["label"], 102)
+        pools = exports.record("pools").trace
+        for source in ("events", "blocks", "snapshots"):
+            found = json.loads(query("--attributes", "--json", "--from", source, pools))
+            self.assertEqual([(found["rows"],)],
+                             rows(pools, f"SELECT count() FROM {source}"), source)
         text = query("--attributes", "--from", "blocks", trace)
         self.assertIn("lifetime", text)
         self.assertLess(max(map(len, text.splitlines())), 130)

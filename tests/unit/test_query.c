@@ -165,6 +165,22 @@ static void says_percentages_of_all(void **state)
         "kind=new,p=0.973236\n");
 }
 
+/* Without SELECT and GROUP BY it is Caliper's key: the attributes that are names. */
+static void aggregates_by_names_unless_told(void **state)
+{
+    (void)state;
+    tide_asker_expect("AGGREGATE count() WHERE mem.alloc FORMAT csv",
+                      "region,mem.alloc,mem.free,count\n"
+                      "main,x,,1\n"
+                      "main/solve,malloc,,1\n"
+                      "main/solve,calloc,,1\n"
+                      "main/solve,x,,1\n"
+                      "main,new,,1\n"
+                      ",malloc,,1\n");
+    tide_asker_expect("AGGREGATE count() SELECT sum(size) WHERE mem.alloc FORMAT csv",
+                      "sum#size,count\n822,6\n");
+}
+
 static void takes_what_sql_writes(void **state)
 {
     (void)state;
@@ -394,6 +410,7 @@ int main(void)
         cmocka_unit_test(groups_like_the_tutorial),
         cmocka_unit_test(sums_up),
         cmocka_unit_test(says_percentages_of_all),
+        cmocka_unit_test(aggregates_by_names_unless_told),
         cmocka_unit_test(takes_what_sql_writes),
         cmocka_unit_test(adds_to_the_regions_around),
         cmocka_unit_test(computes_with_let),
