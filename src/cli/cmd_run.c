@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/before_run.h"
+#include "cli/cali_notes.h"
 #include "cli/command.h"
 #include "cli/end_query.h"
 #include "cli/open_trace.h"
@@ -234,6 +235,8 @@ static int run(int argc, char **argv)
     const int bad = tide_end_query_read(&choices.end_query, choices.query);
     if (bad >= 0)
         return bad;
+    if (!choices.quiet)
+        tide_cali_notes(choices.query != NULL);
     struct tide_before_run before;
     const int refused =
         tide_before_run(rest.list[0], choices.force, choices.quiet, &before);

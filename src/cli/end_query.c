@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cali_notes.h"
 #include "cli/command.h"
 #include "cli/run_query.h"
 
@@ -19,31 +20,17 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
-/* Is SERVICE in the LIST with commas? */
-static bool enabled(const char *list, const char *service)
-{
-    const size_t length = strlen(service);
-    while (list && *list) {
-        list += strspn(list, ", \t");
-        const size_t word = strcspn(list, ", \t");
-        if (word == length && strncmp(list, service, length) == 0)
-            return true;
-        list += word;
-    }
-    return false;
-}
-
 int tide_end_query_read(struct tide_end_query *query, const char *text)
 {
     *query = (struct tide_end_query){.text = text};
     if (!text) {
         const char *const services = variable("CALI_SERVICES_ENABLE");
         const char *const config = variable("CALI_REPORT_CONFIG");
-        if (!config || !*config || !enabled(services, "report"))
+        if (!config || !*config || !tide_cali_enabled(services, "report"))
             return -1;
         query->text = config;
         query->where = variable("CALI_REPORT_FILENAME");
-        query->labelled_only = !enabled(services, "sysalloc");
+        query->labelled_only = !tide_cali_enabled(services, "sysalloc");
     }
     return tide_check_query(query->text, strlen(query->text), query->labelled_only);
 }

@@ -183,6 +183,7 @@ static const struct other_name {
     {"time.birth", TIDE_ATTRIBUTE_TIME},
     {"time.death", TIDE_ATTRIBUTE_FREE_TIME},
     {"time.offset.us", TIDE_ATTRIBUTE_TIME_OFFSET},
+    {"sum#time.duration", TIDE_ATTRIBUTE_TIME_DURATION},
 };
 enum { TIDE_OTHER_NAMES = sizeof(OTHER_NAMES) / sizeof(OTHER_NAMES[0]) };
 

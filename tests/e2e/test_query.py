@@ -75,6 +75,28 @@ class Tutorial(tide.Case):
             self.assertEqual(run.stdout.split("\n", 1)[1], answer)
             self.assertEqual("malloc" in answer, "sysalloc" in services)
 
+    def test_variables_that_are_not_followed_are_said(self):
+        every = "alloc,sysalloc,trace,report,event,timer"
+        for variables, options, said in (
+                ({"CALI_CONFIG": "runtime-report"}, (), ["CALI_CONFIG=runtime-report"]),
+                ({"CALI_SERVICES_ENABLE": every + ",nix,recorder",
+                  "CALI_REPORT_CONFIG": LABELS}, (), ["nix is ignored", "no .cali file"]),
+                ({"CALI_SERVICES_ENABLE": every}, (), ["CALI_REPORT_CONFIG is not set"]),
+                ({"CALI_REPORT_CONFIG": LABELS}, (), ["has no report"]),
+                ({"CALI_SERVICES_ENABLE": every, "CALI_REPORT_CONFIG": LABELS}, (), []),
+                ({"CALI_SERVICES_ENABLE": every, "CALI_REPORT_CONFIG": LABELS},
+                 ("--query", TREE), ["--query is answered"]),
+                ({"CALI_CONFIG": "runtime-report"}, ("-q",), [])):
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(
+                    [tide.TIDEMARK, "run", "-o", os.path.join(folder, "t.tide"), *options,
+                     "--", tide.program("phases")], env=dict(os.environ, **variables),
+                    capture_output=True, text=True, timeout=120, check=True)
+            lines = [line for line in done.stderr.splitlines() if "CALI_" in line]
+            self.assertEqual(len(lines), len(said), lines)
+            for line, words in zip(lines, said):
+                self.assertIn(words, line)
+
     def test_run_refuses_a_mistake_before_it_starts(self):
         with tempfile.TemporaryDirectory() as folder:
             run = tide.Recorded([tide.program("phases")], ("--query", "SELECT sise"),
@@ -169,6 +191,9 @@ class Visits(tide.Case):
                  rows(run.trace, "SELECT region,sum(duration),sum(time.duration),"
                                  "inclusive_sum(time.duration) FROM regions "
                                  "GROUP BY region")}
+        self.assertEqual(rows(run.trace, "SELECT region,inclusive_sum(sum#time.duration) "
+                                         "FROM regions GROUP BY region"),
+                         [(path, row[2]) for path, row in found.items()])
         for path, (whole, alone, inclusive) in found.items():
             self.assertAlmostEqual(inclusive, whole, 6, path)
             self.assertLessEqual(alone, whole, path)
