@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tide_user_name set[] = {{"dt", TIDE_VALUE_REAL, false},
                                    {"size", TIDE_VALUE_INT, true},
                                    {"stage", TIDE_VALUE_STRING, false}};
-    const struct tide_user_names users = {set, sizeof(set) / sizeof(set[0])};
+    const struct tide_user_names users = {.list = set,
+                                          .count = sizeof(set) / sizeof(set[0])};
     const struct tide_plan_options options = {
         .several_traces = size % 2, .users = &users, .may_be_set = size % 3 == 0};
     const char *const text = size ? (const char *)data : "";
