@@ -61,6 +61,16 @@ class Limits(tide.Case):
         self.assertIn("FAIL  peak: 406,000 B, at most 405,999 B", done.stdout)
         self.assertIn("live at the end: 5.86 KiB, at most 4.00 KiB", done.stdout)
 
+    def test_a_clean_program_in_cxx_leaks_nothing(self):
+        clean = tide.record_once("clean_cxx", program_name="clean_containers")
+        for options in ((), ("--unwind", "libunwind")):
+            if options:
+                clean = tide.Recorded([tide.program("clean_containers")], options).trace
+            found = self.verdicts("--max-leak", "0", clean)["leak"]
+            self.assertEqual((found["passed"], found["measured"]), (True, 0))
+            whole = self.verdicts("--max-leak", "0", "--no-suppressions", clean)["leak"]
+            self.assertGreater(whole["measured"], 65536)     # the pool for exceptions
+
     def test_have_units(self):
         self.assertEqual(self.failed("--max-peak", "397KiB", base()), [])
         self.assertEqual(self.failed("--max-peak", "396K", base()), ["peak"])
