@@ -7,6 +7,7 @@
 #include "model/diff.h"
 #include "model/grow.h"
 #include "model/path.h"
+#include "model/pattern.h"
 
 static enum tide_status add(struct tide_verdicts *checks, struct tide_verdict check)
 {
@@ -90,38 +91,6 @@ static enum tide_status check_totals(struct tide_verdicts *checks,
     return status;
 }
 
-/* Where the arguments of a template at TEXT end; TEXT when there are none. */
-static const char *skip_arguments(const char *text)
-{
-    const char *at = text;
-    int depth = 0;
-    do {
-        depth += (*at == '<') - (*at == '>');
-        at += *at != '\0';
-    } while (depth > 0 && *at);
-    return depth == 0 && *text == '<' ? at : text;
-}
-
-/* Does a name end at REST, but for its parameters? */
-static bool ends_at(const char *rest)
-{
-    rest = skip_arguments(rest);
-    return *rest == '\0' || *rest == '(' || strncmp(rest, " [", 2) == 0;
-}
-
-bool tide_function_is(const char *name, const char *wanted)
-{
-    const size_t length = strlen(wanted);
-    if (length == 0)
-        return false;
-    for (const char *at = strstr(name, wanted); at; at = strstr(at + 1, wanted)) {
-        const bool begins = at == name || at[-1] == ':' || at[-1] == ' ';
-        if (begins && ends_at(at + length))
-            return true;
-    }
-    return false;
-}
-
 /* For each function that paths know: is it what is WANTED?  1: no, 2: yes. */
 struct matcher {
     const char *wanted;
@@ -175,6 +144,7 @@ static enum tide_status check_calls_in(struct tide_verdicts *checks,
     }
     tide_paths_release(&paths);
     free(matcher.known);
+    check.unmet = !any;
     if (!any)
         check.note = "no function of that name allocates";
     return status ? status : add_limit(checks, check);

@@ -19,7 +19,7 @@
 
 /* How often functions called NAME may allocate, with all they call. */
 struct tide_call_limit {
-    const char *function; /* as tide_function_is() has it */
+    const char *function; /* as tide_function_is() (model/pattern.h) has it */
     uint64_t most;
 };
 
@@ -43,6 +43,7 @@ struct tide_verdict {
     bool in_bytes;        /* or a count */
     bool passed;
     bool compared; /* BASE is the same of the baseline */
+    bool unmet;    /* nothing in the trace is what the limit is of */
     uint64_t measured, limit, base;
     uint64_t suppressed; /* bytes, or stacks, that are not in measured */
     const char *note;    /* what else there is to say, or NULL */
@@ -61,9 +62,5 @@ enum tide_status tide_budget_check(const struct tide_budget *budget,
                                    const struct tide_model *baseline,
                                    struct tide_verdicts *out);
 void tide_verdicts_release(struct tide_verdicts *checks);
-
-/* Is NAME, as rows have it, what people call WANTED?  With or without the namespaces and
- * classes in front of it, the arguments of templates and the parameters. */
-bool tide_function_is(const char *name, const char *wanted);
 
 #endif

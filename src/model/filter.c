@@ -170,7 +170,8 @@ static bool takes_path(const struct tide_paths *paths, const struct tide_filter 
     for (size_t i = 0; i < paths->call_count; i++) {
         const struct tide_call *const call = &paths->calls[i];
         const struct tide_function *const called = &paths->functions[call->function];
-        function = function || tide_pattern_means(filter->function, called->name);
+        function =
+            function || tide_pattern_means_function(filter->function, called->name);
         module = module || tide_pattern_means(filter->module, called->module);
         file = file || (call->file && tide_pattern_means(filter->file, call->file));
     }

@@ -292,7 +292,7 @@ static bool is_left_out(const struct tide_paths *paths,
                         const struct tide_function *function)
 {
     return (paths->fold && function->library) ||
-           (paths->hide && (tide_pattern_means(paths->hide, function->name) ||
+           (paths->hide && (tide_pattern_means_function(paths->hide, function->name) ||
                             tide_pattern_means(paths->hide, function->module)));
 }
 

@@ -16,7 +16,84 @@ static bool word_means(const char *word, const char *name)
     return strstr(name, word) != NULL;
 }
 
-bool tide_pattern_means(const char *pattern, const char *name)
+/* --- Names as people write them ------------------------------------------------------ */
+
+/* Where the arguments of a template at TEXT end; TEXT when there are none. */
+static const char *skip_arguments(const char *text)
+{
+    const char *at = text;
+    int depth = 0;
+    do {
+        depth += (*at == '<') - (*at == '>');
+        at += *at != '\0';
+    } while (depth > 0 && *at);
+    return depth == 0 && *text == '<' ? at : text;
+}
+
+/* Does a name end at REST, but for its parameters? */
+static bool ends_at(const char *rest)
+{
+    rest = skip_arguments(rest);
+    return *rest == '\0' || *rest == '(' || strncmp(rest, " [", 2) == 0;
+}
+
+/* Are both at a string, which the demangler spells out?  Then they are behind it. */
+static bool pass_string(const char **name, const char **wanted)
+{
+    static const char SHORT[] = "std::string", LONG[] = "std::__cxx11::basic_string";
+    const size_t used = sizeof(SHORT) - 1;
+    const char *const arguments = *name + sizeof(LONG) - 1;
+    if (strncmp(*wanted, SHORT, used) != 0 ||
+        strncmp(*name, LONG, sizeof(LONG) - 1) != 0 ||
+        strncmp(arguments, "<char,", 6) != 0 || (*wanted)[used] == '_')
+        return false;
+    *name = skip_arguments(arguments);
+    *wanted += used;
+    return true;
+}
+
+/* Does WANTED go on at NAME up to its end?  Arguments that it does not have are passed
+ * over, and so is the blank between two brackets. */
+static bool goes_on(const char *name, const char *wanted)
+{
+    while (*wanted) {
+        if (pass_string(&name, &wanted))
+            continue;
+        if (*name == '<' && *wanted != '<') {
+            const char *const behind = skip_arguments(name);
+            if (behind == name)
+                return false;
+            name = behind;
+            continue;
+        }
+        name += *wanted == '>' && strncmp(name, " >", 2) == 0;
+        if (*name != *wanted)
+            return false;
+        name++;
+        wanted++;
+    }
+    return ends_at(name);
+}
+
+bool tide_function_is(const char *name, const char *wanted)
+{
+    for (const char *at = name; *at && *wanted; at++) {
+        const bool begins = at == name || at[-1] == ':' || at[-1] == ' ';
+        if (begins && goes_on(at, wanted))
+            return true;
+    }
+    return false;
+}
+
+/* --- Patterns ------------------------------------------------------------------------ */
+
+static bool function_word_means(const char *word, const char *name)
+{
+    return word_means(word, name) || tide_function_is(name, word);
+}
+
+static bool any_word_means(const char *pattern, const char *name,
+                           bool (*means)(const char *word, const char *name))
 {
     if (!pattern)
         return true;
@@ -26,7 +103,7 @@ bool tide_pattern_means(const char *pattern, const char *name)
         if (length > 0 && length < sizeof(word)) {
             memcpy(word, at, length);
             word[length] = '\0';
-            if (word_means(word, name))
+            if (means(word, name))
                 return true;
         }
         at += length;
@@ -34,6 +111,18 @@ bool tide_pattern_means(const char *pattern, const char *name)
             return false;
     }
 }
+
+bool tide_pattern_means(const char *pattern, const char *name)
+{
+    return any_word_means(pattern, name, word_means);
+}
+
+bool tide_pattern_means_function(const char *pattern, const char *name)
+{
+    return any_word_means(pattern, name, function_word_means);
+}
+
+/* --- Libraries ----------------------------------------------------------------------- */
 
 static bool starts_with_one(const char *text, const char *const *list)
 {

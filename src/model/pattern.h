@@ -12,6 +12,15 @@
 /* Does PATTERN mean NAME?  NULL means all names. */
 bool tide_pattern_means(const char *pattern, const char *name);
 
+/* Is NAME, as rows have it, what people call WANTED?  With or without the namespaces and
+ * classes in front of it, the arguments of templates, its own and those of its classes,
+ * and the parameters.  "std::string" is what it stands for. */
+bool tide_function_is(const char *name, const char *wanted);
+
+/* Does PATTERN mean the function NAME: as above, or is one of its words what people call
+ * it? */
+bool tide_pattern_means_function(const char *pattern, const char *name);
+
 /* Is NAME that of a function of the C++ or Rust library, or of an allocator: one that is
  * folded into its caller? */
 bool tide_is_library_function(const char *name);

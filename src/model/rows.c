@@ -53,7 +53,8 @@ static size_t find_focus(const struct tide_paths *paths, const char *focus)
 {
     size_t at = 0;
     while (at < paths->call_count &&
-           !tide_pattern_means(focus, paths->functions[paths->calls[at].function].name))
+           !tide_pattern_means_function(
+               focus, paths->functions[paths->calls[at].function].name))
         at++;
     return at;
 }

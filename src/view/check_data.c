@@ -89,7 +89,11 @@ static void add_case(struct tide_text *out, const struct tide_check_view *view,
     tide_text_add(out, "\" name=\"");
     add_xml(out, title.bytes);
     tide_text_add(out, "\" time=\"0\"");
-    if (check->passed) {
+    if (check->passed && check->unmet) {
+        tide_text_add(out, ">\n      <system-out>");
+        add_xml(out, words.bytes);
+        tide_text_add(out, "</system-out>\n    </testcase>\n");
+    } else if (check->passed) {
         tide_text_add(out, "/>\n");
     } else {
         tide_text_add(out, ">\n      <failure type=\"");

@@ -164,6 +164,28 @@ static void add_advice(struct tide_text *out, const struct tide_check_view *view
         tide_text_addf(out, "tidemark report --total %s", trace);
 }
 
+/* Limits that could not fail: what is wrong with them is mostly the name. */
+static void warn_of_unmet(struct tide_page *page, const struct tide_check_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->checks->count; i++)
+        count += view->checks->list[i].unmet;
+    if (count == 0)
+        return;
+    struct tide_text words = {0}, safe = {0};
+    tide_name_safe(&safe, view->model->trace->path, page->style);
+    tide_text_add(&words, "Warning: ");
+    tide_words_count(&words, count, "limit");
+    tide_text_addf(&words,
+                   " on calls %s kept only because no function that allocates has that "
+                   "name. The names are in: tidemark report --total --flat %s",
+                   count == 1 ? "is" : "are", safe.bytes ? safe.bytes : "");
+    tide_page_wrap(page, TIDE_INK_ALARM, words.bytes ? words.bytes : "", 0);
+    page->out->failed |= words.failed || safe.failed;
+    tide_text_release(&words);
+    tide_text_release(&safe);
+}
+
 void tide_view_check(struct tide_page *page, const struct tide_check_view *view)
 {
     const struct tide_verdicts *const checks = view->checks;
@@ -184,6 +206,7 @@ void tide_view_check(struct tide_page *page, const struct tide_check_view *view)
     }
     tide_page_wrap(page, checks->failed ? TIDE_INK_ALARM : TIDE_INK_PLAIN,
                    words.bytes ? words.bytes : "", 0);
+    warn_of_unmet(page, view);
     page->out->failed |= words.failed || advice.failed || safe.failed;
     tide_text_release(&words);
     tide_text_release(&advice);

@@ -99,6 +99,10 @@ class Limits(tide.Case):
         found = self.verdicts("--max-calls-in", "shor=0", base())["calls_in"]
         self.assertEqual((found["passed"], found["measured"], found["note"]),
                          (True, 0, "no function of that name allocates"))
+        words = " ".join(check("--max-calls-in", "shor=0", base()).stdout.split())
+        self.assertIn("Warning: 1 limit on calls is kept only because no function that "
+                      "allocates has that name.", words)
+        self.assertNotIn("Warning", check("--max-calls-in", "shore=15", base()).stdout)
 
     def test_of_functions_in_namespaces(self):
         loop = tide.record_once("loop", program_name="event_loop")
@@ -227,7 +231,10 @@ class Files(tide.Case):
                           failure.text),
                          ("failure", "leak", "5.86 KiB, at most 0 B",
                           "measured 6000, limit 0"))
-        self.assertEqual([len(case) for case in suite], [0, 0, 1, 0])
+        self.assertEqual([len(case) for case in suite], [0, 0, 1, 1])
+        said, = cases['calls in a<b> & "c"']
+        self.assertEqual(said.tag, "system-out")
+        self.assertIn("no function of that name allocates", said.text)
 
     def test_junit_on_stdout_stands_alone(self):
         done = check("--max-peak", "1G", "--junit", "-", base())

@@ -9,6 +9,7 @@
 
 #include "hand_model.h"
 #include "model/budget.h"
+#include "model/pattern.h"
 
 static const struct hand_symbol symbols[] = {
     {TIDE_HAND_APP, 0x100, "main", "app.c", 10},
@@ -26,6 +27,15 @@ static const struct tide_budget NO_LIMITS = {
     .max_new_leaks = TIDE_NO_LIMIT,
 };
 
+static void patterns_mean_what_people_call_a_function(void **state)
+{
+    (void)state;
+    assert_true(tide_pattern_means_function("x|S::go", "ns::S<double>::go(int)"));
+    assert_true(tide_pattern_means_function("ouble", "ns::S<double>::go(int)"));
+    assert_false(tide_pattern_means_function("x|S::stay", "ns::S<double>::go(int)"));
+    assert_false(tide_pattern_means("S::go", "/lib/S<double>::go"));
+}
+
 static void a_function_is_known_by_its_name(void **state)
 {
     (void)state;
@@ -37,6 +47,16 @@ static void a_function_is_known_by_its_name(void **state)
     assert_true(tide_function_is("void ns::solve<int, std::less<int>>(int)", "solve"));
     assert_true(tide_function_is("(anonymous namespace)::solve()", "solve"));
     assert_true(tide_function_is("solve [clone .isra.0]", "solve"));
+    assert_true(tide_function_is("ns::S<double>::go(int)", "S::go"));
+    assert_true(tide_function_is("ns::S<double>::go(int)", "ns::S::go"));
+    assert_true(tide_function_is("ns::S<double>::go(int)", "S<double>::go"));
+    assert_true(tide_function_is("void S<A<int> >::go<int>()", "S<A<int>>::go"));
+    assert_true(tide_function_is("S<std::__cxx11::basic_string<char, "
+                                 "std::char_traits<char>, std::allocator<char> > >::go",
+                                 "S<std::string>::go"));
+    assert_false(tide_function_is("ns::S<double>::go(int)", "S<int>::go"));
+    assert_false(tide_function_is("ns::S<double>::go(int)", "S"));
+    assert_true(tide_function_is("ns::operator<(ns::A, ns::A)", "operator<"));
     assert_false(tide_function_is("resolve", "solve"));
     assert_false(tide_function_is("solver", "solve"));
     assert_false(tide_function_is("solve::inner()", "solve"));
@@ -129,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_is_known_by_its_name),
+        cmocka_unit_test(patterns_mean_what_people_call_a_function),
         cmocka_unit_test(calls_in_all_functions_of_a_name_count_once),
         cmocka_unit_test(growth_of_the_largest_numbers_has_a_limit),
         cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
