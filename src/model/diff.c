@@ -1,6 +1,6 @@
 /* model/diff.c - two models become one tree of calls.
  *
- * NEW is entered first, so that files and lines are those of today where there are any.
+ * NEW is entered first, so that names are those of today where there are any.
  */
 #include "model/diff.h"
 
@@ -24,44 +24,34 @@ enum tide_change_kind tide_change_kind(const struct tide_change *change)
     return base ? TIDE_CHANGE_GONE : TIDE_CHANGE_NEW;
 }
 
-/* What one stack of one side has. */
-struct amount {
-    uint64_t bytes, calls;
-    enum tide_side side;
-};
-
-static void add(struct tide_change *change, const struct amount *amount)
-{
-    change->bytes[amount->side] += amount->bytes;
-    change->calls[amount->side] += amount->calls;
-}
-
 /* Negative only in traces that claim impossible sizes. */
 static uint64_t at_least_zero(int64_t value)
 {
     return value > 0 ? (uint64_t)value : 0;
 }
 
-static struct amount amount_of(const struct tide_site *site, enum tide_metric metric,
-                               enum tide_side side)
+/* What one stack of one side has. */
+static struct tide_change amount_of(const struct tide_site *site,
+                                    enum tide_metric metric, enum tide_side side)
 {
-    struct amount amount = {.side = side};
+    struct tide_change amount = {{0}, {0}};
+    uint64_t *const bytes = &amount.bytes[side], *const calls = &amount.calls[side];
     switch (metric) {
     case TIDE_METRIC_PEAK:
-        amount.bytes = at_least_zero(site->peak_bytes);
-        amount.calls = at_least_zero(site->peak_blocks);
+        *bytes = at_least_zero(site->peak_bytes);
+        *calls = at_least_zero(site->peak_blocks);
         break;
     case TIDE_METRIC_LEAKS:
-        amount.bytes = at_least_zero(site->live_bytes);
-        amount.calls = at_least_zero(site->live_blocks);
+        *bytes = at_least_zero(site->live_bytes);
+        *calls = at_least_zero(site->live_blocks);
         break;
     case TIDE_METRIC_TOTAL:
-        amount.bytes = site->bytes;
-        amount.calls = site->calls;
+        *bytes = site->bytes;
+        *calls = site->calls;
         break;
     case TIDE_METRIC_CHURN:
-        amount.bytes = site->temporary_bytes;
-        amount.calls = site->temporary_calls;
+        *bytes = site->temporary_bytes;
+        *calls = site->temporary_calls;
         break;
     }
     return amount;
@@ -114,10 +104,9 @@ static enum tide_status add_node(struct tide_diff *diff,
     return TIDE_OK;
 }
 
-/* The node of FUNCTION, called from CALLER as CALL says, new or known. */
+/* The node of FUNCTION, called from CALLER, new or known. */
 static enum tide_status find_node(struct tide_diff *diff, uint32_t caller,
-                                  uint32_t function, const struct tide_call *call,
-                                  uint32_t *out)
+                                  uint32_t function, uint32_t *out)
 {
     enum tide_status status = make_room(diff);
     if (status)
@@ -127,8 +116,6 @@ static enum tide_status find_node(struct tide_diff *diff, uint32_t caller,
         const struct tide_diff_node node = {
             .function = function,
             .caller = caller,
-            .file = call->file,
-            .line = call->line,
         };
         status = add_node(diff, &node);
         if (status)
@@ -166,43 +153,63 @@ static enum tide_status function_of(struct entry *entry, uint32_t function,
     return TIDE_OK;
 }
 
-/* AMOUNT passes through FUNCTION, perhaps not for the first time in this stack. */
-static void pass(struct tide_diff *diff, uint32_t function, const struct amount *amount)
+/* AMOUNT passes through CALL of FUNCTION, perhaps not for the first time in this
+ * stack. */
+static enum tide_status pass(struct tide_diff *diff, uint32_t function,
+                             const struct tide_call *call,
+                             const struct tide_change *amount)
 {
     struct tide_diff_function *const passed = &diff->functions[function];
     if (passed->seen == diff->stacks)
-        return;
+        return TIDE_OK;
     passed->seen = diff->stacks;
-    add(&passed->inclusive, amount);
+    tide_change_add(&passed->inclusive, amount);
+    return tide_diff_enter_line(diff, &passed->lines, call, amount);
+}
+
+/* Enter AMOUNT for CALL, made from *NODE, which becomes its own. */
+static enum tide_status enter_call(struct entry *entry, const struct tide_call *call,
+                                   const struct tide_change *amount, uint32_t *node)
+{
+    struct tide_diff *const diff = entry->diff;
+    uint32_t function;
+    enum tide_status status = function_of(entry, call->function, &function);
+    if (!status)
+        status = find_node(diff, *node, function, node);
+    if (status)
+        return status;
+    tide_change_add(&diff->nodes[*node].all, amount);
+    status = tide_diff_enter_line(diff, &diff->nodes[*node].lines, call, amount);
+    return status ? status : pass(diff, function, call, amount);
 }
 
 /* Enter AMOUNT for the path that was walked last. */
-static enum tide_status enter_path(struct entry *entry, const struct amount *amount)
+static enum tide_status enter_path(struct entry *entry,
+                                   const struct tide_change *amount)
 {
     struct tide_diff *const diff = entry->diff;
-    uint32_t node = 0, function = 0;
+    const struct tide_paths *const paths = &entry->paths;
+    enum tide_status status = TIDE_OK;
+    uint32_t node = 0;
     diff->stacks++;
-    add(&diff->nodes[0].all, amount);
-    for (size_t left = entry->paths.call_count; left > 0; left--) {
-        const struct tide_call *const call = &entry->paths.calls[left - 1];
-        enum tide_status status = function_of(entry, call->function, &function);
-        if (!status)
-            status = find_node(diff, node, function, call, &node);
-        if (status)
-            return status;
-        add(&diff->nodes[node].all, amount);
-        pass(diff, function, amount);
-    }
-    add(&diff->nodes[node].self, amount);
-    if (node)
-        add(&diff->functions[function].self, amount);
-    return TIDE_OK;
+    tide_change_add(&diff->nodes[0].all, amount);
+    for (size_t left = paths->call_count; left > 0 && !status; left--)
+        status = enter_call(entry, &paths->calls[left - 1], amount, &node);
+    if (status)
+        return status;
+    tide_change_add(&diff->nodes[node].self, amount);
+    if (!node)
+        return TIDE_OK;
+    struct tide_diff_function *const innermost =
+        &diff->functions[diff->nodes[node].function];
+    tide_change_add(&innermost->self, amount);
+    return tide_diff_enter_line(diff, &innermost->own_lines, &paths->calls[0], amount);
 }
 
 static enum tide_status enter_site(struct entry *entry, const struct tide_site *site)
 {
-    const struct amount amount = amount_of(site, entry->diff->metric, entry->side);
-    if (!amount.bytes && !amount.calls)
+    const struct tide_change amount = amount_of(site, entry->diff->metric, entry->side);
+    if (!amount.bytes[entry->side] && !amount.calls[entry->side])
         return TIDE_OK;
     const enum tide_status status = tide_paths_walk(&entry->paths, site->stack);
     if (status)
@@ -257,8 +264,10 @@ enum tide_status tide_diff_build(const struct tide_diff_request *request,
         status = enter_side(diff, TIDE_SIDE_NEW, request);
     if (!status)
         status = enter_side(diff, TIDE_SIDE_BASE, request);
-    if (!status)
+    if (!status) {
+        tide_diff_choose_lines(diff);
         status = tide_diff_order(diff);
+    }
     if (status) {
         tide_diff_free(diff);
         return status;
@@ -275,6 +284,7 @@ void tide_diff_free(struct tide_diff *diff)
     free(diff->function_slots);
     free(diff->nodes);
     free(diff->node_slots);
+    free(diff->lines);
     free(diff->flat);
     free(diff->sites);
     tide_intern_release(&diff->strings);

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "model/intern.h"
 #include "model/model.h"
+#include "model/path.h"
 
 enum tide_side {
     TIDE_SIDE_BASE,
@@ -40,6 +41,15 @@ static inline int64_t tide_change_calls(const struct tide_change *change)
     return (int64_t)(change->calls[TIDE_SIDE_NEW] - change->calls[TIDE_SIDE_BASE]);
 }
 
+static inline void tide_change_add(struct tide_change *sum,
+                                   const struct tide_change *more)
+{
+    for (int side = 0; side < TIDE_SIDES; side++) {
+        sum->bytes[side] += more->bytes[side];
+        sum->calls[side] += more->calls[side];
+    }
+}
+
 enum tide_change_kind {
     TIDE_CHANGE_NONE, /* the same on both sides, perhaps nothing */
     TIDE_CHANGE_MORE, /* or less: on both sides, but not the same */
@@ -52,19 +62,23 @@ enum tide_change_kind tide_change_kind(const struct tide_change *change);
 struct tide_diff_function {
     const char *name;   /* "[module]" for what has no name there */
     const char *module; /* base name without version; "" when none */
-    const char *file;   /* as NEW has it if it has it; NULL when unknown */
+    const char *file;   /* where it changed most, as NEW has it if it has it; NULL when
+                           unknown */
     uint32_t line;
     struct tide_change self;      /* it is the innermost */
     struct tide_change inclusive; /* anywhere on the stack, counted once per stack */
     uint64_t seen;                /* bookkeeping: the last stack that had it */
+    uint32_t own_lines, lines;    /* the same: its lines, of self and of all (+ 1) */
 };
 
 /* A function as it is called from one path; node 0 is the root, which is none. */
 struct tide_diff_node {
     uint32_t function; /* of the root: UINT32_MAX */
     uint32_t caller;   /* node */
-    const char *file;  /* of the call inside this function, NULL when unknown */
+    const char *file;  /* of the call inside this function that changed most; NULL when
+                          unknown */
     uint32_t line;
+    uint32_t lines;          /* bookkeeping: all its lines (+ 1) */
     struct tide_change all;  /* with everything below */
     struct tide_change self; /* of stacks that end here */
     uint64_t weight;  /* how much changed: the sum of all differences of stacks that
@@ -75,6 +89,14 @@ struct tide_diff_node {
     uint32_t fork;    /* the same, where those do not count in which all that changed is
                          below one call: they have the place of what comes next */
     uint32_t first_child, next; /* 0: none; heaviest first */
+};
+
+/* A line of a function, or of a node. */
+struct tide_diff_line {
+    const char *file; /* NULL when unknown */
+    uint32_t line;
+    uint32_t next; /* of the same function or node, + 1; 0: none */
+    struct tide_change change;
 };
 
 /* Stacks that only one side has. */
@@ -107,6 +129,8 @@ struct tide_diff {
     size_t function_mask;
     uint32_t *node_slots; /* owned: node of (caller, function), 0: none */
     size_t node_mask;
+    struct tide_diff_line *lines; /* owned */
+    size_t line_count, line_capacity;
     uint64_t stacks;           /* how many came */
     const char *program;       /* interned: what the main program is called here ... */
     const char *program_alias; /* ... and in NEW */
@@ -129,7 +153,7 @@ enum tide_status tide_diff_build(const struct tide_diff_request *request,
                                  struct tide_diff **out);
 void tide_diff_free(struct tide_diff *diff);
 
-/* --- For diff.c: see diff_names.c and diff_order.c --- */
+/* --- For diff.c: see diff_names.c, diff_lines.c and diff_order.c --- */
 
 /* Find out what the main programs of both sides are called. */
 enum tide_status tide_diff_name_programs(struct tide_diff *diff,
@@ -138,7 +162,13 @@ enum tide_status tide_diff_name_programs(struct tide_diff *diff,
 enum tide_status tide_diff_function(struct tide_diff *diff, enum tide_side side,
                                     const struct tide_function *function,
                                     uint32_t *out);
-/* All stacks are entered: weigh, link and sort. */
+/* AMOUNT goes through the line of CALL, one of those from *HEAD on. */
+enum tide_status tide_diff_enter_line(struct tide_diff *diff, uint32_t *head,
+                                      const struct tide_call *call,
+                                      const struct tide_change *amount);
+/* All stacks are entered: which line of each function and node is to be shown? */
+void tide_diff_choose_lines(struct tide_diff *diff);
+/* The same: weigh, link and sort. */
 enum tide_status tide_diff_order(struct tide_diff *diff);
 
 #endif

@@ -172,8 +172,6 @@ enum tide_status tide_diff_function(struct tide_diff *diff, enum tide_side side,
 {
     struct tide_diff_function entry = {
         .module = module_name(diff, function->module),
-        .file = function->file,
-        .line = function->line,
     };
     if (!entry.module)
         return TIDE_ENOMEM;

@@ -77,14 +77,6 @@ const char *tide_change_word(const struct tide_change *change)
     return WORDS[tide_change_kind(change)];
 }
 
-void tide_diff_add_change(struct tide_change *sum, const struct tide_change *more)
-{
-    for (int side = 0; side < TIDE_SIDES; side++) {
-        sum->bytes[side] += more->bytes[side];
-        sum->calls[side] += more->calls[side];
-    }
-}
-
 /* --- Columns ------------------------------------------------------------------------- */
 
 static int wider(int width, const char *text)

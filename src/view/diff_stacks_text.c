@@ -56,7 +56,7 @@ void tide_view_diff_stacks(struct tide_page *page, const struct tide_diff_view *
     for (size_t i = 0; i < diff->site_count; i++) {
         const struct tide_change *const self = &diff->nodes[diff->sites[i]].self;
         if (i >= shown)
-            tide_diff_add_change(&rest, self);
+            tide_change_add(&rest, self);
         tide_diff_columns_measure(&columns, page->style, i < shown ? self : &rest,
                                   NULL);
     }

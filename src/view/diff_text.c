@@ -227,7 +227,7 @@ static void add_flat(struct tide_page *page, const struct tide_diff_view *view)
         tide_diff_columns_measure(&columns, page->style, &function->self,
                                   &function->inclusive);
         if (i >= shown)
-            tide_diff_add_change(&rest, &function->self);
+            tide_change_add(&rest, &function->self);
     }
     tide_diff_columns_head(page, &columns, "function");
     for (size_t i = 0; i < shown; i++)

@@ -169,7 +169,7 @@ static void add_more(struct tree *tree, uint32_t first)
     struct tide_change sum = {{0}, {0}};
     uint64_t count = 0;
     for (uint32_t node = first; has_changes(tree, node); node = at(tree, node)->next) {
-        tide_diff_add_change(&sum, &at(tree, node)->all);
+        tide_change_add(&sum, &at(tree, node)->all);
         count++;
     }
     if (count == 0)

@@ -75,7 +75,6 @@ void tide_diff_heading(struct tide_page *page, const struct tide_diff_view *view
 /* "function  file.c:12" in COLUMNS of the line. */
 void tide_diff_function_words(struct tide_page *page, const char *name,
                               const char *file, uint32_t line, int columns);
-void tide_diff_add_change(struct tide_change *sum, const struct tide_change *more);
 
 /* --- Shapes --- */
 

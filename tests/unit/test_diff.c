@@ -19,6 +19,8 @@ static const struct hand_symbol base_symbols[] = {
     {TIDE_HAND_APP, 0x300, "b.isra.0", "app.c", 30},
     {TIDE_HAND_APP, 0x400, "c(int) [clone .constprop.1]", "app.c", 40},
     {TIDE_HAND_APP, 0x500, "d", "app.c", 50},
+    {TIDE_HAND_APP, 0x600, "a", "app.c", 22},
+    {TIDE_HAND_APP, 0x700, "a", "app.c", 24},
     {0, 0, NULL, NULL, 0},
 };
 
@@ -29,6 +31,8 @@ static const struct hand_symbol new_symbols[] = {
     {TIDE_HAND_APP, 0x1300, "b", "app.c", 130},
     {TIDE_HAND_APP, 0x1400, "c(int)", "app.c", 140},
     {TIDE_HAND_APP, 0x1500, "d", "app.c", 150},
+    {TIDE_HAND_APP, 0x1600, "a", "app.c", 122},
+    {TIDE_HAND_APP, 0x1700, "a", "app.c", 124},
     {0, 0, NULL, NULL, 0},
 };
 
@@ -218,6 +222,41 @@ static void tells_what_is_new_and_what_is_gone(void **state)
     finish(diff);
 }
 
+/* A side whose function a allocates so much in each of its lines. */
+static void add_lines_of_a(enum tide_side side, const uint64_t bytes[3])
+{
+    static const int lines[3][2] = {{0, 1}, {0, 5}, {0, 6}};
+    begin(side);
+    for (size_t i = 0; i < 3; i++)
+        if (bytes[i])
+            add_site(side, lines[i], 2, bytes[i]);
+    end(side);
+}
+
+/* Where a is said to have changed, when its lines have BASE and FRESH. */
+static uint32_t changed_line(const uint64_t base[3], const uint64_t fresh[3])
+{
+    add_lines_of_a(TIDE_SIDE_BASE, base);
+    add_lines_of_a(TIDE_SIDE_NEW, fresh);
+    struct tide_diff *const diff = compare(TIDE_METRIC_TOTAL);
+    const uint32_t line = find(diff, "a")->line;
+    assert_int_equal(diff->nodes[diff->sites[0]].line, line);
+    finish(diff);
+    return line;
+}
+
+static void the_line_is_the_one_that_changed(void **state)
+{
+    static const uint64_t base[] = {900, 10, 0}, gone[] = {900, 0, 0};
+    static const uint64_t first[] = {90, 10, 0}, second[] = {900, 500, 0};
+    static const uint64_t third[] = {900, 10, 800};
+    (void)state;
+    assert_int_equal(changed_line(base, first), 120);
+    assert_int_equal(changed_line(base, second), 122);
+    assert_int_equal(changed_line(base, gone), 120); /* all that NEW has */
+    assert_int_equal(changed_line(base, third), 0);  /* which is which? */
+}
+
 /* The only site of SIDE: 10 bytes by what has no name at VALUE in MODULE. */
 static void add_nameless(enum tide_side side, uint32_t module, const char *path,
                          uint64_t value)
@@ -291,6 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_both_sides),
         cmocka_unit_test(tells_what_is_new_and_what_is_gone),
+        cmocka_unit_test(the_line_is_the_one_that_changed),
         cmocka_unit_test(what_has_no_name_is_its_module),
         cmocka_unit_test(the_program_may_have_another_name),
         cmocka_unit_test(nothing_differs_from_nothing),
