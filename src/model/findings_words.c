@@ -155,7 +155,7 @@ static void say_leak_growing(const struct sentence *s)
 {
     const struct tide_leak *const leak = &s->verdict->leak;
     begin_leak(s);
-    tide_text_add(s->text, " and still growing");
+    tide_text_add(s->text, leak->ended ? ", growing until then" : " and still growing");
     if (leak->bytes_per_second > 0) {
         tide_text_add(s->text, ", by ");
         add_bytes(s->text, leak->bytes_per_second);

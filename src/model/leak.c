@@ -11,6 +11,8 @@ enum {
     TIDE_GAP_PARTS = 4, /* with no gap longer than a quarter of its own time */
     TIDE_STEADY_BLOCKS_BY_BIRTHS = 32, /* few blocks are steady by chance */
     TIDE_STEADY_BLOCKS_BY_TIME = 8,
+    TIDE_ENDED_SLICES =
+        TIDE_LIFE_SLICES / 4, /* with none so long, it does not grow any more */
     TIDE_ONCE_SLICES = TIDE_LIFE_SLICES / 16,
     TIDE_THREADS_LEAST = 3,
     TIDE_BLOCKS_OF_THREAD = 4,
@@ -116,6 +118,9 @@ struct tide_leak tide_leak_judge(const struct tide_model *model,
         .threads = survival->threads,
         .processes = survival->processes,
     };
+    const uint32_t by_time = survival->slices[TIDE_LIFE_TIME];
+    leak.ended = leak.kind == TIDE_LEAK_GROWING &&
+                 parts_of(by_time).last < TIDE_LIFE_SLICES - TIDE_ENDED_SLICES;
     const uint64_t events = model->extra_records[TIDE_EXTRA_EVENT];
     if (survival->blocks > 1 && leak.last_s > leak.first_s)
         leak.bytes_per_second = (double)survival->bytes / (leak.last_s - leak.first_s);

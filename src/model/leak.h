@@ -14,12 +14,13 @@ enum tide_leak_kind {
     TIDE_LEAK_SOME,       /* now and then, or nothing is known */
     TIDE_LEAK_ONCE,       /* all in one short part of the process's life */
     TIDE_LEAK_PER_THREAD, /* a few in each thread */
-    TIDE_LEAK_GROWING,    /* steadily, and until the end */
+    TIDE_LEAK_GROWING,    /* steadily, and until the end, or the end of all births */
 };
 const char *tide_leak_word(enum tide_leak_kind kind); /* "growing": a stable word */
 
 struct tide_leak {
     enum tide_leak_kind kind;
+    bool ended;               /* it grew, but by the clock not until the end */
     double first_s, last_s;   /* births */
     double bytes_per_second;  /* between them; 0: not known */
     uint64_t bytes_per_event; /* the same by iterations that the program named */

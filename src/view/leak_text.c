@@ -10,7 +10,11 @@ static void add_kind(struct tide_text *out, const struct tide_leak *leak,
 {
     switch (leak->kind) {
     case TIDE_LEAK_GROWING:
-        tide_text_add(out, "still growing");
+        if (leak->ended)
+            tide_text_addf(out, "grew until %s",
+                           tide_number_seconds(leak->last_s).text);
+        else
+            tide_text_add(out, "still growing");
         break;
     case TIDE_LEAK_PER_THREAD:
         tide_text_add(out, "per thread, in ");
@@ -36,8 +40,10 @@ void tide_words_leak(struct tide_text *out, const struct tide_leak *leak,
         tide_text_addf(out, ", born at %s", tide_number_seconds(leak->first_s).text);
         return;
     }
-    tide_text_addf(out, ", born from %s", tide_number_seconds(leak->first_s).text);
-    tide_text_addf(out, " to %s", tide_number_seconds(leak->last_s).text);
+    tide_text_addf(out, leak->ended ? ", from %s on" : ", born from %s",
+                   tide_number_seconds(leak->first_s).text);
+    if (!leak->ended)
+        tide_text_addf(out, " to %s", tide_number_seconds(leak->last_s).text);
     const bool grows = leak->kind == TIDE_LEAK_GROWING || leak->kind == TIDE_LEAK_SOME;
     if (leak->bytes_per_second > 0 && leak->bytes_per_second < 1e18 && grows)
         tide_text_addf(out, ", %s/s",

@@ -121,6 +121,7 @@ void tide_json_leak(struct tide_json *json, const struct tide_model *model,
     tide_json_string(json, "evidence", tide_leak_word(leak.kind));
     tide_json_number(json, "first_s", leak.first_s);
     tide_json_number(json, "last_s", leak.last_s);
+    tide_json_bool(json, "ended", leak.ended);
     tide_json_number(json, "bytes_per_second", leak.bytes_per_second);
     if (leak.bytes_per_event)
         tide_json_uint(json, "bytes_per_event", leak.bytes_per_event);

@@ -144,11 +144,19 @@ class Leaks(tide.Case):
         self.assertEqual((leak["evidence"], leak["threads"]), ("per_thread", 8))
 
     def test_words(self):
-        for name, words in (("planted_leak_growing", "still growing, born from "),
+        for name, words in (("planted_leak_growing", "still growing, born from |grew until"),
                             ("planted_leak_once", "once, born at "),
                             ("planted_leak_per_thread", "per thread, in 8 threads, ")):
             text = text_of("report", "--leaks", self.ran[name].trace)[1]
-            self.assertIn(words, text)
+            self.assertRegex(text, words)
+
+    def test_what_grew_and_stopped(self):
+        trace = tide.record_once("stopped", "a200x50", "z2000")
+        leak = tide.report(trace, "--leaks")["rows"][0]["leak"]
+        self.assertEqual((leak["evidence"], leak["ended"]), ("growing", True))
+        text = text_of("report", "--leaks", trace)[1]
+        self.assertRegex(text, r"grew until 0\.\d+ s, from 0\.\d+ s on, ")
+        self.assertNotIn("still", text)
 
     def test_what_libraries_keep_is_left_out_and_said(self):
         ran = self.ran["clean_parser"]

@@ -31,6 +31,22 @@ static void tells_a_growing_leak_from_one_that_was_once(void **state)
           "from 1.0 s to 9.0 s. Freeing them saves 64.0 KiB, 100 % of the peak.");
 }
 
+static void tells_what_grew_from_what_still_grows(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    hand.model->survivals[0].slices[TIDE_LIFE_TIME] = 0x00ffffff;
+    build();
+    found("leak_growing",
+          "64.0 KiB in 100 blocks from parse (parse.c:5) were never freed, made from "
+          "1.0 s to 9.0 s, growing until then, by 8.0 KiB a second. Freeing them saves "
+          "64.0 KiB, 100 % of the peak.");
+    hand.model->survivals[0].slices[TIDE_LIFE_TIME] = 0x01ffffff;
+    build();
+    assert_non_null(strstr(findings.list[0].text, " and still growing, "));
+}
+
 static void says_how_a_leak_grows_by_event(void **state)
 {
     (void)state;
@@ -147,6 +163,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_teardown(name, leave)
     const struct CMUnitTest tests[] = {
         CASE(tells_a_growing_leak_from_one_that_was_once),
+        CASE(tells_what_grew_from_what_still_grows),
         CASE(says_how_a_leak_grows_by_event),
         CASE(tells_a_leak_of_each_thread),
         CASE(takes_what_a_program_makes_at_its_start_for_kept),
