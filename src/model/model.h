@@ -24,6 +24,7 @@
 #include <tidemark/status.h>
 
 #include "base/text.h"
+#include "symbol/symbolizer.h"
 #include "trace/stacks.h"
 #include "trace/trace.h"
 
@@ -143,6 +144,13 @@ struct tide_summary {
     uint64_t reserved_peak_bytes, file_peak_bytes, shared_peak_bytes;
 };
 
+/* A program or library that gave fewer names than were asked for. */
+struct tide_unnamed {
+    const char *module; /* its path; owned by the trace */
+    uint64_t frames;    /* without a name */
+    enum tide_module_state why;
+};
+
 struct tide_honesty {
     uint64_t events, dropped, unmatched_frees, inherited_frees, replaced_blocks;
     uint64_t reordered, lost_records, truncated_stacks;
@@ -150,7 +158,10 @@ struct tide_honesty {
     uint64_t unmatched_labels;  /* given to what is no block */
     uint64_t
         paused_frees; /* of unknown blocks, after a pause: made during it, perhaps */
-    uint64_t unresolved_frames; /* filled by symbolization */
+    uint64_t unresolved_frames;   /* filled by symbolization, like ... */
+    struct tide_unnamed *unnamed; /* ... whose they are, most first; those without a
+                                     file, or that were read, are not here */
+    size_t unnamed_count;
     bool complete;
     double rss_explained; /* (heap usable peak + mmap peak) / RSS peak, 0 if unknown */
     uint64_t recorder_bytes, ring_bytes, collector_bytes;

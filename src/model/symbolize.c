@@ -192,6 +192,39 @@ static enum tide_status answer(struct tide_model *model, struct sources *sources
     return keep_answer(model, question->frame, locations, count);
 }
 
+/* FRAMES of MODULE stayed without a name: why? */
+static enum tide_status note_unnamed(struct tide_model *model,
+                                     const struct sources *sources, uint32_t module,
+                                     uint64_t frames)
+{
+    struct tide_honesty *const honesty = &model->honesty;
+    const struct tide_trace *const trace = model->trace;
+    if (frames == 0 || !sources->symbolizer || !sources->source->state ||
+        module >= trace->module_count || trace->modules[module].path[0] != '/')
+        return TIDE_OK;
+    const enum tide_module_state why = sources->source->state(sources->symbolizer);
+    if (why == TIDE_MODULE_READ)
+        return TIDE_OK;
+    if (!honesty->unnamed)
+        honesty->unnamed =
+            tide_arena_take(&tide_model_state(model)->arena,
+                            trace->module_count * sizeof(*honesty->unnamed));
+    if (!honesty->unnamed)
+        return TIDE_ENOMEM;
+    honesty->unnamed[honesty->unnamed_count++] = (struct tide_unnamed){
+        .module = trace->modules[module].path, .frames = frames, .why = why};
+    return TIDE_OK;
+}
+
+static int by_frames(const void *one, const void *other)
+{
+    const struct tide_unnamed *const a = one;
+    const struct tide_unnamed *const b = other;
+    if (a->frames != b->frames)
+        return a->frames < b->frames ? 1 : -1;
+    return strcmp(a->module, b->module);
+}
+
 /* Answer the questions of one module; they begin at QUESTIONS.  *COUNT becomes how many
  * they were. */
 static enum tide_status answer_module(struct tide_model *model, struct sources sources,
@@ -199,10 +232,14 @@ static enum tide_status answer_module(struct tide_model *model, struct sources s
                                       size_t *count)
 {
     const uint32_t module = questions[0].module;
+    const uint64_t before = model->honesty.unresolved_frames;
     enum tide_status status = TIDE_OK;
     size_t i = 0;
     for (; i < *count && questions[i].module == module && !status; i++)
         status = answer(model, &sources, &questions[i]);
+    if (!status)
+        status = note_unnamed(model, &sources, module,
+                              model->honesty.unresolved_frames - before);
     if (sources.symbolizer)
         sources.source->close(sources.symbolizer);
     *count = i;
@@ -251,12 +288,17 @@ static enum tide_status name_all(struct tide_model *model,
         status = tide_embedded_open(model->trace, &embedded);
     sources.embedded = embedded;
     model->honesty.unresolved_frames = 0;
+    model->honesty.unnamed = NULL;
+    model->honesty.unnamed_count = 0;
     size_t done = 0;
     while (!status && done < count) {
         size_t here = count - done;
         status = answer_module(model, sources, questions + done, &here);
         done += here;
     }
+    if (model->honesty.unnamed_count > 1)
+        qsort(model->honesty.unnamed, model->honesty.unnamed_count,
+              sizeof(*model->honesty.unnamed), by_frames);
     tide_embedded_close(embedded);
     free(questions);
     return status;
@@ -272,6 +314,7 @@ static const struct tide_symbol_source ELF_FILES = {
     .open = tide_symbolizer_open,
     .find = tide_symbolizer_find,
     .close = tide_symbolizer_close,
+    .state = tide_symbolizer_state,
 };
 
 enum tide_status tide_model_symbolize(struct tide_model *model)

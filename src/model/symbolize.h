@@ -16,6 +16,8 @@ struct tide_symbol_source {
     enum tide_status (*find)(struct tide_symbolizer *symbolizer, uint64_t address,
                              const struct tide_location **out, size_t *count);
     void (*close)(struct tide_symbolizer *symbolizer);
+    enum tide_module_state (*state)(const struct tide_symbolizer *symbolizer); /* or
+                                                                                  NULL */
 };
 
 /* A native frame, to be named. */

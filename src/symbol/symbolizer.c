@@ -32,6 +32,7 @@ struct tide_symbolizer {
     struct tide_build_id id;
     struct tide_elf_file *module; /* owned; NULL: gone, or another one stands there */
     struct tide_elf_file *debug;  /* owned; NULL: none, or the module has it all */
+    bool other;                   /* another one stands there */
     bool prepared;                /* all below is filled, as far as it can be */
     struct tide_symtab symtab;
     struct tide_dwarf_info *dwarf; /* owned; NULL: no debug information */
@@ -57,6 +58,7 @@ static enum tide_status open_module(struct tide_symbolizer *symbolizer,
     if (symbolizer->id.length > 0 &&
         !tide_build_id_equal(&symbolizer->id, &module->id)) {
         tide_elf_file_close(module);
+        symbolizer->other = true;
         return TIDE_OK;
     }
     symbolizer->id = module->id;
@@ -143,6 +145,17 @@ static enum tide_status prepare(struct tide_symbolizer *symbolizer)
     find_debug_file(symbolizer);
     const enum tide_status status = load_symtab(symbolizer);
     return status ? status : load_dwarf(symbolizer);
+}
+
+enum tide_module_state tide_symbolizer_state(const struct tide_symbolizer *symbolizer)
+{
+    const struct tide_elf_file *const module = symbolizer->module;
+    if (symbolizer->debug)
+        return TIDE_MODULE_READ;
+    if (!module)
+        return symbolizer->other ? TIDE_MODULE_OTHER : TIDE_MODULE_GONE;
+    return module->has_dwarf || module->has_symtab ? TIDE_MODULE_READ
+                                                   : TIDE_MODULE_STRIPPED;
 }
 
 /* --- Answers ---------------------------------------------------------------------- */

@@ -24,6 +24,14 @@ struct tide_location {
 struct tide_symbolizer; /* opaque */
 struct tide_debuginfod; /* see symbol/debuginfod.h */
 
+/* Why names are missing, if any are. */
+enum tide_module_state {
+    TIDE_MODULE_READ,     /* there is a table of names, which may have gaps */
+    TIDE_MODULE_GONE,     /* no such file */
+    TIDE_MODULE_OTHER,    /* another file has its place: the build-id differs */
+    TIDE_MODULE_STRIPPED, /* only the names that it exports are known */
+};
+
 struct tide_symbolizer_options {
     const char *debug_root; /* where .build-id folders live; NULL: /usr/lib/debug */
     struct tide_debuginfod *debuginfod; /* borrowed: asked for what is not here; NULL:
@@ -44,6 +52,9 @@ void tide_symbolizer_close(struct tide_symbolizer *symbolizer);
 enum tide_status tide_symbolizer_find(struct tide_symbolizer *symbolizer,
                                       uint64_t address,
                                       const struct tide_location **out, size_t *count);
+
+/* What there is to be asked. */
+enum tide_module_state tide_symbolizer_state(const struct tide_symbolizer *symbolizer);
 
 /* NAME demangled (C++ Itanium, Rust legacy and v0), or a copy; NULL without memory.
  * The caller frees it. */

@@ -133,6 +133,55 @@ static void add_limits(struct tide_page *page, const struct tide_honesty *h)
     tide_text_release(&words);
 }
 
+/* "a, libb.so, libc.so and 3 more": those that are unnamed for this reason. */
+static size_t add_modules(struct tide_text *out, const struct tide_honesty *h,
+                          enum tide_module_state why)
+{
+    enum { TIDE_NAMED = 3 };
+    size_t count = 0;
+    for (size_t i = 0; i < h->unnamed_count; i++) {
+        if (h->unnamed[i].why == why && count++ < TIDE_NAMED)
+            tide_text_addf(out, "%s%s", count > 1 ? ", " : "",
+                           tide_name_base(h->unnamed[i].module));
+    }
+    if (count > TIDE_NAMED)
+        tide_text_addf(out, " and %s more", tide_number_count(count - TIDE_NAMED).text);
+    return count;
+}
+
+/* Whose names are missing, why, and what can be done. */
+static void add_unnamed(struct tide_page *page, const struct tide_model *model)
+{
+    static const struct {
+        enum tide_module_state why;
+        const char *one, *many, *cure;
+    } KINDS[] = {
+        {TIDE_MODULE_GONE, "the file is gone", "the files are gone",
+         "Once back in place: tidemark pack TRACE; next time: tidemark run "
+         "--embed-symbols."},
+        {TIDE_MODULE_OTHER, "it is another build than the one that ran",
+         "they are other builds than those that ran",
+         "With the old build in its place: tidemark pack TRACE; next time: tidemark "
+         "run --embed-symbols."},
+        {TIDE_MODULE_STRIPPED, "it is stripped", "they are stripped",
+         "Debug symbols would help, or: tidemark report --debuginfod."},
+    };
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+        struct tide_text modules = {0}, safe = {0}, words = {0};
+        const size_t count = add_modules(&modules, &model->honesty, KINDS[i].why);
+        tide_name_safe(&safe, modules.bytes ? modules.bytes : "", page->style);
+        tide_text_addf(&words, "Names are missing from %s: %s. %s",
+                       safe.bytes ? safe.bytes : "",
+                       count == 1 ? KINDS[i].one : KINDS[i].many, KINDS[i].cure);
+        if (count > 0)
+            add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+        page->out->failed |= modules.failed || safe.failed || words.failed;
+        tide_text_release(&modules);
+        tide_text_release(&safe);
+        tide_text_release(&words);
+    }
+}
+
 static void add_costs(struct tide_page *page, const struct tide_honesty *h)
 {
     const enum tide_units units = page->style->units;
@@ -158,6 +207,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
     tide_page_heading(page, "How far to trust this", "");
     add_losses(page, &model->honesty);
     add_limits(page, &model->honesty);
+    add_unnamed(page, model);
     add_costs(page, &model->honesty);
     for (size_t i = 0; troubles && troubles[i]; i++)
         add_alarm(page, troubles[i]);

@@ -201,6 +201,25 @@ void tide_json_thread_flows(struct tide_json *json,
 
 /* --- Honesty ----------------------------------------------------------------------- */
 
+static void add_unnamed(struct tide_json *json, const struct tide_honesty *honesty)
+{
+    static const char *const WHY[] = {
+        [TIDE_MODULE_READ] = "read",
+        [TIDE_MODULE_GONE] = "gone",
+        [TIDE_MODULE_OTHER] = "other_build",
+        [TIDE_MODULE_STRIPPED] = "stripped",
+    };
+    tide_json_open(json, "unnamed_modules", '[');
+    for (size_t i = 0; i < honesty->unnamed_count; i++) {
+        tide_json_open_row(json, NULL);
+        tide_json_string(json, "module", honesty->unnamed[i].module);
+        tide_json_uint(json, "frames", honesty->unnamed[i].frames);
+        tide_json_string(json, "why", WHY[honesty->unnamed[i].why]);
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+}
+
 void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
 {
     const struct tide_honesty *const honesty = &model->honesty;
@@ -214,6 +233,7 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
     tide_json_uint(json, "lost_records", honesty->lost_records);
     tide_json_uint(json, "truncated_stacks", honesty->truncated_stacks);
     tide_json_uint(json, "unresolved_frames", honesty->unresolved_frames);
+    add_unnamed(json, honesty);
     tide_json_bool(json, "complete", honesty->complete);
     if (model->rss_peak_bytes)
         tide_json_number(json, "rss_explained", honesty->rss_explained);

@@ -51,6 +51,36 @@ class Elsewhere(tide.Case):
         return {call["function"] for _, _, stack in found for call in stack
                 if call["module"].startswith(self.bin)}
 
+    def test_whose_names_are_missing_is_said_and_why(self):
+        self.assertEqual(self.record().returncode, 0)
+        path = os.path.join(self.bin, "plugins")
+
+        def said():
+            done = subprocess.run([tide.TIDEMARK, "report", self.trace], timeout=120,
+                                  capture_output=True, text=True, check=True)
+            found = {each["module"]: each["why"] for each in
+                     tide.report(self.trace)["honesty"]["unnamed_modules"]}
+            return found.get(path), " ".join(done.stdout.split())
+        self.assertEqual(said()[0], None)
+        subprocess.run(["strip", path], check=True, timeout=60)
+        why, words = said()
+        self.assertEqual(why, "stripped")
+        self.assertIn("--debuginfod", words)
+        shutil.copy(tide.program("event_loop"), path)
+        why, words = said()
+        self.assertEqual(why, "other_build")
+        self.assertIn("Names are missing from plugins: it is another build than the one "
+                      "that ran.", words)
+        os.unlink(path)
+        why, words = said()
+        self.assertEqual(why, "gone")
+        self.assertIn("Names are missing from plugins: the file is gone. Once back in "
+                      "place: tidemark pack TRACE; next time: tidemark run "
+                      "--embed-symbols.", words)
+        self.take_away()
+        self.assertRegex(said()[1], "Names are missing from [^:]*lib_plugin_.*: the files are "
+                                    "gone[.]")
+
     def test_names_and_lines_are_those_of_before(self):
         self.assertEqual(self.record().returncode, 0)
         before = names(self.trace)
