@@ -10,7 +10,7 @@
 #include "cli/check_words.h"
 #include "cli/command.h"
 #include "cli/export_file.h"
-#include "cli/open_trace.h"
+#include "cli/open_moment.h"
 #include "cli/options.h"
 #include "cli/suppression_file.h"
 #include "view/check_view.h"
@@ -247,6 +247,19 @@ static int judge(const struct check_options *options, const struct tide_opened *
     return done;
 }
 
+/* Open the trace, or one of its moments, that ARGUMENTS name; -1 or the exit status. */
+static int open_one(const struct tide_arguments *arguments,
+                    const struct tide_model_options *load, struct tide_opened *out)
+{
+    struct tide_opened_moment moment;
+    if (arguments->count != 1)
+        return tide_open_trace_with(&tide_cmd_check, arguments, load, out);
+    const int done =
+        tide_open_moment_with(&tide_cmd_check, arguments->list[0], load, &moment);
+    *out = moment.opened;
+    return done;
+}
+
 static int open_and_judge(const struct check_options *options,
                           const struct tide_arguments *rest,
                           struct tide_suppressions *suppressions)
@@ -254,16 +267,15 @@ static int open_and_judge(const struct check_options *options,
     const struct tide_model_options load = {
         .until_s = -1, .evidence = looks_at_leaks(&options->budget)};
     struct tide_opened opened, baseline = {0};
-    int done = tide_open_trace_with(&tide_cmd_check, rest, &load, &opened);
+    int done = open_one(rest, &load, &opened);
     if (done >= 0)
         return done;
     if (options->baseline) {
         char *word = strdup(options->baseline);
         char *words[] = {word, NULL};
         const struct tide_arguments arguments = {.list = words, .count = 1};
-        done = word
-                   ? tide_open_trace_with(&tide_cmd_check, &arguments, &load, &baseline)
-                   : tide_fail("out of memory");
+        done =
+            word ? open_one(&arguments, &load, &baseline) : tide_fail("out of memory");
         free(word);
     }
     if (done < 0)
@@ -313,7 +325,8 @@ const struct tide_command tide_cmd_check = {
         "Exits with 0 when all limits are kept and with 1 when one is not, or when the\n"
         "trace is incomplete.  When a trace cannot be read it says that nothing was\n"
         "checked, and exits with 1 too.  Limits are of the heap.  Without TRACE the\n"
-        "newest of this folder is taken.\n"
+        "newest of this folder is taken.  TRACE@150ms, TRACE@NAME (a tide_snapshot) and\n"
+        "TRACE@peak are moments: what is live then is what is left at the end.\n"
         "\n"
         "limits\n"
         "  --max-peak SIZE        of what is live at once, like 2GiB\n"

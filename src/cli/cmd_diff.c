@@ -217,10 +217,11 @@ const struct tide_command tide_cmd_diff = {
     .summary = "say what changed from one trace to another",
     .usage = "[OPTION...] BASE NEW",
     .help =
-        "BASE and NEW are traces, or moments of traces: TRACE@12.5s (a time), TRACE@NAME\n"
-        "(a tide_snapshot), TRACE@event51 (a tide_event); NAME#3 is the third of that\n"
-        "name.  Stacks are matched by the names of functions and modules, so the two may\n"
-        "be of different builds.  Percentages are relative to BASE.\n"
+        "BASE and NEW are traces, or moments of traces: TRACE@12.5s or @150ms (a time),\n"
+        "TRACE@NAME (a tide_snapshot), TRACE@event51 (a tide_event), TRACE@peak (of the\n"
+        "heap), TRACE@end; NAME#3 is the third of that name.  Stacks are matched by the\n"
+        "names of functions and modules, so the two may be of different builds.\n"
+        "Percentages are relative to BASE.\n"
         "\n"
         "views\n"
         "  --peak           what was live when the heap stood highest (default)\n"

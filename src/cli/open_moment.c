@@ -5,25 +5,18 @@
  */
 #include "cli/open_moment.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/values.h"
 #include "model/moment.h"
 #include "view/progress.h"
 
-/* Is TEXT a time in seconds, with an optional "s"?  Then *OUT is it. */
-static bool read_seconds(const char *text, double *out)
+double tide_end_of_nanosecond(double seconds)
 {
-    char *end;
-    if (!((*text >= '0' && *text <= '9') || *text == '.'))
-        return false;
-    const double number = strtod(text, &end);
-    if (end == text || !isfinite(number) || (*end && strcmp(end, "s") != 0))
-        return false;
-    *out = number;
-    return true;
+    return seconds +
+           0.4999999e-9; /* less than a half: it is printed as it was written */
 }
 
 /* A trace on its way to a moment. */
@@ -32,7 +25,13 @@ struct journey {
     const struct tide_model_options *options;
 };
 
-static enum tide_status reload(const struct journey *journey, double until_s)
+/* Where it goes. */
+struct place {
+    double at_s, until_s; /* as tide_find_moment() has them */
+    uint64_t height;      /* of the heap, at its peak; else 0 */
+};
+
+static enum tide_status reload(const struct journey *journey, const struct place *place)
 {
     struct tide_opened *const opened = journey->opened;
     struct tide_progress_bar bar;
@@ -40,7 +39,8 @@ static enum tide_status reload(const struct journey *journey, double until_s)
     opened->model = NULL;
     tide_progress_bar_init(&bar, STDERR_FILENO, "reading");
     struct tide_model_options options = *journey->options;
-    options.until_s = until_s;
+    options.until_s = place->until_s;
+    options.until_height = place->height;
     options.progress =
         (struct tide_progress){.step = tide_progress_bar_step, .user = &bar};
     const enum tide_status status =
@@ -61,13 +61,22 @@ static int fail_unknown(const struct tide_opened *opened, const char *when,
     if (moment->known.length > 0)
         return tide_fail("%s: it has no mark '%s'; it has: %s", opened->path, when,
                          moment->known.bytes);
-    return tide_fail("%s: it has no mark '%s', and no other; a time is written as "
-                     "TRACE@12.5s",
+    return tide_fail("%s: it has no mark '%s', and no other; there are TRACE@12.5s, "
+                     "TRACE@150ms, TRACE@peak and TRACE@end",
                      opened->path, when);
 }
 
-static int find_mark(const struct tide_opened *opened, const char *when, double *at_s,
-                     double *until_s)
+/* Where the heap stands highest. */
+static void find_peak(const struct tide_opened *opened, struct place *out)
+{
+    const struct tide_summary *const heap = &opened->model->summary[TIDE_IN_HEAP];
+    out->at_s = heap->peak_time_s;
+    out->until_s = tide_end_of_nanosecond(heap->peak_time_s);
+    out->height = heap->peak_bytes;
+}
+
+static int find_mark(const struct tide_opened *opened, const char *when,
+                     struct place *out)
 {
     struct tide_progress_bar bar;
     struct tide_moment moment;
@@ -78,47 +87,54 @@ static int find_mark(const struct tide_opened *opened, const char *when, double 
     const enum tide_status status =
         tide_moment_find(opened->trace, when, &progress, &moment);
     tide_progress_bar_end(&bar);
+    out->at_s = moment.at_s;
+    out->until_s = moment.until_s;
     if (status)
         result = tide_fail("%s: %s", opened->path, tide_status_words(status));
+    else if (moment.count == 0 && strcmp(when, "peak") == 0)
+        find_peak(opened, out);
     else if (!moment.found)
         result = fail_unknown(opened, when, &moment);
-    *at_s = moment.at_s;
-    *until_s = moment.until_s;
     tide_moment_release(&moment);
     return result;
 }
 
-double tide_end_of_nanosecond(double seconds)
-{
-    return seconds +
-           0.4999999e-9; /* less than a half: it is printed as it was written */
-}
-
-int tide_find_moment(const struct tide_opened *opened, const char *when, double *at_s,
-                     double *until_s)
+static int find_place(const struct tide_opened *opened, const char *when,
+                      struct place *out)
 {
     double seconds;
     if (strcmp(when, "end") == 0)
         return -1;
-    if (!read_seconds(when, &seconds))
-        return find_mark(opened, when, at_s, until_s);
-    *at_s = seconds;
-    *until_s = tide_end_of_nanosecond(seconds);
+    if (!tide_read_seconds(when, &seconds))
+        return find_mark(opened, when, out);
+    out->at_s = seconds;
+    out->until_s = tide_end_of_nanosecond(seconds);
     if (seconds > tide_end_of_nanosecond(opened->model->duration_s))
         return tide_fail("%s: it ends at %.3f s, before %s", opened->path,
                          opened->model->duration_s, when);
     return -1;
 }
 
+int tide_find_moment(const struct tide_opened *opened, const char *when, double *at_s,
+                     double *until_s)
+{
+    struct place place = {.at_s = *at_s, .until_s = *until_s};
+    const int done = find_place(opened, when, &place);
+    *at_s = place.at_s;
+    *until_s = place.until_s;
+    return done;
+}
+
 /* The trace becomes what it was at WHEN; -1 or the exit status. */
 static int go_to(const struct journey *journey, const char *when, double *at_s)
 {
     const struct tide_opened *const opened = journey->opened;
-    double until_s = -1;
-    const int done = tide_find_moment(opened, when, at_s, &until_s);
-    if (done >= 0 || until_s < 0)
+    struct place place = {.at_s = *at_s, .until_s = -1};
+    const int done = find_place(opened, when, &place);
+    *at_s = place.at_s;
+    if (done >= 0 || place.until_s < 0)
         return done;
-    const enum tide_status status = reload(journey, until_s);
+    const enum tide_status status = reload(journey, &place);
     return status ? tide_fail("%s: %s", opened->path, tide_status_words(status)) : -1;
 }
 

@@ -1,7 +1,8 @@
 /* cli/open_moment.h - a trace, or one moment of it: TRACE@WHEN.
  *
- * For: cli/ only.  WHEN is a time in seconds ("12.5", "12.5s"), the name of a mark (see
- * model/moment.h) or "end".  A file whose name holds the '@' itself goes first.
+ * For: cli/ only.  WHEN is a time ("12.5", "150ms": cli/values.h), the name of a mark (see
+ * model/moment.h), "end", or "peak": when the heap stands highest, unless a mark is
+ * called so.  A file whose name holds the '@' itself goes first.
  */
 #ifndef TIDE_CLI_OPEN_MOMENT_H
 #define TIDE_CLI_OPEN_MOMENT_H

@@ -6,7 +6,6 @@
 #include "cli/options.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "base/nearest.h"
 #include "cli/messages.h"
+#include "cli/values.h"
 
 enum {
     TIDE_PARSE_GO_ON = -1,
@@ -54,53 +54,13 @@ static bool store_count(const struct tide_option *option, const char *value)
     return true;
 }
 
-/* log2 of what UNIT multiplies by; -1 when it is no unit. */
-static int unit_shift(const char *unit)
-{
-    static const char letters[] = "KMGT";
-    if (*unit == '\0' || strcmp(unit, "B") == 0)
-        return 0;
-    const char upper = (char)(*unit >= 'a' && *unit <= 'z' ? *unit - 'a' + 'A' : *unit);
-    const char *const place = strchr(letters, upper);
-    if (!place)
-        return -1;
-    if (unit[1] != '\0' && strcmp(unit + 1, "iB") != 0)
-        return -1;
-    return 10 * (int)(place - letters + 1);
-}
-
-static bool read_bytes(const char *value, uint64_t *out)
-{
-    uint64_t number;
-    const char *rest;
-    if (!read_count(value, &number, &rest))
-        return false;
-    const int shift = unit_shift(rest);
-    if (shift < 0 || number > UINT64_MAX >> shift)
-        return false;
-    *out = number << shift;
-    return true;
-}
-
-static bool read_seconds(const char *value, double *out)
-{
-    char *end;
-    const double number = strtod(value, &end);
-    if (end == value || !isfinite(number) || number < 0)
-        return false;
-    if (*end != '\0' && strcmp(end, "s") != 0)
-        return false;
-    *out = number;
-    return true;
-}
-
 /* A place on an axis: seconds, or a count or size that need not fit into it exactly. */
 static bool read_place(const struct tide_option *option, const char *value, double *out)
 {
     uint64_t size;
-    if (read_seconds(value, out))
+    if (tide_read_seconds(value, out))
         return true;
-    if (!option->axis || !read_bytes(value, &size))
+    if (!option->axis || !tide_read_bytes(value, &size))
         return false;
     *out = (double)size;
     return true;
@@ -131,17 +91,17 @@ static bool store_pair(const struct tide_option *option, const char *value)
 static bool store_bytes_range(uint64_t *range, const char *least, const char *most)
 {
     range[0] = range[1] = 0;
-    return (!*least || read_bytes(least, &range[0])) &&
+    return (!*least || tide_read_bytes(least, &range[0])) &&
            (!*most ||
-            (read_bytes(most, &range[1]) && range[1] > 0 && range[1] >= range[0]));
+            (tide_read_bytes(most, &range[1]) && range[1] > 0 && range[1] >= range[0]));
 }
 
 static bool store_seconds_range(double *range, const char *least, const char *most)
 {
     range[0] = range[1] = 0;
-    return (!*least || read_seconds(least, &range[0])) &&
-           (!*most ||
-            (read_seconds(most, &range[1]) && range[1] > 0 && range[1] >= range[0]));
+    return (!*least || tide_read_seconds(least, &range[0])) &&
+           (!*most || (tide_read_seconds(most, &range[1]) && range[1] > 0 &&
+                       range[1] >= range[0]));
 }
 
 static bool store_range(const struct tide_option *option, const char *value)
@@ -183,7 +143,7 @@ static bool store(const struct tide_option *option, const char *value)
     if (option->count)
         return store_count(option, value);
     if (option->bytes)
-        return read_bytes(value, option->bytes);
+        return tide_read_bytes(value, option->bytes);
     if (option->seconds)
         return read_place(option, value, option->seconds);
     if (option->seconds_pair)
@@ -212,13 +172,13 @@ static const char *wanted_by(const struct tide_option *option)
     if (option->count)
         return "a whole number";
     if (option->bytes)
-        return "a size (like 4096, 64K or 2GiB)";
+        return "a size (like 4096, 64K or 1.5GiB)";
     if (option->bytes_range)
         return "a range of sizes (like 1K..64K or 1M..)";
     if (option->seconds_range)
-        return "a range of seconds (like 0.5..10 or 2..)";
-    return option->seconds_pair ? "two times in seconds (like 2,10)"
-                                : "a time in seconds";
+        return "a range of times (like 0.5..10 or 20ms..)";
+    return option->seconds_pair ? "two times (like 2,10 or 50ms,1.5s)"
+                                : "a time (like 12.5 or 150ms)";
 }
 
 static int fail_value(const struct parser *parser, const struct tide_option *option,

@@ -262,6 +262,8 @@ enum tide_status tide_budget_check(const struct tide_budget *budget,
         status = check_calls_in(out, model, &budget->calls_in[i]);
     if (!status && baseline)
         status = check_baseline(out, budget, model, baseline);
+    for (size_t i = 0; i < out->count; i++)
+        out->list[i].stopped = model->stopped;
     if (status)
         tide_verdicts_release(out);
     return status;

@@ -43,6 +43,7 @@ struct tide_verdict {
     bool in_bytes;        /* or a count */
     bool passed;
     bool compared; /* BASE is the same of the baseline */
+    bool stopped;  /* the run was looked at up to some moment only */
     bool unmet;    /* nothing in the trace is what the limit is of */
     uint64_t measured, limit, base;
     uint64_t suppressed; /* bytes, or stacks, that are not in measured */

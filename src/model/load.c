@@ -88,21 +88,26 @@ static const char *name_in_trace(const void *trace, uint32_t process, uint64_t i
 struct tide_passing {
     struct tide_checkpoints checkpoints;
     struct tide_timeline timeline;
+    uint64_t height; /* of the heap: stop there; 0: do not */
 };
 
 /* Enter COUNT events of one lane, stretch by stretch of the timeline. */
 static enum tide_status enter_run(struct tide_account *account,
-                                  struct tide_timeline *timeline,
+                                  struct tide_passing *passing,
                                   const struct tide_event *events, size_t count)
 {
+    struct tide_timeline *const timeline = &passing->timeline;
+    const struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
     enum tide_status status = TIDE_OK;
     for (size_t done = 0; done < count && !status && !account->stopped;) {
         if (tide_timeline_full(timeline)) {
             account->stopped = true;
             break;
         }
+        /* To stop at one event, they are entered one by one. */
+        const size_t most = passing->height ? 1 : count - done;
         const size_t some = tide_timeline_next(timeline, &account->water[TIDE_IN_HEAP],
-                                               events + done, count - done);
+                                               events + done, most);
         if (account->evidence)
             status = tide_account_evidence_pass(
                 account, events[done].ticks,
@@ -110,6 +115,7 @@ static enum tide_status enter_run(struct tide_account *account,
         if (!status)
             status = tide_account_run(account, events + done, some);
         tide_timeline_note(timeline, &account->water[TIDE_IN_HEAP]);
+        account->stopped |= passing->height && water->peak_bytes >= passing->height;
         done += some;
     }
     return status;
@@ -127,7 +133,7 @@ static enum tide_status pour(struct tide_account *account, struct tide_feed *fee
     for (size_t runs = 0; run.count && !account->stopped; runs++) {
         enum tide_status status = tide_feed_next(feed, &run);
         if (!status && run.count)
-            status = enter_run(account, &passing->timeline, run.events, run.count);
+            status = enter_run(account, passing, run.events, run.count);
         if (status)
             return status;
         if (run.count)
@@ -209,7 +215,7 @@ static enum tide_status enter_all(struct tide_account *account,
     const bool large = model->trace->file_bytes >= threshold && !account->detail;
     const bool along = stops_along(options);
     const bool whole = account->setup.stop_ticks == UINT64_MAX && !along;
-    struct tide_passing passing = {0};
+    struct tide_passing passing = {.height = options->until_height};
     enum tide_status status = TIDE_OK;
     bool resumed = false;
     begin_timeline(&passing.timeline, model->trace, options);

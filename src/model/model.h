@@ -282,6 +282,8 @@ struct tide_model_options {
     bool evidence;  /* fill model->survivals and model->holdings */
     double until_s; /* stop after this time: the live set is then that of the moment;
                        negative: read all */
+    uint64_t
+        until_height; /* then: stop when the heap first stands so high; 0: do not */
     /* Not SECONDS: the timeline is along this axis, which a first model of the trace says
      * the length of; and the model stops with the event that reaches AXIS_UNTIL. */
     enum tide_axis axis;

@@ -29,6 +29,9 @@ static const struct words {
 static const struct words *words_of(const struct tide_verdict *check)
 {
     static const struct words UNKNOWN = {"", "", NULL};
+    static const struct words LIVE_THEN = {"leak", "live at that moment", NULL};
+    if (check->stopped && strcmp(check->name, LIVE_THEN.name) == 0)
+        return &LIVE_THEN;
     for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
         if (strcmp(WORDS[i].name, check->name) == 0)
             return &WORDS[i];

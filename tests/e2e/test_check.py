@@ -74,6 +74,23 @@ class Limits(tide.Case):
     def test_have_units(self):
         self.assertEqual(self.failed("--max-peak", "397KiB", base()), [])
         self.assertEqual(self.failed("--max-peak", "396K", base()), ["peak"])
+        self.assertEqual(self.failed("--max-peak", "0.39MiB", base()), [])
+        self.assertEqual(self.failed("--max-peak", "0.38MiB", base()), ["peak"])
+        self.assertEqual(self.failed("--max-peak", "406KB", base()), [])
+        self.assertEqual(self.failed("--max-peak", "405kB", base()), ["peak"])
+
+    def test_of_a_moment(self):
+        marks = tide.record_once("marks", "a1x1000", "s1", "a1x5000", "s2", "a1x200",
+                                 "p1x90000")
+        for when, live in (("m1", 1000), ("m2", 6000), ("peak", 96200), ("end", 6200)):
+            found = self.verdicts("--max-leak", str(live), f"{marks}@{when}")["leak"]
+            self.assertEqual((found["measured"], found["passed"]), (live, True), when)
+        done = check("--max-leak", "0", f"{marks}@m1")
+        self.assertIn("FAIL  live at that moment: 1000 B, at most 0 B", done.stdout)
+        self.assertIn("it has no mark 'm9'; it has: m1, m2",
+                      check("--max-leak", "0", f"{marks}@m9").stderr)
+        words = ("--max-growth", "0%", "--baseline", f"{marks}@m2", f"{marks}@m1")
+        self.assertEqual(check(*words).returncode, 0)
 
     def test_what_is_suppressed_is_said_to_ci(self):
         known = write("reef.txt", "leak:reef\n")

@@ -112,6 +112,15 @@ class Differences(tide.Case):
                 self.assertEqual(row["bytes"], row["self_bytes"] + sum(
                     child["bytes"] for child in row["children"]))
 
+    def test_moments_have_units_and_the_peak_is_one(self):
+        for unit, number in (("ms", 1000), ("us", 1000000), ("ns", 1000000000)):
+            slow = tide.record_once("slow", "a1x100", "z2000", "a1x1000")
+            found = read("--leaks", f"{slow}@{number}{unit}", slow)
+            self.assertEqual(found["total"]["bytes"], 1000)
+        found = read(f"{base()}@peak", base())
+        live = tide.report(base())["summary"]
+        self.assertEqual(-found["total"]["bytes"], live["peak_bytes"] - live["live_bytes"])
+
     def test_what_is_suppressed_is_left_out_on_both_sides(self):
         path = os.path.join(tide.FOLDER, "shore.txt")
         with open(path, "w", encoding="utf-8") as file:

@@ -197,12 +197,37 @@ static void refuses_values_that_are_not_what_they_should_be(void **state)
     refuse("probe -n 18446744073709551616", "is not a whole number");
     refuse("probe --rows=", "--rows: '' is not a whole number");
     refuse("probe --min-size 5X", "--min-size: '5X' is not a size");
-    refuse("probe --min-size 5KB", "--min-size: '5KB' is not a size");
+    refuse("probe --min-size 5Kb", "--min-size: '5Kb' is not a size");
+    refuse("probe --min-size 1.5", "--min-size: '1.5' is not a size");
+    refuse("probe --min-size .5B", "--min-size: '.5B' is not a size");
     refuse("probe --min-size 16777216T", "is not a size"); /* 2^64 */
-    refuse("probe --until soon", "--until: 'soon' is not a time in seconds");
+    refuse("probe --until soon", "--until: 'soon' is not a time (like 12.5 or 150ms)");
     refuse("probe --until -1", "--until: '-1' is not a time");
     refuse("probe --until nan", "--until: 'nan' is not a time");
     refuse("probe --until 3m", "--until: '3m' is not a time");
+}
+
+static void reads_units_and_fractions(void **state)
+{
+    static const struct {
+        const char *line;
+        uint64_t least;
+        double until;
+    } CASES[] = {
+        {"probe --min-size 1.5MiB --until 150ms", 3 << 19, 0.15},
+        {"probe --min-size 5KB --until 20us", 5000, 20e-6},
+        {"probe --min-size 1.5kB --until 7ns", 1500, 7e-9},
+        {"probe --min-size .5G --until 1.5min", 1 << 29, 90},
+        {"probe --min-size 7B --until .5h", 7, 1800},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct outcome o;
+        assert_int_equal(parse(CASES[i].line, true, &o), -1);
+        assert_int_equal(o.least, CASES[i].least);
+        assert_true(o.until > CASES[i].until * 0.999 &&
+                    o.until < CASES[i].until * 1.001);
+    }
 }
 
 static void reads_the_largest_numbers(void **state)
@@ -270,6 +295,7 @@ int main(void)
         cmocka_unit_test(prints_help_when_asked),
         cmocka_unit_test(names_the_option_that_is_wrong),
         cmocka_unit_test(refuses_values_that_are_not_what_they_should_be),
+        cmocka_unit_test(reads_units_and_fractions),
         cmocka_unit_test(reads_the_largest_numbers),
         cmocka_unit_test(shows_control_bytes_instead_of_obeying_them),
     };
