@@ -29,6 +29,7 @@ struct journey {
 struct place {
     double at_s, until_s; /* as tide_find_moment() has them */
     uint64_t height;      /* of the heap, at its peak; else 0 */
+    const char *name;     /* borrowed: of a mark, or "the peak"; else NULL */
 };
 
 static enum tide_status reload(const struct journey *journey, const struct place *place)
@@ -73,6 +74,7 @@ static void find_peak(const struct tide_opened *opened, struct place *out)
     out->at_s = heap->peak_time_s;
     out->until_s = tide_end_of_nanosecond(heap->peak_time_s);
     out->height = heap->peak_bytes;
+    out->name = "the peak";
 }
 
 static int find_mark(const struct tide_opened *opened, const char *when,
@@ -89,6 +91,7 @@ static int find_mark(const struct tide_opened *opened, const char *when,
     tide_progress_bar_end(&bar);
     out->at_s = moment.at_s;
     out->until_s = moment.until_s;
+    out->name = when;
     if (status)
         result = tide_fail("%s: %s", opened->path, tide_status_words(status));
     else if (moment.count == 0 && strcmp(when, "peak") == 0)
@@ -135,6 +138,8 @@ static int go_to(const struct journey *journey, const char *when, double *at_s)
     if (done >= 0 || place.until_s < 0)
         return done;
     const enum tide_status status = reload(journey, &place);
+    if (!status)
+        opened->model->moment = place.name;
     return status ? tide_fail("%s: %s", opened->path, tide_status_words(status)) : -1;
 }
 
@@ -162,7 +167,7 @@ int tide_open_moment_with(const struct tide_command *command, const char *word,
     const struct tide_arguments arguments = {.list = words, .count = 1};
     int done = tide_open_trace_with(command, &arguments, options, &out->opened);
     if (done < 0 && split)
-        done = go_to(&journey, sign + 1, &out->at_s);
+        done = go_to(&journey, word + (sign + 1 - path), &out->at_s);
     if (done >= 0)
         tide_opened_moment_close(out);
     free(path);

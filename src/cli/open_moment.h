@@ -19,7 +19,7 @@ struct tide_opened_moment {
  * read in a table includes what happened then. */
 double tide_end_of_nanosecond(double seconds);
 
-/* Open and load what WORD names, up to its moment.  Returns -1 when the verb shall go on;
+/* Open and load what WORD names, up to its moment; the model borrows WORD.  Returns -1 when the verb shall go on;
  * it then owes a tide_opened_moment_close().  Else the exit status, after what is wrong
  * was said. */
 int tide_open_moment(const struct tide_command *command, const char *word,

@@ -208,6 +208,13 @@ static int take_next(struct parser *parser, const struct tide_option *option)
     if (parser->at + 1 >= parser->argc)
         return tide_fail_usage(parser->command, "--%s needs two values", option->name);
     parser->at++;
+    double place;
+    if (!read_place(option, parser->argv[parser->at], &place))
+        return tide_fail_usage(
+            parser->command,
+            "--%s needs two values, where it begins and where it ends; "
+            "'%s' is none",
+            option->name, parser->argv[parser->at]);
     char both[128];
     (void)snprintf(both, sizeof(both), "%.60s,%.60s", value, parser->argv[parser->at]);
     return take_value(parser, option, both);

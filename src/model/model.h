@@ -246,6 +246,7 @@ struct tide_model {
     size_t holding_count;
     bool stopped;        /* read up to until_s only: what is live is live then */
     double until_s;      /* of the options */
+    const char *moment;  /* borrowed: what the user calls that moment; NULL: nothing */
     double from_s;       /* of options.select; 0: from the start */
     enum tide_axis axis; /* of the options: what the timeline is along */
     uint64_t axis_total; /* of it: where the timeline ends */

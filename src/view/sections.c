@@ -68,7 +68,11 @@ static void add_title(struct tide_text *out, const struct tide_model *model,
     };
     if (metric == TIDE_METRIC_LEAKS && model->stopped) {
         tide_text_add(out, "Live at ");
+        if (model->moment)
+            tide_text_addf(out, "%s (", model->moment);
         add_until(out, model);
+        if (model->moment)
+            tide_text_add(out, ")");
     } else {
         tide_text_add(out, TITLES[metric]);
     }
@@ -126,8 +130,9 @@ void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model
 void tide_view_heading(struct tide_page *page, const struct tide_model *model,
                        const struct tide_view_totals *totals)
 {
-    struct tide_text title = {0}, detail = {0};
+    struct tide_text title = {0}, detail = {0}, safe = {0};
     add_title(&title, model, totals->metric);
+    tide_name_safe(&safe, title.bytes ? title.bytes : "", page->style);
     if (totals->bytes == 0 && totals->calls == 0)
         tide_text_add(&detail, nothing_of(model, totals));
     else
@@ -137,10 +142,15 @@ void tide_view_heading(struct tide_page *page, const struct tide_model *model,
             &detail, ", at %s",
             tide_number_seconds(model->summary[totals->space].peak_time_s).text);
     tide_view_part_of_run(&detail, model, totals->metric != TIDE_METRIC_LEAKS);
+    if (!model->stopped && model->until_s > model->duration_s)
+        tide_text_addf(&detail, "; the run ended at %s, before %s",
+                       tide_number_seconds(model->duration_s).text,
+                       tide_number_seconds(model->until_s).text);
     if (totals->space != TIDE_IN_HEAP)
         tide_text_addf(&detail, " (%s)", tide_space_name(totals->space));
-    tide_page_heading(page, title.bytes ? title.bytes : "",
+    tide_page_heading(page, safe.bytes ? safe.bytes : "",
                       detail.bytes ? detail.bytes : "");
+    tide_text_release(&safe);
     tide_text_release(&title);
     tide_text_release(&detail);
 }

@@ -86,6 +86,22 @@ class Views(tide.Case):
                   for a, b in ((0, end / 2), (end / 2, end + 1))]
         self.assertEqual(sum(halves), self.report()["summary"]["alloc_calls"])
 
+    def test_the_moment_is_named(self):
+        trace = tide.record_once("marked", "a10x100", "s1", "b2x1000")
+
+        def said(*words, status=0):
+            done = subprocess.run([tide.TIDEMARK, "report", *words], timeout=120,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, status)
+            return done.stdout + done.stderr
+        self.assertRegex(said(f"{trace}@m1"), r"^Live at m1 \(0\.\d+ s\)  1000 B in 10 ")
+        self.assertRegex(said(f"{trace}@peak"), r"^Live at the peak \(0\.\d+ s\)  2.93 KiB")
+        self.assertRegex(said("--live-at", "5000", trace),
+                         r"^Live at the end .*; the run ended at [\d.]+ s, before 5,000 s")
+        self.assertNotIn("ended", said("--leaks", trace))
+        self.assertIn(f"--between needs two values, where it begins and where it ends; "
+                      f"'{trace}' is none", said("--between", "0.1", trace, status=2))
+
     def test_ages_and_lives(self):
         summary = self.report()["summary"]
         young = self.report("--leaks", "--age", "..1000")
