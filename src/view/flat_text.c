@@ -1,12 +1,21 @@
 /* view/flat_text.c - functions as a table: what each holds itself, and with its callees.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "view/columns.h"
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/source.h"
 #include "view/utf8.h"
 
-enum { TIDE_MODULE_LEAST = 6 }; /* columns of "module" */
+enum {
+    TIDE_MODULE_LEAST = 6,    /* columns of "module" */
+    TIDE_FUNCTION_LEAST = 8,  /* of "function" */
+    TIDE_PLACE_LEAST = 10,    /* of "fi…c:1234" */
+    TIDE_FUNCTION_MOST = 100, /* one long name does not push all modules away */
+};
 
 /* What is needed to print one line. */
 struct flat_text {
@@ -22,24 +31,39 @@ static const struct tide_function *function_of(const struct flat_text *flat, siz
     return &flat->rows->functions[flat->rows->flat[i].function];
 }
 
-/* The module's column is as wide as the widest name in it, and a third of the room at
- * most; the function has the rest. */
+static int columns_of(const char *name, const struct tide_style *style)
+{
+    struct tide_text safe = {0};
+    tide_name_safe(&safe, name, style);
+    const int columns = safe.bytes ? tide_columns(safe.bytes) : 0;
+    tide_text_release(&safe);
+    return columns;
+}
+
+/* Function and module are as wide as the widest name in them, if there is room; the
+ * module has a third of it at most. */
 static void divide(struct flat_text *flat)
 {
-    const int room = flat->page->style->width - tide_columns_end(&flat->columns);
-    int widest = 0;
+    const struct tide_style *const style = flat->page->style;
+    const int room = style->width - tide_columns_end(&flat->columns);
+    int widest = 0, needed = TIDE_FUNCTION_LEAST;
     for (size_t i = 0; i < flat->shown; i++) {
-        struct tide_text safe = {0};
-        tide_name_safe(&safe, tide_name_base(function_of(flat, i)->module),
-                       flat->page->style);
-        const int columns = safe.bytes ? tide_columns(safe.bytes) : 0;
-        widest = columns > widest ? columns : widest;
-        tide_text_release(&safe);
+        const struct tide_function *const function = function_of(flat, i);
+        const int module = columns_of(tide_name_base(function->module), style);
+        const int place = tide_place_columns(function->file, function->line, style);
+        const int name =
+            columns_of(function->name, style) + (place > 0 ? place + 2 : 0);
+        widest = module > widest ? module : widest;
+        needed = name > needed ? name : needed;
     }
     if (widest > 0 && widest < TIDE_MODULE_LEAST)
         widest = TIDE_MODULE_LEAST;
     flat->module = widest > room / 3 ? room / 3 : widest;
     flat->function = room - (flat->module > 0 ? flat->module + 2 : 0);
+    if (needed > TIDE_FUNCTION_MOST)
+        needed = TIDE_FUNCTION_MOST;
+    if (needed < flat->function)
+        flat->function = needed;
 }
 
 static void measure(struct flat_text *flat)
@@ -66,17 +90,33 @@ static void add_head(const struct flat_text *flat)
     tide_page_end(page);
 }
 
+/* Where the file has no room the line still tells functions of one name apart. */
+static void add_numbered(const struct flat_text *flat,
+                         const struct tide_function *function)
+{
+    char line[16] = "";
+    if (function->line > 0)
+        (void)snprintf(line, sizeof(line), " :%" PRIu32, function->line);
+    tide_page_function(flat->page, TIDE_INK_BOLD, function->name,
+                       flat->function - (int)strlen(line));
+    tide_page_add(flat->page, TIDE_INK_DIM, line);
+}
+
 static void add_words(const struct flat_text *flat,
                       const struct tide_function *function)
 {
     struct tide_page *const page = flat->page;
     const int start = page->column;
     const int wanted = tide_place_columns(function->file, function->line, page->style);
-    const int place = wanted > flat->function / 3 ? 0 : wanted + (wanted > 0 ? 2 : 0);
-    tide_page_function(page, TIDE_INK_BOLD, function->name, flat->function - place);
-    if (place > 0) {
-        tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_place(page, function->file, function->line, place - 2);
+    const int beside = flat->function - columns_of(function->name, page->style) - 2;
+    const int third = flat->function / 3;
+    if (wanted > 0 && wanted > third && wanted > beside) {
+        add_numbered(flat, function);
+    } else {
+        const int place = wanted + (wanted > 0 ? 2 : 0);
+        tide_page_function(page, TIDE_INK_BOLD, function->name, flat->function - place);
+        tide_page_add(page, TIDE_INK_PLAIN, place > 0 ? "  " : "");
+        tide_page_place(page, function->file, function->line, wanted);
     }
     if (flat->module > 0) {
         tide_page_tab(page, start + flat->function + 2);

@@ -93,7 +93,8 @@ static void add_losses(struct tide_page *page, const struct tide_honesty *h)
     const size_t before = words.length;
     const bool any = add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0]));
     if (!any)
-        tide_text_add(&words, "none dropped, every free met its block");
+        tide_text_add(&words, h->events ? "none dropped, every free met its block"
+                                        : "there is nothing to judge by");
     tide_text_add(&words, ".");
     if (any && words.bytes) {
         const char *const doubt = words.bytes + before;
@@ -118,8 +119,9 @@ static void add_limits(struct tide_page *page, const struct tide_honesty *h)
         {h->unresolved_frames, "frame without a name", "frames without a name"},
         {h->inherited_frees, "free of a block inherited by fork",
          "frees of blocks inherited by fork"},
-        {h->region_mismatches, "end of a region that was not the innermost",
-         "ends of regions that were not the innermost"},
+        {h->region_mismatches,
+         "end of a region that was not open, or not the innermost",
+         "ends of regions that were not open, or not the innermost"},
         {h->unmatched_labels, "name given to what is no block",
          "names given to what is no block"},
         {h->paused_frees, "free of what was made in a pause, it seems",

@@ -5,6 +5,7 @@
 
 #include "view/names.h"
 #include "view/source.h"
+#include "view/utf8.h"
 
 enum {
     TIDE_SOURCE_INDENT = 8, /* columns: lines of source are long */
@@ -30,6 +31,19 @@ static void expand(struct tide_text *out, const struct tide_source_line *line,
     }
 }
 
+/* LINE as far as the page is wide, and a mark where it is cut. */
+static void add_cut(struct tide_page *page, enum tide_ink ink, struct tide_text *line)
+{
+    const int room = tide_page_left(page);
+    if (tide_columns(line->bytes) <= room) {
+        tide_page_add(page, ink, line->bytes);
+        return;
+    }
+    line->bytes[tide_columns_prefix(line->bytes, room - 1)] = '\0';
+    tide_page_add(page, ink, line->bytes);
+    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
+}
+
 static void add_line(struct tide_page *page, const struct tide_snippet *snippet,
                      uint32_t i, bool wanted)
 {
@@ -42,7 +56,7 @@ static void add_line(struct tide_page *page, const struct tide_snippet *snippet,
     const enum tide_ink ink = wanted ? TIDE_INK_BOLD : TIDE_INK_DIM;
     tide_page_add(page, ink, number);
     if (safe.bytes)
-        tide_page_add(page, ink, safe.bytes);
+        add_cut(page, ink, &safe);
     tide_page_end(page);
     page->out->failed = page->out->failed || plain.failed || safe.failed;
     tide_text_release(&plain);

@@ -48,27 +48,36 @@ static void add_hidden(struct tide_page *page, int column, size_t count)
     tide_page_more(page, count, "");
 }
 
+/* How many calls from I on are left out: the library's inside, and what is far out. */
+static size_t count_hidden(const struct tide_paths *paths, size_t i, size_t shown)
+{
+    size_t end = i;
+    if (shown >= TIDE_CALLS_SHOWN)
+        return paths->call_count - i;
+    while (end < paths->call_count && is_inside(paths, end))
+        end++;
+    return end - i;
+}
+
 /* The path that was walked last; its first line is begun, the others start at COLUMN.
- * The library's inside is left out, and what is far out. */
+ * One call alone is not left out: to say so takes its line. */
 static void add_path(struct tide_page *page, const struct tide_paths *paths, int column,
                      bool folds)
 {
-    size_t shown = 0, hidden = 0;
-    for (size_t i = 0; i < paths->call_count; i++) {
-        if (folds && (is_inside(paths, i) || shown == TIDE_CALLS_SHOWN)) {
-            hidden++;
+    size_t shown = 0;
+    for (size_t i = 0; i < paths->call_count;) {
+        const size_t hidden = folds ? count_hidden(paths, i, shown) : 0;
+        if (hidden > 1) {
+            add_hidden(page, column, hidden);
+            i += hidden;
             continue;
         }
-        if (hidden > 0)
-            add_hidden(page, column, hidden);
         if (i > 0)
             begin_caller(page, column);
         add_call(page, paths, i);
-        hidden = 0;
         shown++;
+        i++;
     }
-    if (hidden > 0)
-        add_hidden(page, column, hidden);
 }
 
 /* The rows that are not shown, in one line. */

@@ -123,7 +123,8 @@ void tide_view_visits(struct tide_page *page, const struct tide_told *told,
 {
     if (told->region_count < 2)
         return;
-    tide_page_heading(page, "Visits", "live bytes of the heap, as asked for");
+    tide_page_heading(page, "Visits",
+                      "live bytes of the heap; delta is the sum of all visits");
     add_visits_head(page);
     const size_t count = add_inside(page, told, 0, limit, 0);
     if (limit && limit < count)
@@ -232,6 +233,8 @@ void tide_view_windows(struct tide_page *page, const struct tide_model *model,
     const bool wide = page->style->width >= TIDE_WIDE;
     struct tide_text detail = {0};
     tide_words_count(&detail, trace->window_count, "window");
+    if (!wide && trace->window_count > 0)
+        tide_text_addf(&detail, "; from %d columns on also mean and stddev", TIDE_WIDE);
     tide_page_heading(page, "Counted by the program", detail.bytes ? detail.bytes : "");
     tide_text_release(&detail);
     if (trace->window_count == 0) {

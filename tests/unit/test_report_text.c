@@ -310,6 +310,18 @@ static void the_flat_table_shows_self_and_inclusive(void **state)
     assert_holds(&text, "    412 MiB   60.3 %    412 MiB   1,204  SparseMatrix<");
     assert_holds(&text, "  solver\n"); /* the module */
     assert_holds(&text, "... 21 more functions\n");
+    tide_text_clear(&text);
+    const struct tide_style wide = {.width = 240};
+    page.style = &wide;
+    tide_view_flat(&page, &f.model, &f.rows, 6);
+    const char *const head = strstr(text.bytes, "function  ");
+    assert_non_null(head);
+    assert_in_range(strstr(head, "module") - head, 10, 102); /* not at the far right */
+    tide_text_clear(&text);
+    const struct tide_style narrow = {.width = 80};
+    page.style = &narrow;
+    tide_view_flat(&page, &f.model, &f.rows, 6);
+    assert_holds(&text, " :44 "); /* the file has no room, the line has */
     tide_text_release(&text);
     fixture_release(&f);
 }
@@ -350,6 +362,15 @@ static void a_deep_stack_is_cut_with_dots(void **state)
     assert_holds(&text, "<- c\n");
     assert_holds(&text, "<- ... 2 more\n");
     assert_null(strstr(text.bytes, "<- b\n"));
+    fixture_release(&f);
+    tide_text_clear(&text);
+    fixture_init(&f);
+    fixture_add(&f,
+                &(struct fixture_site){"main;b;c;d;e;f", 1, 10, 1, 10, 1, 10, 0, 0});
+    fixture_rows(&f, TIDE_METRIC_LEAKS);
+    tide_view_stacks(&page, &f.model, &f.rows, 5);
+    assert_holds(&text, "<- main\n"); /* "1 more" would take as much room */
+    assert_null(strstr(text.bytes, "more"));
     tide_text_release(&text);
     fixture_release(&f);
 }
@@ -458,6 +479,10 @@ static void the_honesty_lines_name_every_loss(void **state)
     assert_holds(&text,
                  "1,234,567 events recorded; none dropped, every free met its block.");
     assert_holds(&text, "No stack was cut, every frame has a name.");
+    tide_text_clear(&text);
+    f.model.honesty.events = 0;
+    tide_view_honesty(&page, &f.model);
+    assert_holds(&text, "0 events recorded; there is nothing to judge by.");
     tide_text_clear(&text);
     f.model.honesty.dropped = 1;
     f.model.honesty.unmatched_frees = 2;
