@@ -3,12 +3,29 @@
 
 #include "model/path.h"
 #include "view/columns.h"
+#include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
+#include "view/utf8.h"
 
-enum { TIDE_LIFE_COLUMNS = 9 }; /* "mean life" */
+enum {
+    TIDE_LIFE_COLUMNS = 9, /* "mean life" */
+    TIDE_NAME_LEAST = 16,  /* columns of a name that was shortened */
+};
 
 /* --- Text ---------------------------------------------------------------------------- */
+
+/* Can FUNCTION be told in what is left of the line?  A name may lose its arguments, but
+ * of an address, or in a few columns, nothing would be left to know it by. */
+static bool fits(const struct tide_page *page, const struct tide_function *function)
+{
+    struct tide_text safe = {0};
+    const int room = tide_page_left(page);
+    tide_name_safe(&safe, function->name, page->style);
+    const int columns = safe.bytes ? tide_columns(safe.bytes) : 0;
+    tide_text_release(&safe);
+    return columns <= room || (function->resolved && room >= TIDE_NAME_LEAST);
+}
 
 /* The path that was walked last in what is left of the line: its innermost call with its
  * place, then as many callers as there is room for. */
@@ -25,12 +42,17 @@ static void add_path(struct tide_page *page, const struct tide_paths *paths)
         tide_page_place(page, first->file, first->line, tide_page_left(page));
     }
     for (size_t i = 1; i < paths->call_count && tide_page_left(page) > 8; i++) {
+        const struct tide_function *const function =
+            &paths->functions[paths->calls[i].function];
         tide_page_add(page, TIDE_INK_DIM, " ");
         tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_FROM));
         tide_page_add(page, TIDE_INK_DIM, " ");
-        tide_page_function(page, TIDE_INK_DIM,
-                           paths->functions[paths->calls[i].function].name,
-                           tide_page_left(page));
+        if (!fits(page, function)) {
+            tide_page_add(page, TIDE_INK_DIM,
+                          tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
+            break;
+        }
+        tide_page_function(page, TIDE_INK_DIM, function->name, tide_page_left(page));
     }
     tide_page_end(page);
 }

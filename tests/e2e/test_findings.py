@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -328,6 +329,21 @@ class Passages(tide.Case):
     def moves(result):
         """realloc_calls counts realloc(p, 0) too, of which the program makes one."""
         return result["summary"]["realloc_calls"] - 1
+
+    def test_addresses_are_whole_or_left_out(self):
+        copy = os.path.join(self.folder.name, "bare")
+        subprocess.run(["strip", "-o", copy, tide.program("two_ends")], check=True,
+                       timeout=60)
+        trace = tide.Recorded([copy], options=["--free-stacks"]).trace
+        whole = 0
+        for columns in range(60, 100, 3):
+            done = subprocess.run([tide.TIDEMARK, "report", "--flow", trace], text=True,
+                                  env={**os.environ, "COLUMNS": str(columns),
+                                       "LC_ALL": "C.UTF-8"},
+                                  capture_output=True, timeout=60, check=True)
+            self.assertNotRegex(done.stdout, "← [^\n]*\\w…[0-9a-f]")
+            whole += len(re.findall(r"← bare\+0x[0-9a-f]{4}\b", done.stdout))
+        self.assertGreater(whole, 0)
 
     def test_callers_are_told_apart(self):
         by_thread, = [row for row in self.ran.report("--flow")["sites"]
