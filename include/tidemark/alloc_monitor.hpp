@@ -22,9 +22,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <tidemark/tidemark.hpp>
 #include <utility>
 #include <vector>
+#include "tidemark.hpp"
 
 namespace cms
 {

@@ -20,7 +20,7 @@
 #include <initializer_list>
 #include <new>
 #include <stdexcept>
-#include <tidemark/tidemark.h>
+#include "tidemark.h"
 
 namespace tidemark
 {

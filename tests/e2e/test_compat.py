@@ -2,6 +2,7 @@
 """tests/e2e/test_compat.py - programs annotated for other systems, compiled as they are."""
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -14,6 +15,28 @@ def plain(name, **environment):
     done = subprocess.run([tide.program(name)], capture_output=True, text=True, check=True,
                           timeout=60, env=dict(os.environ, **environment))
     return done.stdout
+
+
+HEADERS = (  # of each system; as what they compile
+    ("caliper/cali.h", ("c", "c++")), ("caliper/cali_datatracker.h", ("c", "c++")),
+    ("caliper/cali-manager.h", ("c", "c++")),
+    ("timemory/tools/timemory-mallocp.h", ("c", "c++")),
+    ("PerfTools/AllocMonitor/interface/AllocMonitorBase.h", ("c++",)),
+    ("PerfTools/AllocMonitor/interface/AllocMonitorRegistry.h", ("c++",)))
+
+
+class Folders(tide.Case):
+    def test_one_folder_is_enough(self):
+        """Wherever the headers were installed, and whatever folder is searched besides."""
+        with tempfile.TemporaryDirectory() as prefix:
+            include = os.path.join(prefix, "include")
+            shutil.copytree(os.path.join(tide.SOURCE, "include"), include)
+            for header, languages in HEADERS:
+                for language in languages:
+                    subprocess.run(["gcc", "-x", language, "-fsyntax-only", "-Wall", "-Werror",
+                                    "-I" + os.path.join(include, "tidemark", "compat"), "-"],
+                                   input=f"#include <{header}>\n", text=True, check=True,
+                                   timeout=60, cwd=prefix)
 
 
 class Caliper(tide.Case):

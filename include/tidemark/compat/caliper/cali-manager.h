@@ -6,7 +6,7 @@
 #ifndef TIDEMARK_COMPAT_CALI_MANAGER_H
 #define TIDEMARK_COMPAT_CALI_MANAGER_H
 
-#include <tidemark/compat/caliper/cali.h>
+#include "cali.h"
 
 /* --- In C ----------------------------------------------------------------------------- */
 

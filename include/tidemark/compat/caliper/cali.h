@@ -1,18 +1,18 @@
 /* caliper/cali.h - Caliper's annotations, for tidemark.
  *
- * Put tidemark's include folder and its tidemark/compat in the include path, in place of
- * Caliper's own; nothing has to be linked.  Regions, functions, phases and loops become
- * tidemark's regions.  So do attributes that are nested, or are regions by another name
- * ("function", "region", "annotation", "loop", "phase"); others are columns of `tidemark
- * query`.  Metadata of the run and the control of Caliper's own services are accepted and
- * do nothing.
+ * Put tidemark's include/tidemark/compat in the include path, in place of Caliper's own
+ * folder: that one is enough, and nothing has to be linked.  Regions, functions, phases and
+ * loops become tidemark's regions.  So do attributes that are nested, or are regions by
+ * another name ("function", "region", "annotation", "loop", "phase"); others are columns of
+ * `tidemark query`.  Metadata of the run and the control of Caliper's own services are
+ * accepted and do nothing.
  */
 #ifndef TIDEMARK_COMPAT_CALI_H
 #define TIDEMARK_COMPAT_CALI_H
 
 #include <string.h>
-#include <tidemark/compat/caliper/cali_datatracker.h>
-#include <tidemark/tidemark.h>
+#include "../../tidemark.h"
+#include "cali_datatracker.h"
 
 typedef uint64_t cali_id_t;
 #define CALI_INV_ID UINT64_MAX
@@ -306,7 +306,7 @@ static inline void cali_flush(int options)
 }
 
 #ifdef __cplusplus
-#    include <tidemark/compat/caliper/cali_classes.hpp>
+#    include "cali_classes.hpp"
 #endif
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <string>
-#include <tidemark/compat/caliper/cali.h>
 #include <type_traits>
+#include "cali.h"
 
 namespace cali
 {

@@ -1,13 +1,12 @@
 /* caliper/cali_datatracker.h - Caliper's names for arrays, for tidemark.
  *
- * Put tidemark's include folder and its tidemark/compat in the include path, in place of
- * Caliper's own; nothing has to be linked.  What was allocated by malloc and its kin counts once, under
- * its name.
+ * For the include path see cali.h.  What was allocated by malloc and its kin counts once,
+ * under its name.
  */
 #ifndef TIDEMARK_COMPAT_CALI_DATATRACKER_H
 #define TIDEMARK_COMPAT_CALI_DATATRACKER_H
 
-#include <tidemark/tidemark.h>
+#include "../../tidemark.h"
 
 static inline void cali_datatracker_track(const void *ptr, const char *label,
                                           size_t size)

@@ -1,9 +1,9 @@
 /* timemory/tools/timemory-mallocp.h - timemory's mallocp functions, for tidemark.
  *
- * Put tidemark's include folder and its tidemark/compat in the include path, in place of
- * timemory's own; nothing has to be linked.  Each start is a window of tidemark's that counts the whole
- * process until its stop: `tidemark report --windows` shows them, named "mallocp", and
- * the one of register and deregister, "mallocp (registered)".
+ * Put tidemark's include/tidemark/compat in the include path, in place of timemory's own
+ * folder: that one is enough, and nothing has to be linked.  Each start is a window of
+ * tidemark's that counts the whole process until its stop: `tidemark report --windows` shows
+ * them, named "mallocp", and the one of register and deregister, "mallocp (registered)".
  *
  * A handle is a number from 1 on: nested starts give 1, 2, 3...  A handle that was stopped
  * already, or never given out (UINT64_MAX), stops nothing.
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <tidemark/tidemark.h>
+#include "../../../tidemark.h"
 
 #if defined(DISABLE_TIMEMORY) || defined(TIMEMORY_DISABLED) || \
     defined(TIMEMORY_DISABLE_MALLOCP) ||                       \

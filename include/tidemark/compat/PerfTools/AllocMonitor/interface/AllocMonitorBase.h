@@ -2,6 +2,6 @@
 #ifndef TIDEMARK_COMPAT_ALLOC_MONITOR_BASE_H
 #define TIDEMARK_COMPAT_ALLOC_MONITOR_BASE_H
 
-#include <tidemark/alloc_monitor.hpp>
+#include "../../../../alloc_monitor.hpp"
 
 #endif

@@ -2,6 +2,6 @@
 #ifndef TIDEMARK_COMPAT_ALLOC_MONITOR_REGISTRY_H
 #define TIDEMARK_COMPAT_ALLOC_MONITOR_REGISTRY_H
 
-#include <tidemark/alloc_monitor.hpp>
+#include "../../../../alloc_monitor.hpp"
 
 #endif
