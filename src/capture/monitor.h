@@ -4,7 +4,8 @@
  * work with or without a trace.  A monitor is a listener that counts, and reports at exit
  * or when it is asked to.
  *
- * To add one: a file monitor_x.c with a struct tide_monitor, and a line in monitor_list.c.
+ * To add one: its name and options in base/raw/monitor_words.c, a file monitor_x.c with a
+ * struct tide_monitor, and a line in monitor_list.c.
  */
 #ifndef TIDE_CAPTURE_MONITOR_H
 #define TIDE_CAPTURE_MONITOR_H
@@ -12,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/raw/monitor_words.h"
 #include "capture/name_table.h"
 #include "capture/raw_lines.h"
 #include "capture/registry.h"
@@ -24,22 +26,8 @@ struct tide_monitor_report {
     const char *cause; /* "exit", "request" */
 };
 
-/* Options of a monitor: "name:key=value:key=value". */
-struct tide_monitor_options {
-    const char *text; /* after the name; ends at , or the end */
-};
-/* The value of KEY, its length in *LENGTH; NULL: it was not given. */
-const char *tide_monitor_option(struct tide_monitor_options options, const char *key,
-                                size_t *length);
-/* The same as a number, with K, M, G or T: *VALUE, which stays as it is when it was not
- * given.  False: what was given is none, or too large. */
-bool tide_monitor_number(struct tide_monitor_options options, const char *key,
-                         uint64_t *value);
-
 struct tide_monitor {
-    const char *name;
-    const char *keys; /* of options, with a blank around each */
-    /* Get ready; false: it cannot be had.  Then it listens. */
+    /* Get ready; false: it cannot be had.  Then it listens.  OPTIONS have no mistakes. */
     bool (*begin)(struct tide_monitor_options options);
     void (*alloc_heard)(void *unused, const struct tide_happening *happening);
     void (*free_heard)(void *unused, const struct tide_happening *happening);

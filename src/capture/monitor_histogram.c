@@ -111,8 +111,6 @@ static void report_histogram(struct tide_monitor_report *report)
 }
 
 const struct tide_monitor tide_monitor_histogram = {
-    .name = "histogram",
-    .keys = "",
     .begin = begin,
     .alloc_heard = alloc_heard,
     .free_heard = free_heard,

@@ -1,9 +1,6 @@
 /* capture/monitor_list.c - which built-in monitors are wanted, and where they report.
  *
- * TIDEMARK_MONITOR is a list with commas: names of monitors with their options, and for all
- * of them `json` and `file=PATH`:
- *
- *     TIDEMARK_MONITOR=simple,threshold:single=1M:action=abort,json,file=report.%p
+ * TIDEMARK_MONITOR says it: see base/raw/monitor_words.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +14,16 @@
 #include "capture/watch.h"
 #include "capture/windows.h"
 
-enum { TIDE_MONITORS = 6 };
+/* The list whose mistakes were said already. */
+#define TIDE_SAID_ENV "TIDEMARK_MONITOR_SAID"
 
 static const struct tide_monitor *const MONITORS[TIDE_MONITORS] = {
-    &tide_monitor_simple,   &tide_monitor_loop,    &tide_monitor_histogram,
-    &tide_monitor_periodic, &tide_monitor_regions, &tide_monitor_threshold,
+    [TIDE_MONITOR_SIMPLE] = &tide_monitor_simple,
+    [TIDE_MONITOR_LOOP] = &tide_monitor_loop,
+    [TIDE_MONITOR_HISTOGRAM] = &tide_monitor_histogram,
+    [TIDE_MONITOR_PERIODIC] = &tide_monitor_periodic,
+    [TIDE_MONITOR_REGIONS] = &tide_monitor_regions,
+    [TIDE_MONITOR_THRESHOLD] = &tide_monitor_threshold,
 };
 
 static bool wanted[TIDE_MONITORS];
@@ -31,91 +33,26 @@ static long first_pid;
 static char program[256];
 static _Atomic uint32_t report_lock;
 
-/* --- Options --------------------------------------------------------------------------- */
+/* --- Start ----------------------------------------------------------------------------- */
 
-static size_t until(const char *text, const char *ends)
-{
-    return strcspn(text, ends);
-}
-
-const char *tide_monitor_option(struct tide_monitor_options options, const char *key,
-                                size_t *length)
-{
-    const size_t key_length = strlen(key);
-    const char *at = options.text;
-    while (*at == ':') {
-        at++;
-        const size_t whole = until(at, ":,");
-        if (whole > key_length && strncmp(at, key, key_length) == 0 &&
-            at[key_length] == '=') {
-            *length = whole - key_length - 1;
-            return at + key_length + 1;
-        }
-        at += whole;
-    }
-    *length = 0;
-    return NULL;
-}
-
-/* None may be larger: that many bytes are a signed number still. */
-bool tide_monitor_number(struct tide_monitor_options options, const char *key,
-                         uint64_t *value)
-{
-    size_t length, i = 0;
-    const char *const text = tide_monitor_option(options, key, &length);
-    static const char UNITS[] = "KMGT";
-    uint64_t number = 0;
-    if (!text)
-        return true;
-    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
-            return false;
-    const char *const unit = i > 0 && i + 1 == length ? strchr(UNITS, text[i]) : NULL;
-    const unsigned shift = unit ? 10 * (unsigned)(unit - UNITS + 1) : 0;
-    if (i == 0 || (i < length && !unit) || number > (uint64_t)INT64_MAX >> shift)
-        return false;
-    *value = number << shift;
-    return true;
-}
-
-static void complain(const char *what, const char *text, size_t length)
+/* Once for a program and all that it starts: `timeout` or `env` before it has the same
+ * list, and would say the same. */
+static void complain(const char *list, const char *fault)
 {
     struct tide_lines lines = {.file = 2};
-    char word[64] = "";
-    memcpy(word, text, length < sizeof(word) - 1 ? length : sizeof(word) - 1);
     tide_lines_text(&lines, "tidemark: TIDEMARK_MONITOR: ");
-    tide_lines_text(&lines, what);
-    tide_lines_text(&lines, " '");
-    tide_lines_text(&lines, word);
-    tide_lines_text(&lines, "'; there are simple, loop, histogram, periodic, regions,"
-                            " threshold, json, file=PATH\n");
-    tide_lines_flush(&lines);
+    tide_lines_text(&lines, fault);
+    tide_lines_text(&lines, "\n");
+    const char *const said = secure_getenv(TIDE_SAID_ENV);
+    if (!said || strcmp(said, list) != 0)
+        tide_lines_flush(&lines);
 }
 
-/* Are all keys of OPTIONS among those that MONITOR has? */
-static bool knows(const struct tide_monitor *monitor, const char *options)
+static bool begin_one(enum tide_monitor_kind kind, struct tide_monitor_options options)
 {
-    while (*options == ':') {
-        char key[32] = " ";
-        const size_t length = until(++options, "=:,");
-        if (options[length] != '=' || length > sizeof(key) - 3)
-            return false;
-        memcpy(key + 1, options, length);
-        key[length + 1] = ' ';
-        if (!strstr(monitor->keys, key))
-            return false;
-        options += until(options, ":,");
-    }
-    return true;
-}
-
-static bool begin_one(size_t number, const char *options)
-{
-    const struct tide_monitor *const monitor = MONITORS[number];
+    const struct tide_monitor *const monitor = MONITORS[kind];
     tide_handle handle;
-    if (wanted[number] || !knows(monitor, options) ||
-        !monitor->begin((struct tide_monitor_options){options}))
+    if (!monitor->begin(options))
         return false;
     const struct tide_listener listener = {
         .alloc_heard = monitor->alloc_heard,
@@ -124,23 +61,18 @@ static bool begin_one(size_t number, const char *options)
     };
     if (tide_registry_add(&listener, &handle) != TIDE_DONE)
         return false;
-    wanted[number] = any = true;
+    wanted[kind] = any = true;
     tide_attend(1);
     return true;
 }
 
-static bool begin_named(const char *item, size_t length)
+static bool obey(const struct tide_monitor_words *words)
 {
-    const size_t name = until(item, ":,");
-    if (length == 4 && strncmp(item, "json", 4) == 0)
+    if (words->kind == TIDE_MONITOR_JSON)
         return as_json = true;
-    if (length > 5 && strncmp(item, "file=", 5) == 0)
-        return tide_monitor_path(item + 5, length - 5, file_path);
-    for (size_t i = 0; i < TIDE_MONITORS; i++)
-        if (strlen(MONITORS[i]->name) == name &&
-            strncmp(item, MONITORS[i]->name, name) == 0)
-            return begin_one(i, item + name);
-    return false;
+    if (words->kind == TIDE_MONITOR_FILE)
+        return tide_monitor_path(words->path, words->path_length, file_path);
+    return begin_one(words->kind, words->options);
 }
 
 static void find_program(void)
@@ -158,17 +90,28 @@ static void find_program(void)
 
 void tide_monitors_begin(void)
 {
-    const char *list = secure_getenv("TIDEMARK_MONITOR");
+    const char *const list = secure_getenv("TIDEMARK_MONITOR");
+    struct tide_monitor_words words = {.rest = list};
+    struct tide_monitor_fault fault;
+    bool wrong = false, more = true;
     if (!list || !*list)
         return;
     first_pid = syscall(SYS_getpid);
     find_program();
-    for (; *list; list += *list == ',') {
-        const size_t length = until(list, ",");
-        if (length > 0 && !begin_named(list, length))
-            complain("what is", list, length);
-        list += length;
+    while (more) {
+        const char *problem = fault.text;
+        more = tide_monitor_words_next(&words, &fault);
+        if (more && !*problem && !obey(&words))
+            problem = words.kind == TIDE_MONITOR_PERIODIC
+                          ? "the file of periodic cannot be written"
+                          : "a monitor cannot start: no memory, or a name too long";
+        /* That none is left is no news after a mistake. */
+        if (*problem && (more || !wrong))
+            complain(list, problem);
+        wrong |= *problem != '\0';
     }
+    if (wrong) /* NOLINTNEXTLINE(concurrency-mt-unsafe): as meet_collector() */
+        (void)setenv(TIDE_SAID_ENV, list, 1);
 }
 
 /* --- Reports --------------------------------------------------------------------------- */

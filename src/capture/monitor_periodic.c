@@ -19,7 +19,6 @@
 #include "capture/process.h"
 
 #define TIDE_DEFAULT_PATH "tidemark-periodic.%p.csv"
-#define TIDE_LONGEST_MS   (UINT64_C(1) << 40) /* as nanoseconds it is a number still */
 
 static struct tide_tally tally;
 static uint64_t begun_ns, period_ns;
@@ -65,9 +64,8 @@ static bool begin(struct tide_monitor_options options)
     size_t length;
     const char *const given = tide_monitor_option(options, "file", &length);
     uint64_t ms = 1000;
-    if (!tide_monitor_number(options, "ms", &ms) || ms == 0 || ms > TIDE_LONGEST_MS)
-        return false;
-    if (!tide_monitor_path(given ? given : TIDE_DEFAULT_PATH,
+    if (!tide_monitor_number(options, "ms", &ms) ||
+        !tide_monitor_path(given ? given : TIDE_DEFAULT_PATH,
                            given ? length : sizeof(TIDE_DEFAULT_PATH) - 1, path))
         return false;
     begun_ns = now_ns();
@@ -150,7 +148,8 @@ static void report_periodic(struct tide_monitor_report *report)
         tide_lines_field(&report->lines, "lost_lines", lost);
     } else {
         tide_lines_number(&report->lines, lost);
-        tide_lines_text(&report->lines, " lines could not be written\n");
+        tide_lines_text(&report->lines, lost == 1 ? " line could not be written\n"
+                                                  : " lines could not be written\n");
     }
     tide_monitor_end(report);
 }
@@ -161,8 +160,6 @@ static void after_fork(void)
 }
 
 const struct tide_monitor tide_monitor_periodic = {
-    .name = "periodic",
-    .keys = " ms file ",
     .begin = begin,
     .alloc_heard = alloc_heard,
     .free_heard = free_heard,

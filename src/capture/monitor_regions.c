@@ -239,8 +239,6 @@ static void report_regions(struct tide_monitor_report *report)
 }
 
 const struct tide_monitor tide_monitor_regions = {
-    .name = "regions",
-    .keys = "",
     .begin = begin,
     .alloc_heard = alloc_heard,
     .free_heard = free_heard,

@@ -90,8 +90,6 @@ static void report_simple(struct tide_monitor_report *report)
 }
 
 const struct tide_monitor tide_monitor_simple = {
-    .name = "simple",
-    .keys = "",
     .begin = begin_simple,
     .alloc_heard = simple_alloc,
     .free_heard = simple_free,
@@ -104,7 +102,9 @@ static bool begin_loop(struct tide_monitor_options options)
 {
     size_t length;
     const char *const name = tide_monitor_option(options, "name", &length);
-    if (name && length < sizeof(loop_name))
+    if (name && length >= sizeof(loop_name))
+        return false;
+    if (name)
         memcpy(loop_name, name, length);
     return tide_loops_watched = true;
 }
@@ -145,14 +145,26 @@ static void loop_free(void *unused, const struct tide_happening *happening)
         tide_tally_free(&loop, happening->shard, happening->used);
 }
 
+/* Zeros of a loop that never came would be believed. */
+static void say_no_loop(struct tide_lines *lines)
+{
+    tide_lines_text(lines, "There was no loop");
+    if (loop_name[0]) {
+        tide_lines_text(lines, " named ");
+        tide_lines_text(lines, loop_name);
+    }
+    tide_lines_text(lines, ": tide_loop_begin() was not called");
+    tide_lines_text(lines, loop_name[0] ? " with that name\n" : "\n");
+}
+
 static void report_loop(struct tide_monitor_report *report)
 {
     report_tally(report, "loop", &loop);
+    if (!report->json && atomic_load(&loops) == 0)
+        say_no_loop(&report->lines);
 }
 
 const struct tide_monitor tide_monitor_loop = {
-    .name = "loop",
-    .keys = " name ",
     .begin = begin_loop,
     .alloc_heard = loop_alloc,
     .free_heard = loop_free,

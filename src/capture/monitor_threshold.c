@@ -4,9 +4,10 @@
  * live=SIZE (the used bytes of the process reach it), skip=N (the first N such cases pass),
  * action=report (default: the first case after those, with its stack) or abort.
  *
- * Frames are told as module+0xoffset, which `addr2line -e module` understands.
+ * Frames are told as file+0xoffset, which `addr2line -e file` understands.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,30 +38,44 @@ static bool begin(struct tide_monitor_options options)
         !tide_monitor_number(options, "live", &live_limit) ||
         !tide_monitor_number(options, "skip", &skip))
         return false;
-    aborts = action && length == 5 && strncmp(action, "abort", 5) == 0;
-    if (action && !aborts && !(length == 6 && strncmp(action, "report", 6) == 0))
-        return false;
+    aborts = action && *action == 'a';
     if (atomic_load(&tide_phase) != TIDE_PHASE_ON)
         tide_stack_init(TIDE_UNWIND_CFI, TIDE_FRAMES_SAID);
     scratch = tide_lasting_memory(sizeof(*scratch));
-    return scratch && (single || live_limit);
+    return scratch;
 }
 
-static void add_frame(struct tide_lines *lines, uint64_t word, const void *own)
+/* Where a frame of a walk lies. */
+struct frame {
+    bool known;
+    const char *file; /* borrowed; "": the program, or nobody knows */
+    const void *start;
+    uint64_t offset;
+};
+
+static struct frame frame_of(uint64_t word)
 {
     struct dl_find_object object;
     const uintptr_t pc = (uintptr_t)(word & TIDE_WORD_VALUE_MASK);
-    if (TIDE_WORD_KIND(word) != TIDE_FRAME_NATIVE)
-        return;
-    const bool known = _dl_find_object((void *)pc, &object) == 0;
-    if (known && object.dlfo_map_start == own)
-        return; /* the recorder's own */
-    const char *const name =
-        known && object.dlfo_link_map->l_name ? object.dlfo_link_map->l_name : "";
+    struct frame frame = {.file = "", .offset = pc};
+    if (_dl_find_object((void *)pc, &object) != 0)
+        return frame;
+    frame.known = true;
+    frame.start = object.dlfo_map_start;
+    frame.offset = pc - object.dlfo_link_map->l_addr;
+    if (object.dlfo_link_map->l_name)
+        frame.file = object.dlfo_link_map->l_name;
+    return frame;
+}
+
+static void add_frame(struct tide_lines *lines, const struct frame *frame)
+{
     tide_lines_text(lines, "    ");
-    tide_lines_text(lines, *name ? name : known ? "[program]" : "[unknown]");
+    tide_lines_text(lines, *frame->file   ? frame->file
+                           : frame->known ? "[program]"
+                                          : "[unknown]");
     tide_lines_text(lines, "+");
-    tide_lines_hex(lines, pc - (known ? object.dlfo_link_map->l_addr : 0));
+    tide_lines_hex(lines, frame->offset);
     tide_lines_text(lines, "\n");
 }
 
@@ -74,23 +89,57 @@ static void find_bounds(struct tide_stream *stream)
         is_main ? (uintptr_t)__libc_stack_end : (uintptr_t)pthread_self();
 }
 
+/* The frames of the walk, without the recorder's own; ADVICE: only the offsets of those of
+ * the program.  How many those are. */
+static uint32_t add_frames(struct tide_lines *lines, uint32_t depth, bool advice)
+{
+    const void *const own = frame_of((uint64_t)(uintptr_t)&single).start;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < depth && i < TIDE_FRAMES_SAID; i++) {
+        const uint64_t word =
+            scratch->in_walk ? scratch->walk[i] : scratch->stack[depth - 1 - i];
+        const struct frame frame = frame_of(word);
+        if (TIDE_WORD_KIND(word) != TIDE_FRAME_NATIVE ||
+            (frame.known && frame.start == own))
+            continue;
+        const bool of_program = frame.known && !*frame.file;
+        count += of_program;
+        if (!advice) {
+            add_frame(lines, &frame);
+        } else if (of_program) {
+            tide_lines_text(lines, " ");
+            tide_lines_hex(lines, frame.offset);
+        }
+    }
+    return count;
+}
+
+/* No symbols are read here: it is said who can. */
+static void add_advice(struct tide_lines *lines, uint32_t depth)
+{
+    char path[TIDE_MONITOR_PATH];
+    const long length =
+        syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    tide_lines_text(lines, "  for names: addr2line -Cfpe ");
+    tide_lines_text(lines, length > 0 ? path : "[program]");
+    add_frames(lines, depth, true);
+    tide_lines_text(lines, "\n");
+}
+
 /* One at a time: who comes meanwhile is told without a stack. */
 static __attribute__((noinline)) void add_stack(struct tide_lines *lines)
 {
-    struct dl_find_object object;
-    const void *own = NULL;
-    if (_dl_find_object((void *)&single, &object) == 0)
-        own = object.dlfo_map_start;
     if (atomic_exchange(&walking, 1))
         return;
     find_bounds(scratch);
     scratch->cache.frames = 0;
     scratch->known = 0;
     const uint32_t depth = tide_stack_take(scratch, TIDE_CALLER);
-    for (uint32_t i = 0; i < depth && i < TIDE_FRAMES_SAID; i++)
-        add_frame(lines,
-                  scratch->in_walk ? scratch->walk[i] : scratch->stack[depth - 1 - i],
-                  own);
+    if (add_frames(lines, depth, false) > 0)
+        add_advice(lines, depth);
+    else
+        tide_lines_text(lines, "  for names: addr2line -Cfpe FILE 0xOFFSET\n");
     atomic_store(&walking, 0);
 }
 
@@ -139,15 +188,14 @@ static void report_threshold(struct tide_monitor_report *report)
     if (report->json) {
         tide_lines_field(&report->lines, "cases", count);
     } else {
+        tide_lines_text(&report->lines, "a limit was reached ");
         tide_lines_number(&report->lines, count);
-        tide_lines_text(&report->lines, " times a limit was reached\n");
+        tide_lines_text(&report->lines, count == 1 ? " time\n" : " times\n");
     }
     tide_monitor_end(report);
 }
 
 const struct tide_monitor tide_monitor_threshold = {
-    .name = "threshold",
-    .keys = " single most live skip action ",
     .begin = begin,
     .alloc_heard = alloc_heard,
     .free_heard = free_heard,

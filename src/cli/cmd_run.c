@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/raw/monitor_words.h"
 #include "base/text.h"
 #include "cli/before_run.h"
 #include "cli/cali_notes.h"
@@ -59,6 +60,18 @@ static uint32_t read_spaces(const char *list)
     return bits;
 }
 
+/* The recorder would say the same, when the program runs already. */
+static int check_monitor(const char *list)
+{
+    struct tide_monitor_words words = {.rest = list};
+    struct tide_monitor_fault fault = {0};
+    while (list && tide_monitor_words_next(&words, &fault) && !fault.text[0])
+        ;
+    if (fault.text[0])
+        return tide_fail_usage(&tide_cmd_run, "--monitor: %s", fault.text);
+    return -1;
+}
+
 static int check(struct choices *choices, const struct tide_arguments *rest)
 {
     struct tide_wishes *const wishes = &choices->run.wishes;
@@ -90,7 +103,7 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
     wishes->depth_limit = (uint32_t)choices->depth;
     wishes->free_stacks = choices->free_stacks;
     wishes->follow = (uint32_t)choices->follow;
-    return -1;
+    return check_monitor(choices->monitor);
 }
 
 static int parse(int argc, char **argv, struct choices *choices,

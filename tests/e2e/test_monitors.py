@@ -5,6 +5,7 @@ With LD_PRELOAD alone and no trace, and with `run --monitor`.
 import csv
 import json
 import os
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -138,27 +139,73 @@ class Monitors(tide.Case):
         self.assertIn("a request of 100000 bytes reaches 92160, at\n", done.stderr)
         [_, first, *_] = done.stderr.splitlines()
         address = first.strip().rpartition("+")[2]
-        named = subprocess.run(["addr2line", "-f", "-e", program, address],
-                               capture_output=True, text=True, timeout=60, check=True)
-        self.assertEqual(named.stdout.splitlines()[0], "make")
-        self.assertTrue(done.stderr.endswith("1 times a limit was reached\n"))
+        [advice] = [line for line in done.stderr.splitlines() if "for names: " in line]
+        command = shlex.split(advice.partition("for names: ")[2])
+        self.assertEqual(command[2:4], [program, address])
+        named = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual([line.split()[0] for line in named.stdout.splitlines()][:2],
+                         ["make", "main"])
+        self.assertTrue(done.stderr.endswith("a limit was reached 1 time\n"))
         done = self.alone("threshold:live=110000:action=abort", [program, "1"])
         self.assertEqual(done.returncode, -6)
         self.assertIn("aborting", done.stderr)
         done = self.alone("threshold:single=3K:skip=5", [program, "1"])
         self.assertRegex(done.stderr, r"a request of \d{4} bytes reaches 3072")
 
+    NONSENSE = {
+        "sample": "'sample' is no monitor; there are simple, loop, histogram, periodic, "
+                  "regions, threshold, and for all json, file=PATH",
+        "json": "no monitor is named; there are",
+        "simple:x=1": "'x=1': simple has no options",
+        "simple:x": "'x': simple has no options",
+        "simple,simple": "simple is named twice",
+        "loop:ms=1": "'ms=1': loop has name=LOOP",
+        "periodic:x=1": "'x=1': periodic has ms=N, file=PATH",
+        "threshold": "threshold needs single=SIZE or live=SIZE, as in threshold:single=1M",
+        "threshold:skip=1": "threshold needs single=SIZE or live=SIZE",
+        "threshold:single=1:action=faint": "'action=faint': it is action=report|abort",
+        **{f"threshold:single={word}": f"'single={word}': it is single=SIZE, a number"
+           for word in ("1X", "1MB", "K", "1.5G", "", "0", "99999999999999999999",
+                        "8388608T", "18446744073709551617")},
+        "threshold:single=5:skip=some": "'skip=some': it is skip=N",
+        "periodic:ms=1x": "'ms=1x': it is ms=N",
+        "periodic:ms=288230376151711744": "'ms=288230376151711744': it is ms=N",
+    }
+
     def test_nonsense_is_said(self):
-        for monitor in ("sample", "simple:x=1", "threshold", "threshold:action=faint",
-                        "threshold:single=1X", "threshold:single=1MB",
-                        "threshold:live=1.5G", "threshold:single=K",
-                        "threshold:single=5:skip=some", "periodic:ms=1x",
-                        "threshold:single=99999999999999999999",
-                        "threshold:live=8388608T", "periodic:ms=288230376151711744",
-                        "threshold:single=18446744073709551617"):
+        for monitor, fault in self.NONSENSE.items():
             done = self.alone(monitor, [tide.program("tallied"), "1"])
             self.assertEqual(done.returncode, 0)
-            self.assertIn(f"TIDEMARK_MONITOR: what is '{monitor}'", done.stderr)
+            self.assertIn(f"tidemark: TIDEMARK_MONITOR: {fault}", done.stderr)
+
+    def test_nonsense_is_said_once(self):
+        """Not by `timeout` or `env` before the program as well; by who has another list."""
+        for wrapper in (["timeout", "60"], ["env"], ["env", "timeout", "60", "env"]):
+            done = self.alone("foo,loop:x=1", [*wrapper, tide.program("tallied"), "1"])
+            self.assertEqual(done.stderr.count("'foo'"), 1, wrapper)
+            self.assertEqual(done.stderr.count("'x=1'"), 1, wrapper)
+        done = self.alone("foo", ["env", "TIDEMARK_MONITOR=bar", tide.program("tallied"), "1"])
+        self.assertEqual([done.stderr.count(word) for word in ("'foo'", "'bar'")], [1, 1])
+
+    def test_run_refuses_nonsense(self):
+        ran = os.path.join(self.folder, "ran")
+        for monitor, fault in self.NONSENSE.items():
+            done = subprocess.run([tide.TIDEMARK, "run", "--monitor", monitor, "-o",
+                                   os.path.join(self.folder, "t"), "/usr/bin/touch", ran],
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, monitor)
+            self.assertIn(f"tidemark: --monitor: {fault}", done.stderr.splitlines()[0])
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_loop_that_never_came_is_said(self):
+        program = [tide.program("tallied"), "1"]
+        self.assertIn("There was no loop named nope:",
+                      self.alone("loop:name=nope", program).stderr)
+        self.assertNotIn("no loop", self.alone("loop:name=cycle", program).stderr)
+        self.assertIn("There was no loop: ",
+                      self.alone("loop", [tide.program("count_to"), "1"]).stderr)
+        told = json.loads(self.alone("loop:name=nope,json", program).stderr)
+        self.assertEqual(told["loops"], 0)
 
     def test_periodic_keeps_no_descriptor(self):
         """The program may close it, and get its number for a file of its own."""
@@ -177,7 +224,7 @@ class Monitors(tide.Case):
                           ["/usr/bin/python3", "-c",
                            f"import shutil; shutil.rmtree({gone!r})"])
         self.assertIn("periodic, python3", done.stderr)
-        self.assertTrue(done.stderr.endswith("\n1 lines could not be written\n"),
+        self.assertTrue(done.stderr.endswith("\n1 line could not be written\n"),
                         done.stderr)
 
     def test_where_to_report_is_remembered(self):
