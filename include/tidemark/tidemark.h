@@ -527,8 +527,9 @@ static inline int tide_report(void)
  * around it the inner one.  The recorder keeps a table of live blocks only when it is asked
  * to, by `tidemark run --live-table` or TIDEMARK_LIVE_TABLE=1: else TIDE_UNAVAILABLE
  * (`tidemark resolve TRACE ADDRESS` tells it afterwards, from the trace).  TIDE_UNKNOWN:
- * none does, or it was made before the recorder began, or in a pause.  May be called in
- * signal handlers and callbacks. */
+ * none does, or it was made before the recorder began, or in a pause.  Memory that is no
+ * block is found where it has a label: mapped, static, and what was freed before it was
+ * named, until another block is there.  May be called in signal handlers and callbacks. */
 TIDE_API_UNREAD(1)
 static inline int tide_find(const void *address, struct tide_found_block *block)
 {

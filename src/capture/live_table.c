@@ -185,18 +185,19 @@ static bool see(const struct layer *layer, uint32_t number, struct sight *sight)
            word(&records, number, TIDE_R_REST) == sight->record[TIDE_R_REST];
 }
 
-/* What was seen holds ADDRESS, and lies in HOLDER if it lies in any. */
+/* What was seen holds ADDRESS, and lies in HOLDER (0: in none).  What has no holder, where
+ * one is now, was named before that was made: after a free, say. */
 static bool holds(const struct sight *sight, uint64_t address, uint64_t holder)
 {
     const uint64_t start = sight->record[TIDE_R_ADDRESS];
     const uint64_t inside_of = sight->naming[TIDE_N_HOLDER];
     return address >= start && address - start < span_of(sight->record) &&
-           (!inside_of || inside_of == holder);
+           inside_of == holder;
 }
 
 /* The one that holds ADDRESS; 0: none.  Those of the heap do not overlap, so that the
  * nearest one decides.  HOLDER, of those inside: the uid of the block that they must lie
- * in, if they lie in any. */
+ * in; 0: of none. */
 static uint32_t look(const struct layer *layer, uint64_t address, uint64_t holder,
                      struct sight *sight)
 {
@@ -282,13 +283,16 @@ static void begin_inside(uint64_t address, size_t bytes, uint64_t pool,
         atomic_fetch_add(&lost, 1);
 }
 
-/* A holder that has gone leaves what was inside of it: that begins nowhere. */
+/* A holder that has gone leaves what was inside of it, and a new one comes where something
+ * is named: that begins nowhere. */
 static bool is_left_behind(const struct sight *sight)
 {
     struct sight around;
-    const uint64_t holder = sight->naming[TIDE_N_HOLDER];
-    return holder && !(look(&heap, sight->record[TIDE_R_ADDRESS], 0, &around) &&
-                       around.record[TIDE_R_UID] == holder);
+    uint64_t holder = 0;
+    if (look(&heap, sight->record[TIDE_R_ADDRESS], 0, &around))
+        holder = around.record[TIDE_R_UID];
+    const bool is_block = holder && holder == sight->record[TIDE_R_UID];
+    return !is_block && holder != sight->naming[TIDE_N_HOLDER];
 }
 
 void tide_live_label(const void *block, const struct tide_name *label, size_t bytes,

@@ -187,6 +187,25 @@ static void find_in_pools(void)
     say("inside");
 }
 
+/* Who names what is freed names a place: until a block takes it. */
+static void find_freed_with_a_name(void)
+{
+    char *volatile gone = malloc(1000);
+    char *const address = gone;
+    free(gone);
+    gone = address;
+    tide_label(gone, "gone", 1000);
+    holds(gone, 999, 1000, "gone");
+    char *const next = malloc(1000);
+    expect(next == gone); /* or this asks nothing */
+    holds(next, 500, 1000, "");
+    tide_label(next, "next", 1000);
+    holds(next, 500, 1000, "next");
+    free(next);
+    is_nowhere(gone + 500);
+    say("named late");
+}
+
 static void find_mapped(void)
 {
     enum { PAGES = 8 * 4096 };
@@ -323,6 +342,7 @@ int main(void)
         find_moved();
         find_elements();
         find_in_pools();
+        find_freed_with_a_name();
         find_mapped();
         find_in_threads();
         find_in_handler();
