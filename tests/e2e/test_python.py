@@ -399,7 +399,7 @@ class Reader(tide.Case):
             {row["label"]: (row["calls"], row["bytes"])
              for row in self.trace.rows("total", "labels")})
         with self.assertRaises(tidemark.TidemarkError):
-            list(self.trace.query("SELEKT"))
+            self.trace.query("SELEKT")  # at once, not when it is iterated
 
     def test_filters_are_those_of_the_report(self):
         ours = list(self.trace.rows("total", "flat", region="main/solve", size="100..300",
@@ -417,6 +417,10 @@ class Reader(tide.Case):
             self.assertEqual(block, first)
             break
         self.assertEqual(len(list(blocks)), len(list(blocks)))
+        rows = self.trace.rows("total", "labels")
+        before = list(rows)
+        before[0]["calls"] = "changed"
+        self.assertNotIn("changed", [row["calls"] for row in rows])
 
     def test_what_cannot_be_read_is_said(self):
         for path, words in (("/nowhere/x.tide", "no such file"), (__file__, "not a trace")):
@@ -424,6 +428,8 @@ class Reader(tide.Case):
                 tidemark.open(path)
         with self.assertRaisesRegex(tidemark.TidemarkError, "nonsense"):
             self.trace.report(nonsense=True)
+        with self.assertRaisesRegex(tidemark.TidemarkError, "flatt"):
+            self.trace.rows("total", "flatt")
 
     def test_recording_from_python(self):
         path = os.path.join(self.recorded.folder, "again.tide")
