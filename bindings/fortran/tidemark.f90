@@ -25,9 +25,14 @@ module tidemark
     public :: tide_start, tide_stop, tide_peek, tide_stats
     public :: tide_find, tide_found_block
     public :: tide_scope_process, tide_scope_thread
+    public :: tide_done, tide_absent, tide_unknown, tide_unavailable
 
     ! Whose allocations are counted, or not.
     integer(c_int), parameter :: tide_scope_process = 0, tide_scope_thread = 1
+
+    ! What tide_find() answers: enum tide_answer.
+    integer(c_int), parameter :: tide_done = 0, tide_absent = 1, tide_unknown = 2, &
+        tide_unavailable = 5
 
     ! What was allocated while a window was open: struct tide_stats.
     type, bind(C) :: tide_stats
@@ -71,6 +76,16 @@ module tidemark
         character(kind=c_char) :: label(128), pool(64)
         integer(c_int64_t) :: reserved(4)
     end type c_found_block
+
+    ! Iteration NUMBER of the innermost loop begins; the one before it ends.
+    interface tide_iteration
+        module procedure iteration_int32, iteration_int64
+    end interface tide_iteration
+
+    ! Iteration NUMBER of the program's outer loop begins.
+    interface tide_event
+        module procedure event_int32, event_int64
+    end interface tide_event
 
     ! tide_label(array, name): an array of any numerical kind and rank, with its shape; one
     ! that does not lie in one piece is passed over.  tide_label(c_loc(x), name, bytes): any
@@ -274,12 +289,17 @@ contains
         if (found(at_loop_begin)) call give_name(at_loop_begin, name)
     end subroutine tide_loop_begin
 
-    ! Iteration NUMBER of the innermost loop begins; the one before it ends.
-    subroutine tide_iteration(number)
-        integer, intent(in) :: number
+    subroutine iteration_int32(number)
+        integer(int32), intent(in) :: number
 
-        if (found(at_iteration)) call give_number(at_iteration, int(number, c_int64_t))
-    end subroutine tide_iteration
+        call iteration_int64(int(number, int64))
+    end subroutine iteration_int32
+
+    subroutine iteration_int64(number)
+        integer(int64), intent(in) :: number
+
+        if (found(at_iteration)) call give_number(at_iteration, number)
+    end subroutine iteration_int64
 
     subroutine tide_loop_end(name)
         character(*), intent(in) :: name
@@ -296,12 +316,17 @@ contains
         if (found(at_snapshot)) call give_name(at_snapshot, name)
     end subroutine tide_snapshot
 
-    ! Iteration NUMBER of the program's outer loop begins.
-    subroutine tide_event(number)
-        integer, intent(in) :: number
+    subroutine event_int32(number)
+        integer(int32), intent(in) :: number
 
-        if (found(at_event)) call give_number(at_event, int(number, c_int64_t))
-    end subroutine tide_event
+        call event_int64(int(number, int64))
+    end subroutine event_int32
+
+    subroutine event_int64(number)
+        integer(int64), intent(in) :: number
+
+        if (found(at_event)) call give_number(at_event, number)
+    end subroutine event_int64
 
     ! What is allocated from here to tide_resume() appears nowhere.  Pauses nest.
     subroutine tide_pause(scope)
@@ -524,17 +549,24 @@ contains
         call call_it(start)
     end subroutine tide_unlabel
 
-    ! Which block holds ADDRESS, as c_loc() gives it?  Needs `tidemark run --live-table`.
-    subroutine tide_find(address, block)
+    ! Which block holds ADDRESS, as c_loc() gives it?  ANSWER is tide_done; tide_unknown:
+    ! none does; tide_unavailable: it needs `tidemark run --live-table`; or tide_absent.
+    subroutine tide_find(address, block, answer)
         type(c_ptr), intent(in) :: address
         type(tide_found_block), intent(out) :: block
+        integer(c_int), intent(out), optional :: answer
         type(c_found_block) :: told
+        integer(c_int) :: status
         integer :: i
         procedure(finds_block), pointer :: call_it
 
-        if (.not. found(at_find)) return
-        call c_f_procpointer(at_find%address, call_it)
-        if (call_it(address, told) /= 0) return
+        status = tide_absent
+        if (found(at_find)) then
+            call c_f_procpointer(at_find%address, call_it)
+            status = call_it(address, told)
+        end if
+        if (present(answer)) answer = status
+        if (status /= tide_done) return
         block%address = told%address
         block%bytes = told%bytes
         block%used_bytes = told%used_bytes

@@ -76,6 +76,7 @@ phase_begin phase
 phase_end phase
 loop_begin loop
 iteration -3
+iteration 5000000000
 loop_end loop
 label_shape r4 1 4 5
 label_shape r8 1 8 4x3x2
@@ -99,6 +100,7 @@ set_string stage warm up
 set_address place 1
 unset ratio
 event 41
+event 6000000000
 snapshot moment
 pause 1
 resume 1
@@ -107,6 +109,7 @@ window_start named 1
 peek 77
 stop 77
 stop 5
+find 1
 find 1
 region_begin """ + "n" * 1000 + "\n"
 
@@ -127,11 +130,13 @@ class Api(tide.Case):
         # Elements are counted from 1, dimensions come in Fortran's order.
         self.assertEqual(done.stdout.split("\n")[2],
                          "1 2 3 4 5 6 8 3 31 21 11 8 the label the pool")
+        self.assertEqual(done.stdout.split("\n")[3], "0")  # tide_done
 
     def test_alone_it_does_nothing(self):
         done = self.run_with()
         self.assertEqual(done.stderr, "")
-        self.assertEqual(done.stdout.split(), ["0"] * 10 + [".0"] * 3 + ["0", "F"] + ["0"] * 12)
+        self.assertEqual(done.stdout.split(), ["0"] * 10 + [".0"] * 3 + ["0", "F"] + ["0"] * 12 +
+                         ["1"])  # tide_absent
 
 
 if __name__ == "__main__":

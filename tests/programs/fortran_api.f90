@@ -18,6 +18,7 @@ program fortran_api
     integer(int64) :: window
     type(tide_stats) :: stats
     type(tide_found_block) :: block
+    integer(c_int) :: answer
 
     call tide_region_begin("outer")
     call tide_region_begin("with blanks   ")
@@ -27,6 +28,7 @@ program fortran_api
     call tide_phase_end("phase")
     call tide_loop_begin("loop")
     call tide_iteration(-3)
+    call tide_iteration(5000000000_int64)
     call tide_loop_end("loop")
 
     allocate (r4(5), r8(2, 3, 4), c4(6, 7), c8(8), i1(9), i2(10), i4(11), flags(12))
@@ -55,6 +57,7 @@ program fortran_api
     call tide_set_address("place", c_loc(i1(3)))
     call tide_unset("ratio")
     call tide_event(41)
+    call tide_event(6000000000_int64)
     call tide_snapshot("moment")
     call tide_pause(tide_scope_thread)
     call tide_resume(tide_scope_thread)
@@ -70,10 +73,12 @@ program fortran_api
     call tide_stop(5_int64, stats)
     print '(i0, 1x, l1)', stats%largest_bytes, tide_present()
 
-    call tide_find(c_loc(i1), block)
+    call tide_find(c_loc(i1), block, answer)
     print '(12(i0, 1x), a, 1x, a)', block%address, block%bytes, block%used_bytes, &
         block%offset, block%uid, block%element_bytes, block%index, block%dimensions, &
         block%position(1:3), block%holder, trim(block%label), trim(block%pool)
+    print '(i0)', answer
+    call tide_find(c_loc(i2), block)
 
     long = repeat("n", 2000)
     call tide_region_begin(long)
