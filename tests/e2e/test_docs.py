@@ -94,6 +94,14 @@ class Docs(tide.Case):
     def test_cxx(self):
         self.check("cpp", "1 calls\n")
 
+    def test_cxx_monitor(self):
+        """It counts what is recorded, and says why it does not."""
+        command = self.compiled("cpp", 1)
+        alone = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        self.assertIn("recorder is not loaded", alone.stdout)
+        recorded = tide.Recorded(command, folder=self.folder)
+        self.assertEqual((recorded.status, recorded.stdout), (0, "1 and 1\n"))
+
     def test_fortran(self):
         self.check("fortran", "1 calls\n")
 
@@ -101,11 +109,26 @@ class Docs(tide.Case):
     def test_python(self):
         self.check("python", "True\n")
 
+    def test_python_names_are_in_regions_and_not_in_stacks(self):
+        script, _ = (text for needs, language, text in examples("python.md")
+                     if language == "python" and not needs)
+        trace = os.path.join(self.folder, "regions.tide")
+        subprocess.run([sys.executable, "-m", "tidemark", "run", "-q", "-o", trace,
+                        self.write("regions.py", script)],
+                       check=True, env=ENVIRONMENT, timeout=60)
+        found = {row["region"]: row["calls"]
+                 for row in tide.report(trace, "--total", "--regions")["rows"]}
+        self.assertEqual((found["solve"], found["set-up"]), (30, 1))
+        stacks = tide.report(trace, "--total", "--stacks", "--region", "solve")["rows"]
+        functions = {frame["function"] for row in stacks for frame in row["stack"]}
+        self.assertIn("_PyEval_EvalFrameDefault", functions)
+        self.assertNotIn("solve", functions)
+
     @unittest.skipUnless(numpy, "needs python3-numpy")
     def test_python_marks_and_reader(self):
         blocks = [(needs, text) for needs, language, text in examples("python.md")
                   if language == "python"]
-        marks, = (text for needs, text in blocks if not needs)
+        _, marks = (text for needs, text in blocks if not needs)
         script = self.write("marks.py", marks)
         trace = os.path.join(self.folder, "prog.tide")
         subprocess.run([sys.executable, "-m", "tidemark", "run", "-q", "-o", trace, script],
