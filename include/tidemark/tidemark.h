@@ -299,7 +299,8 @@ static inline void tide_label(const void *block, const char *name, size_t bytes)
 }
 
 /* The same for an array: EXTENTS of each of its DIMENSIONS (at most 8 are kept), slowest
- * first, of elements of ELEMENT_BYTES. */
+ * first, of elements of ELEMENT_BYTES.  Reports count those that are larger than their
+ * block. */
 TIDE_API_UNREAD(1)
 static inline void tide_label_shape(const void *block, const char *name,
                                     size_t element_bytes, const size_t *extents,

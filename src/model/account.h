@@ -122,7 +122,7 @@ struct tide_account {
     bool stopped;            /* stop_ticks was passed */
 
     uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;
-    uint64_t replaced_blocks, unmatched_labels, paused_frees;
+    uint64_t replaced_blocks, unmatched_labels, oversized_labels, paused_frees;
     struct tide_pairs flow_pairs; /* (maker, taker) of each flow */
     struct tide_flow *flows;      /* owned */
     size_t flow_capacity;

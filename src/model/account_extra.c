@@ -216,6 +216,8 @@ static enum tide_status on_label(const struct tide_entry *entry)
     struct tide_block block;
     if (tide_live_take(&account->store, &entry->process->live, address, &block)) {
         struct tide_block none;
+        account->oversized_labels += entry->event->extra == TIDE_EXTRA_LABEL &&
+                                     entry->event->value3 > block.size + block.slack;
         const enum tide_status status = label_block(entry, &block);
         return status ? status
                       : tide_live_put(&account->store, &entry->process->live, &block,

@@ -455,6 +455,7 @@ static enum tide_status get_summary(struct reading *reading)
     account->inherited_frees = saved->inherited_frees;
     account->replaced_blocks = saved->replaced_blocks;
     account->unmatched_labels = saved->unmatched_labels;
+    account->oversized_labels = saved->oversized_labels;
     account->paused_frees = saved->paused_frees;
     account->contexts.region_mismatches = saved->region_mismatches;
     memcpy(account->extra_records, saved->extra_records, sizeof(saved->extra_records));

@@ -45,6 +45,7 @@ static struct tide_saved_account summary_of(const struct tide_account *account)
     saved.inherited_frees = account->inherited_frees;
     saved.replaced_blocks = account->replaced_blocks;
     saved.unmatched_labels = account->unmatched_labels;
+    saved.oversized_labels = account->oversized_labels;
     saved.paused_frees = account->paused_frees;
     saved.region_mismatches = account->contexts.region_mismatches;
     memcpy(saved.extra_records, account->extra_records, sizeof(saved.extra_records));

@@ -33,7 +33,8 @@ struct tide_saved_account {
     uint64_t lanes, processes, commits;
     uint64_t lanes_seen, next_end;
     uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;
-    uint64_t replaced_blocks, unmatched_labels, region_mismatches, paused_frees;
+    uint64_t replaced_blocks, unmatched_labels, oversized_labels, region_mismatches;
+    uint64_t paused_frees;
     uint64_t extra_records[32];
     uint64_t alloc_kinds[16];
     uint64_t map_calls[8];

@@ -86,6 +86,7 @@ enum tide_status tide_model_take(struct tide_model *model, struct tide_account *
     model->honesty.dropped = tide_account_dropped(account);
     model->honesty.replaced_blocks = account->replaced_blocks;
     model->honesty.unmatched_labels = account->unmatched_labels;
+    model->honesty.oversized_labels = account->oversized_labels;
     model->honesty.paused_frees = account->paused_frees;
     for (size_t i = 0; i < sizeof(model->extra_records) / sizeof(uint64_t); i++)
         model->extra_records[i] = account->extra_records[i];

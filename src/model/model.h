@@ -157,6 +157,8 @@ struct tide_honesty {
     uint64_t region_mismatches; /* ends of regions that were not the innermost */
     uint64_t unmatched_labels;  /* given to what is no block */
     uint64_t
+        oversized_labels; /* that say more bytes than their block of the heap has */
+    uint64_t
         paused_frees; /* of unknown blocks, after a pause: made during it, perhaps */
     uint64_t unresolved_frames;   /* filled by symbolization, like ... */
     struct tide_unnamed *unnamed; /* ... whose they are, most first; those without a

@@ -124,6 +124,8 @@ static void add_limits(struct tide_page *page, const struct tide_honesty *h)
          "ends of regions that were not open, or not the innermost"},
         {h->unmatched_labels, "name given to what is no block",
          "names given to what is no block"},
+        {h->oversized_labels, "name of more bytes than its block has",
+         "names of more bytes than their blocks have"},
         {h->paused_frees, "free of what was made in a pause, it seems",
          "frees of what was made in a pause, it seems"},
     };

@@ -241,6 +241,7 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
         tide_json_null(json, "rss_explained");
     tide_json_uint(json, "region_mismatches", honesty->region_mismatches);
     tide_json_uint(json, "unmatched_labels", honesty->unmatched_labels);
+    tide_json_uint(json, "oversized_labels", honesty->oversized_labels);
     tide_json_uint(json, "paused_frees", honesty->paused_frees);
     tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
     tide_json_uint(json, "ring_bytes", honesty->ring_bytes);

@@ -92,5 +92,17 @@ class Random(tide.Case):
                         {name: found.get(name, (0, 0)) for name in truth}, truth)
 
 
+class TooLarge(tide.Case):
+    def test_names_of_more_than_the_block_are_counted(self):
+        run = tide.Recorded([tide.program("large_labels")])
+        result = run.report("--total")
+        self.whole(result, unmatched_labels=0, oversized_labels=2)
+        said = subprocess.run([tide.TIDEMARK, "report", run.trace], capture_output=True,
+                              text=True, timeout=60, check=True).stdout
+        self.assertIn("2 names of more bytes than their blocks have", " ".join(said.split()))
+        self.whole(tide.Recorded([tide.program("unlabels")]).report("--total"),
+                   oversized_labels=0)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -95,6 +95,7 @@ static void same_keys(const struct tide_model *a, const struct tide_model *b)
     assert_memory_equal(a->flows, b->flows, a->flow_count * sizeof(*a->flows));
     assert_int_equal(a->honesty.region_mismatches, b->honesty.region_mismatches);
     assert_int_equal(a->honesty.unmatched_labels, b->honesty.unmatched_labels);
+    assert_int_equal(a->honesty.oversized_labels, b->honesty.oversized_labels);
 }
 
 static void same_model(const struct tide_model *a, const struct tide_model *b)
