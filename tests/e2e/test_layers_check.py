@@ -22,6 +22,8 @@ GOOD = {
         '#include "base/raw/varint.h"\n#include <tidemark/status.h>\n',
     "src/cli/command.h": '/* cli/command.h - verbs. */\n#include "model/model.h"\n',
     "include/tidemark/status.h": '/* tidemark/status.h - codes. */\n',
+    "include/tidemark/compat/old.h":
+        '/* compat/old.h - old names. */\n#include "../status.h"\n',
 }
 
 
@@ -66,9 +68,10 @@ class LayersCheck(unittest.TestCase):
     def test_refuses_paths_that_are_not_below_src(self):
         self.refuse({"src/base/x.c": '/* base/x.c - x. */\n#include "text.h"\n'},
                     '"text.h" is not a path below src')
-        self.refuse({"include/tidemark/x.h":
-                     '/* tidemark/x.h - x. */\n#include "base/text.h"\n'},
-                    "a public header includes")
+        for header in ("base/text.h", "../../src/base/text.h", "nowhere.h"):
+            self.refuse({"include/tidemark/x.h":
+                         f'/* tidemark/x.h - x. */\n#include "{header}"\n'},
+                        "a public header includes")
 
     def test_refuses_two_files_of_one_name(self):
         self.refuse({"src/model/text.h": "/* model/text.h - x. */\n"},
