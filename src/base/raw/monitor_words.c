@@ -103,10 +103,10 @@ static void add(struct tide_monitor_fault *fault, const char *text)
 static void add_quoted(struct tide_monitor_fault *fault, const char *text,
                        size_t length)
 {
-    enum { LONGEST = 64 };
+    enum { TIDE_LONGEST_QUOTE = 64 };
     add(fault, "'");
-    add_some(fault, text, length < LONGEST ? length : LONGEST);
-    add(fault, length > LONGEST ? "...'" : "'");
+    add_some(fault, text, length < TIDE_LONGEST_QUOTE ? length : TIDE_LONGEST_QUOTE);
+    add(fault, length > TIDE_LONGEST_QUOTE ? "...'" : "'");
 }
 
 static void add_key(struct tide_monitor_fault *fault, const struct key *key)
