@@ -211,7 +211,8 @@ static uint32_t kind_of(const char *text, size_t whole)
             return i;
     if (same(text, whole, "json"))
         return TIDE_MONITOR_JSON;
-    return TIDE_MONITOR_FILE + !(whole > 5 && strncmp(text, "file=", 5) == 0);
+    const bool is_file = whole > 5 && strncmp(text, "file=", 5) == 0;
+    return is_file ? TIDE_MONITOR_FILE : TIDE_MONITOR_FILE + 1;
 }
 
 bool tide_monitor_words_next(struct tide_monitor_words *words,
