@@ -40,8 +40,8 @@ double hydro_time_step(const struct hydro_gas *gas)
     return hydro_least(COURANT * gas->width / fastest);
 }
 
-/* The cells of the layer that is DEEP cells inside (negative: outside) the wall at SIDE
- * of AXIS begin here; they are STEPS apart along the other two axes. */
+/* Where the layer begins that is DEEP cells inside (negative: outside) the wall at SIDE of
+ * AXIS. */
 static size_t layer_start(const struct hydro_gas *gas, int axis, int side, int deep)
 {
     const int place = side ? gas->cells[axis] - 1 - deep : deep;
