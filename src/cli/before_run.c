@@ -62,7 +62,8 @@ int tide_before_run(const char *program, bool force, bool quiet,
     const int problem = tide_inspect(program, false, &out->checks);
     if (problem) { /* no force helps here */
         say_refusals(&out->checks, problem);
-        return tide_exit_of_problem(problem);
+        /* The memory to look at it was ours to find: nothing is known of the program. */
+        return problem == ENOMEM ? 1 : tide_exit_of_problem(problem);
     }
     // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
     tide_preloads_check(getenv("LD_PRELOAD"), &out->checks);
