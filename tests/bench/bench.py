@@ -55,12 +55,14 @@ def compilers(folder):
 
 def loads(build, folder, scale):
     """name -> argv"""
-    programs = os.path.join(build, "programs")
+    programs = os.path.join(build, "bench")
     ring = os.path.join(programs, "ring")
     million = str(int(1000000 * scale))
     found = {f"ring {depth} {paths}": [ring, million, str(depth - 4), paths]
              for depth, paths in ((4, "random"), (20, "one"), (20, "cycle"), (20, "random"),
                                   (60, "random"))}
+    found["ring 20 random, fp"] = [os.path.join(build, "programs", "ring"), million, "16",
+                                   "random"]
     found["ring 20 one, order"] = [ring, million, "16", "one", "threads"]
     found["4 threads"] = [os.path.join(programs, "ground_threads"), "4",
                           str(int(400000 * scale))]
