@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "model/path.h"
+#include "view/calls.h"
 #include "view/columns.h"
 #include "view/names.h"
 #include "view/report_text.h"
@@ -121,15 +122,7 @@ static void add_maker(struct tide_page *page, const struct tide_columns *columns
     }
     const struct tide_call *const call = &paths->calls[0];
     tide_columns_line(page, columns, &values);
-    const int room = tide_page_left(page);
-    const int wanted = tide_place_columns(call->file, call->line, page->style);
-    const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
-    tide_page_function(page, TIDE_INK_BOLD, paths->functions[call->function].name,
-                       place > 0 ? room - place - 2 : room);
-    if (place > 0) {
-        tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_place(page, call->file, call->line, tide_page_left(page));
-    }
+    tide_page_call(page, paths, call);
     tide_page_end(page);
 }
 

@@ -2,6 +2,7 @@
 #include "view/passage_text.h"
 
 #include "model/path.h"
+#include "view/calls.h"
 #include "view/columns.h"
 #include "view/names.h"
 #include "view/report_text.h"
@@ -31,16 +32,7 @@ static bool fits(const struct tide_page *page, const struct tide_function *funct
  * place, then as many callers as there is room for. */
 static void add_path(struct tide_page *page, const struct tide_paths *paths)
 {
-    const struct tide_call *const first = &paths->calls[0];
-    const int room = tide_page_left(page);
-    const int wanted = tide_place_columns(first->file, first->line, page->style);
-    const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
-    tide_page_function(page, TIDE_INK_BOLD, paths->functions[first->function].name,
-                       place > 0 ? room - place - 2 : room);
-    if (place > 0) {
-        tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_place(page, first->file, first->line, tide_page_left(page));
-    }
+    tide_page_call(page, paths, &paths->calls[0]);
     for (size_t i = 1; i < paths->call_count && tide_page_left(page) > 8; i++) {
         const struct tide_function *const function =
             &paths->functions[paths->calls[i].function];
@@ -140,28 +132,6 @@ void tide_view_passages(struct tide_page *page, const struct tide_model *model,
 
 /* --- JSON ---------------------------------------------------------------------------- */
 
-static void add_stack(struct tide_json *json, const char *key, struct tide_paths *paths,
-                      uint32_t stack)
-{
-    if (tide_paths_walk(paths, stack))
-        json->out->failed = true;
-    tide_json_open(json, key, '[');
-    for (size_t i = 0; i < paths->call_count; i++) {
-        const struct tide_call *const call = &paths->calls[i];
-        const struct tide_function *const function = &paths->functions[call->function];
-        tide_json_open_row(json, NULL);
-        tide_json_string(json, "function", function->name);
-        tide_json_string(json, "module", function->module);
-        tide_json_string(json, "file", call->file);
-        if (call->file && call->line)
-            tide_json_uint(json, "line", call->line);
-        else
-            tide_json_null(json, "line");
-        tide_json_close(json);
-    }
-    tide_json_close(json);
-}
-
 void tide_json_passages(struct tide_json *json, const struct tide_report_json *report)
 {
     const struct tide_passages *const passages = report->passages;
@@ -187,8 +157,8 @@ void tide_json_passages(struct tide_json *json, const struct tide_report_json *r
             json, "share",
             passages->bytes ? (double)passage->bytes / (double)passages->bytes : 0.0);
         tide_json_number(json, "mean_life_s", tide_passage_mean_s(passage));
-        add_stack(json, "made_in", &paths, passage->made);
-        add_stack(json, "freed_in", &paths, passage->freed);
+        tide_json_calls(json, "made_in", &paths, passage->made);
+        tide_json_calls(json, "freed_in", &paths, passage->freed);
         tide_json_close(json);
         tide_report_row_done(report, json->out);
     }

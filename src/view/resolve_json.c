@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model/path.h"
+#include "view/calls.h"
 #include "view/export.h"
 #include "view/json.h"
 #include "view/report_json.h"
@@ -46,29 +47,6 @@ static void add_thread(struct writer *writer, const char *key, uint32_t process,
     tide_json_close(&writer->json);
 }
 
-static void add_stack(struct writer *writer, const char *key, uint32_t stack)
-{
-    struct tide_json *const json = &writer->json;
-    if (tide_paths_walk(&writer->paths, stack))
-        json->out->failed = true;
-    tide_json_open(json, key, '[');
-    for (size_t i = 0; i < writer->paths.call_count; i++) {
-        const struct tide_call *const call = &writer->paths.calls[i];
-        const struct tide_function *const function =
-            &writer->paths.functions[call->function];
-        tide_json_open_row(json, NULL);
-        tide_json_string(json, "function", function->name);
-        tide_json_string(json, "module", function->module);
-        tide_json_string(json, "file", call->file);
-        if (call->file && call->line)
-            tide_json_uint(json, "line", call->line);
-        else
-            tide_json_null(json, "line");
-        tide_json_close(json);
-    }
-    tide_json_close(json);
-}
-
 static void add_death(struct writer *writer, const struct tide_answer *answer)
 {
     struct tide_json *const json = &writer->json;
@@ -83,7 +61,7 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
     else
         tide_json_null(json, "moved_to");
     if (answer->death.stack)
-        add_stack(writer, "freed_stack", answer->death.stack);
+        tide_json_calls(json, "freed_stack", &writer->paths, answer->death.stack);
     else
         tide_json_null(json, "freed_stack");
 }
@@ -142,7 +120,7 @@ static void add_block(struct writer *writer, const char *key,
     add_time(writer, "birth_s", life->birth_ticks);
     add_thread(writer, "made_by", life->process, life->tid);
     add_death(writer, answer);
-    add_stack(writer, "stack", life->stack);
+    tide_json_calls(json, "stack", &writer->paths, life->stack);
     tide_json_close(json);
 }
 

@@ -3,7 +3,6 @@
  * Usage: closes_all FILE.  Says which number its first file got; changes to the root folder;
  * then nothing is to be in FILE, which stays open while it allocates, but "own".
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

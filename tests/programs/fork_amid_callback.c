@@ -3,7 +3,6 @@
  * The child has no such thread: a window that it closes waits for nobody, so its memory
  * is given back.  Usage: fork_amid_callback [bare], by fork or by _Fork.  Prints ok.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
