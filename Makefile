@@ -51,7 +51,7 @@ bench:
 	@tools/install-deps --check
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING
 	@cmake --build build/release -j $(JOBS)
-	@/usr/bin/python3 -B tests/bench/bench.py build/release --repeat 3
+	@/usr/bin/python3 -B tests/bench/bench.py build/release --repeat 5
 	@/usr/bin/python3 -B tests/bench/querying.py build/release
 	@/usr/bin/python3 -B tests/bench/symbols.py build/release
 
