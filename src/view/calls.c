@@ -1,7 +1,7 @@
 /* view/calls.c - calls of a stack, as all views write them. */
 #include "view/calls.h"
 
-#include "view/names.h"
+#include "view/report_text.h"
 
 void tide_page_call(struct tide_page *page, const struct tide_paths *paths,
                     const struct tide_call *call)
