@@ -56,8 +56,7 @@ static void fork_child(void)
         return;
     const int saved = errno;
     tide_shield();
-    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
-    self->busy = TIDE_WRITING;
+    tide_set_busy(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));
     tide_stream_refill(stream, TIDE_RECORD_MAX);
     self->busy = TIDE_IDLE;
     tide_unshield();
@@ -137,8 +136,7 @@ static void start_once(void)
     if (!stream || tide_heap_ignored)
         return;
     tide_shield();
-    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
-    self->busy = TIDE_WRITING;
+    tide_set_busy(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));
     tide_early_flush(stream);
     tide_cautions_start();
     self->busy = TIDE_IDLE;

@@ -153,7 +153,8 @@ bool tide_swap_pending(struct tide_stream *stream, uint32_t slot, uint16_t *numb
 bool tide_unstick(struct tide_self *self, struct tide_caller caller)
 {
     struct tide_stream *stream = self->stream ? self->stream : self->torn;
-    if (!stream || tide_stack_find(stream, caller, self->busy_frame) != TIDE_FOUND_NOT)
+    if (!stream ||
+        tide_stack_find(stream, caller, tide_busy_frame(self)) != TIDE_FOUND_NOT)
         return false;
     stream->limit = 0;
     stream->reset_next = true;
@@ -187,8 +188,7 @@ bool tide_still_quiet(struct tide_self *self, struct tide_caller caller)
 static void amid_quiet(struct tide_self *self, struct tide_caller caller,
                        const struct tide_bare_event *event)
 {
-    self->busy_frame = caller.frame;
-    self->busy = TIDE_WRITING;
+    tide_set_busy(self, TIDE_WRITING, caller.frame);
     write_bare(self->stream, event);
     tide_leave(self, self->stream);
 }

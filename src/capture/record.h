@@ -75,8 +75,7 @@ static inline struct tide_stream *tide_enter(struct tide_self *self, uint8_t bus
     struct tide_stream *const stream = self->stream;
     if (TIDE_UNLIKELY(!stream) || TIDE_UNLIKELY(self->occupied))
         return NULL;
-    self->busy_frame = frame;
-    self->busy = busy;
+    self->busy_word = frame << TIDE_BUSY_FRAME_SHIFT | busy; /* quiet is 0 */
     atomic_signal_fence(memory_order_seq_cst);
     return stream;
 }

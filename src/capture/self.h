@@ -34,7 +34,6 @@ struct tide_self {
     uintptr_t new_pc;         /* caller of operator new, while new_kind is set */
     uintptr_t new_frame;      /* frame address of our operator new */
     uint64_t signal_mask;     /* what was blocked before shielded */
-    uintptr_t busy_frame;     /* frame address of the call that set busy */
     uintptr_t quiet_frame; /* of the hook that set quiet; 0: the recorder itself did */
     union {
         struct {
@@ -42,6 +41,9 @@ struct tide_self {
             uint8_t quiet; /* > 0: inside a call whose inner calls do not count */
         };
         uint16_t occupied; /* either */
+        /* With the frame address of the call that set busy above them: a handler that comes
+         * between two stores would leave its own. */
+        uint64_t busy_word;
     };
     uint8_t ended;       /* the thread's last destructor has run */
     uint8_t shielded;    /* signals are held back, so many times over */
@@ -55,6 +57,20 @@ struct tide_self {
 
 extern _Thread_local struct tide_self tide_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+enum { TIDE_BUSY_FRAME_SHIFT = 16 };
+
+/* The call whose frame address is FRAME sets busy. */
+static inline void tide_set_busy(struct tide_self *self, uint8_t busy, uintptr_t frame)
+{
+    self->busy_word =
+        frame << TIDE_BUSY_FRAME_SHIFT | (uint64_t)self->quiet << 8 | busy;
+}
+
+static inline uintptr_t tide_busy_frame(const struct tide_self *self)
+{
+    return self->busy_word >> TIDE_BUSY_FRAME_SHIFT;
+}
 
 /* What the recorder itself calls does not count.  Put back what was, not one less: in
  * between, somebody may have found that quiet was over. */

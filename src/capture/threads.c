@@ -210,8 +210,7 @@ struct tide_stream *tide_stream_of_thread(void)
         tide_unshield();
         return self->stream;
     }
-    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
-    self->busy = TIDE_WRITING;
+    tide_set_busy(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));
     struct tide_stream *stream = pop_free();
     stream = stream ? take_over(stream) : new_stream();
     if (stream) {
@@ -299,8 +298,7 @@ static void thread_ends(void *value)
         return;
     const int saved = errno;
     tide_shield();
-    self->busy_frame = (uintptr_t)__builtin_frame_address(0);
-    self->busy = TIDE_WRITING;
+    tide_set_busy(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));
     self->stream = NULL;
     self->ended = 1;
     tide_stream_retire(stream);
