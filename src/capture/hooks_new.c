@@ -24,30 +24,13 @@
 #include "capture/self.h"
 #include "trace/format.h"
 
-static TIDE_COLD void *find_operator(const char *name)
+static inline void *operator_of(void *_Atomic *cache)
 {
-    static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1",
-                                            "libc++abi.so.1"};
-    struct tide_self *self = &tide_self;
-    const struct tide_hush before = tide_hush_begin(self);
-    void *found = dlsym(RTLD_NEXT, name);
-    for (unsigned i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++) {
-        void *library = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);
-        if (library)
-            found = dlsym(library, name);
-    }
-    tide_hush_end(self, before);
-    return found;
-}
-
-static inline void *operator_of(void *_Atomic *cache, const char *name)
-{
-    void *found = atomic_load_explicit(cache, memory_order_acquire);
-    if (TIDE_UNLIKELY(!found)) {
-        found = find_operator(name);
-        atomic_store_explicit(cache, found, memory_order_release);
-    }
-    return found;
+    void *const found = atomic_load_explicit(cache, memory_order_acquire);
+    if (TIDE_LIKELY(found != NULL))
+        return found;
+    tide_operators_resolve();
+    return atomic_load_explicit(cache, memory_order_acquire);
 }
 
 static inline bool new_begins(struct tide_caller caller, uint8_t kind)
@@ -93,11 +76,11 @@ static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t
  * NOLINTBEGIN(bugprone-macro-parentheses): the arguments are pieces of declarations */
 #define TIDE_NEW(name, parameters, types, arguments, kind)            \
     TIDE_HOOK void *name parameters;                                  \
+    static void *_Atomic cache##name;                                 \
     TIDE_HOOK void *name parameters                                   \
     {                                                                 \
-        static void *_Atomic cache;                                   \
         void *(*next)types;                                           \
-        void *const found = operator_of(&cache, #name);               \
+        void *const found = operator_of(&cache##name);                \
         if (!found)                                                   \
             return tide_real_malloc_for_new(TIDE_CALLER, size, kind); \
         memcpy(&next, &found, sizeof(next));                          \
@@ -107,11 +90,11 @@ static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t
 
 #define TIDE_DELETE(name, parameters, types, arguments, size) \
     TIDE_HOOK void name parameters;                           \
+    static void *_Atomic cache##name;                         \
     TIDE_HOOK void name parameters                            \
     {                                                         \
-        static void *_Atomic cache;                           \
         void(*next) types;                                    \
-        void *const found = operator_of(&cache, #name);       \
+        void *const found = operator_of(&cache##name);        \
         const bool begun = delete_begins(TIDE_CALLER, block); \
         if (found) {                                          \
             memcpy(&next, &found, sizeof(next));              \
@@ -173,3 +156,68 @@ TIDE_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t,
 TIDE_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t,
             (void *block, size_t align, const void *tag),
             (void *, size_t, const void *), (block, align, tag), 0)
+
+/* --- The next ones -------------------------------------------------------------------- */
+
+#define TIDE_OPERATOR(name) \
+    {                       \
+#        name, &cache##name \
+    }
+static const struct {
+    const char *name;
+    void *_Atomic *cache;
+} OPERATORS[] = {
+    TIDE_OPERATOR(_Znwm),
+    TIDE_OPERATOR(_Znam),
+    TIDE_OPERATOR(_ZnwmRKSt9nothrow_t),
+    TIDE_OPERATOR(_ZnamRKSt9nothrow_t),
+    TIDE_OPERATOR(_ZnwmSt11align_val_t),
+    TIDE_OPERATOR(_ZnamSt11align_val_t),
+    TIDE_OPERATOR(_ZnwmSt11align_val_tRKSt9nothrow_t),
+    TIDE_OPERATOR(_ZnamSt11align_val_tRKSt9nothrow_t),
+    TIDE_OPERATOR(_ZdlPv),
+    TIDE_OPERATOR(_ZdaPv),
+    TIDE_OPERATOR(_ZdlPvm),
+    TIDE_OPERATOR(_ZdaPvm),
+    TIDE_OPERATOR(_ZdlPvRKSt9nothrow_t),
+    TIDE_OPERATOR(_ZdaPvRKSt9nothrow_t),
+    TIDE_OPERATOR(_ZdlPvSt11align_val_t),
+    TIDE_OPERATOR(_ZdaPvSt11align_val_t),
+    TIDE_OPERATOR(_ZdlPvmSt11align_val_t),
+    TIDE_OPERATOR(_ZdaPvmSt11align_val_t),
+    TIDE_OPERATOR(_ZdlPvSt11align_val_tRKSt9nothrow_t),
+    TIDE_OPERATOR(_ZdaPvSt11align_val_tRKSt9nothrow_t),
+};
+enum { TIDE_OPERATORS = sizeof(OPERATORS) / sizeof(*OPERATORS) };
+
+/* Look in LIBRARY for all that are not known yet.  True: none is missing any more. */
+static bool look_in(void *library)
+{
+    bool all = true;
+    for (size_t i = 0; i < TIDE_OPERATORS; i++) {
+        if (atomic_load(OPERATORS[i].cache))
+            continue;
+        void *const found = dlsym(library, OPERATORS[i].name);
+        atomic_store_explicit(OPERATORS[i].cache, found, memory_order_release);
+        all &= found != NULL;
+    }
+    return all;
+}
+
+/* All at once, and early: dlsym takes a lock that dlopen holds while constructors run, and
+ * a constructor may wait for a thread that is the first to use one of them. */
+void tide_operators_resolve(void)
+{
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1",
+                                            "libc++abi.so.1"};
+    struct tide_self *self = &tide_self;
+    const struct tide_hush before = tide_hush_begin(self);
+    bool all = (dlsym(RTLD_NEXT, "_Znwm") || dlsym(RTLD_NEXT, "_ZdlPv")) &&
+               look_in(RTLD_NEXT); /* most programs have none */
+    for (unsigned i = 0; !all && i < sizeof(libraries) / sizeof(*libraries); i++) {
+        void *const library = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);
+        if (library)
+            all = look_in(library);
+    }
+    tide_hush_end(self, before);
+}

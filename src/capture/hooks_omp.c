@@ -40,6 +40,30 @@ enum { TIDE_BESIDES = 64 }; /* more are looked up each time */
 static struct beside besides[TIDE_BESIDES];
 static _Atomic uint32_t beside_count; /* may count beyond them */
 
+/* What was found: to be forgotten when a library may go. */
+enum { TIDE_CACHES = 64 };
+static _Atomic(void *_Atomic *) caches[TIDE_CACHES];
+
+static void keep_cache(void *_Atomic *cache, void *found)
+{
+    for (uint32_t i = 0; found && i < TIDE_CACHES; i++) {
+        void *_Atomic *none = NULL;
+        if (atomic_load(&caches[i]) == cache ||
+            atomic_compare_exchange_strong(&caches[i], &none, cache) || none == cache) {
+            atomic_store(cache, found);
+            return;
+        }
+    }
+}
+
+void tide_omp_forget(void)
+{
+    for (uint32_t i = 0; i < TIDE_CACHES && atomic_load(&caches[i]); i++)
+        atomic_store(atomic_load(&caches[i]), NULL);
+    for (uint32_t i = 0; i < TIDE_BESIDES; i++)
+        atomic_store(&besides[i].name, NULL);
+}
+
 static void keep_beside(const void *caller, const char *name, void *found)
 {
     if (atomic_load(&beside_count) >= TIDE_BESIDES)
@@ -87,7 +111,7 @@ static void *look_for(void *_Atomic *cache, const char *name, void *pc)
     if (found)
         return found;
     found = dlsym(RTLD_NEXT, name);
-    atomic_store(cache, found);
+    keep_cache(cache, found);
     if (found || !known)
         return found;
     found = look_beside(&object, name);

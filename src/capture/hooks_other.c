@@ -189,8 +189,10 @@ TIDE_HOOK int dlclose(void *library)
     if (!tide_real_resolve() || !tide_real.dlclose)
         return -1;
     tide_stack_cfi_flush(); /* rows go before the code does, and once more after it */
+    tide_omp_forget();
     const int status = tide_real.dlclose(library);
     const int saved = errno;
+    tide_omp_forget();
     struct tide_self *self = &tide_self;
     struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
     if (stream) {

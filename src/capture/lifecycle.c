@@ -15,6 +15,7 @@
 
 #include "base/raw/ticks.h"
 #include "capture/cautions.h"
+#include "capture/hooks.h"
 #include "capture/live_table.h"
 #include "capture/modules.h"
 #include "capture/monitor.h"
@@ -124,6 +125,7 @@ static void start_once(void)
     struct tide_self *self = &tide_self;
     const struct tide_hush before = tide_hush_begin(self);
     const bool on = tide_real_resolve() && start();
+    tide_operators_resolve();
     if (!getauxval(AT_SECURE)) {
         read_switches(on);
         tide_monitors_begin();

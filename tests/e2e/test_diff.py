@@ -299,8 +299,8 @@ class Moments(tide.Case):
         self.assertEqual((done.returncode, "only 3 marks" in done.stderr), (1, True))
 
     def test_in_seconds(self):
-        trace = tide.record_once("slow", "a3x100", "z600", "a4x100")
-        found = read(f"{trace}@0s", f"{trace}@0.4s")
+        trace = tide.record_once("in_seconds", "a1x7", "z100", "a3x100", "z600", "a4x100")
+        found = read(f"{trace}@0.05s", f"{trace}@0.4s")
         self.assertEqual(found["total"]["bytes"], 300)
         self.assertEqual(found["new"]["at_s"], 0.4)
         found = read(f"{trace}@0.4", trace)

@@ -225,6 +225,7 @@ class NotRecorded(Chosen):
                          status=3)
 
     @tide.unittest.skipUnless(os.geteuid() == 0, "needs root")
+    @tide.unittest.skipUnless(tide.others_reach(tide.TIDEMARK), "others cannot come here")
     def test_setuid_and_other_users(self):
         plain = self.build("plain")
         os.chmod(self.folder, 0o755)

@@ -263,7 +263,7 @@ class Surroundings(Life):
         shown = self.compare("prlimit", "--nofile=200:300", "--core=0", "--stack=4194304",
                              cwd="/usr", preexec_fn=prepare)
         self.assertIn("umask 27", shown)
-        self.assertIn("nice 3,", shown)
+        self.assertIn(f"nice {os.nice(0) + 3},", shown)
         self.assertIn("folder /usr,", shown)
         self.assertIn(f"signal {signal.SIGPIPE:d}: ignored", shown)
         self.assertIn(f"signal {signal.SIGUSR1:d}: default, flags 0, blocked", shown)

@@ -26,6 +26,14 @@ class ComeAndGo(truth.Case):
     def test_with_thread_local_data(self):
         self.agrees(self.both(self.argv("tls", "20")))
 
+    def test_a_constructor_that_waits_for_a_thread(self):
+        run = self.both([tide.program("opens"), "1", tide.program("lib_starts_thread.so")])
+        self.assertEqual((run.status, run.stdout), (0, "opened 0\n"))
+
+    def test_libgomp_goes_with_the_library_that_brought_it(self):
+        run = self.both([tide.program("opens"), "3", tide.program("lib_section.so")])
+        self.assertEqual((run.status, run.stdout), (0, "opened 1\n" * 3))
+
     def test_a_library_bound_deeply_is_not_harmed_and_said(self):
         run = self.both(self.argv("deepbind"))
         self.assertEqual((run.status, run.stdout), (0, "right 1000\n"))

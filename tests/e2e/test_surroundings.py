@@ -375,6 +375,7 @@ class AddressSpace(Home):
 
 class Processes(Home):
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to become a user with a limit")
+    @unittest.skipUnless(tide.others_reach(STEADY), "others cannot come here")
     def test_a_limit_on_processes(self):
         os.chmod(self.folder, 0o777)
         os.chmod(self.runtime, 0o777)

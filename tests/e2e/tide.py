@@ -14,6 +14,15 @@ PROGRAMS = os.environ["TIDEMARK_PROGRAMS"]
 SOURCE = os.environ["TIDEMARK_SOURCE"]
 
 
+def others_reach(path):
+    """Can users without rights get at PATH?  A clone in /root is closed to them."""
+    while path != "/":
+        if not os.stat(path).st_mode & 0o001:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
 def own_folder():
     """Whatever a test makes lies in one folder, which goes when the test does."""
     folder, owner = tempfile.mkdtemp(prefix="tide-e2e-"), os.getpid()
