@@ -13,6 +13,7 @@
 #include "capture/hooks.h"
 #include "capture/hooks_boot.h"
 #include "capture/lifecycle.h"
+#include "capture/live_table.h"
 #include "capture/nested.h"
 #include "capture/real.h"
 #include "capture/record.h"
@@ -271,9 +272,15 @@ static void *move_now(struct tide_caller caller, void *old, size_t size, uint8_t
 static void *move_paused(struct tide_caller caller, void *old, size_t size)
 {
     const bool begun = !tide_heap_ignored && tide_record_move_begin(caller, old);
+    const uint32_t lifted = tide_live_kept ? tide_live_lift(old) : 0;
     void *block;
     TIDE_QUIETLY(block, tide_real.realloc(old, size));
     const bool gone = block || size == 0;
+    if (lifted && block)
+        tide_live_set_down(lifted, block,
+                           (struct tide_live_size){size, tide_usable(block, size)});
+    else
+        tide_live_put_back(lifted, gone);
     if (begun)
         tide_record_move_back(caller, old, gone);
     else if (gone && !tide_heap_ignored)

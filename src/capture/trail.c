@@ -160,7 +160,9 @@ struct tide_trail *tide_trail_for_child(const struct tide_trail *from)
     struct tide_trail *const trail = depth ? new_trail() : NULL;
     if (!trail)
         return NULL;
-    memcpy(trail->steps, from->steps, depth * sizeof(*trail->steps));
+    for (uint32_t i = 0; i < depth; i++) /* what was added there is its creator's */
+        trail->steps[i] = (struct tide_step){.name = from->steps[i].name,
+                                             .loop = from->steps[i].loop};
     trail->depth = trail->inherited = depth;
     trail->changes++;
     return trail;

@@ -116,7 +116,7 @@ static void tell_one(const struct tide_listener *listener,
         return;
     int cancel = 0;
     if (callback) { /* malloc is no place to be cancelled in, whatever the callback calls */
-        self->hushed = TIDE_HUSH_CALLBACK;
+        self->hushed |= TIDE_HUSH_CALLBACK;
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     }
     if (alloc)
@@ -125,7 +125,7 @@ static void tell_one(const struct tide_listener *listener,
         call_free(listener, happening, whom);
     if (callback) {
         pthread_setcancelstate(cancel, NULL);
-        self->hushed = 0;
+        self->hushed &= (uint8_t)~TIDE_HUSH_CALLBACK;
     }
 }
 
