@@ -15,8 +15,8 @@
 /* A library may be going, and libgomp with it: forget where its functions are. */
 void tide_omp_forget(void) TIDE_COLD;
 
-/* Find the operators behind ours that are not known yet. */
-void tide_operators_resolve(void) TIDE_COLD;
+/* Find the operators behind ours, if the program has begun with any. */
+void tide_operators_begin(void) TIDE_COLD;
 
 /* An allocator of the target gave BLOCK (NULL: it failed) to CALLER. */
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind);

@@ -13,6 +13,7 @@
  * along, outside the scope that RTLD_NEXT searches.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,12 +25,14 @@
 #include "capture/self.h"
 #include "trace/format.h"
 
+static void resolve_all(void);
+
 static inline void *operator_of(void *_Atomic *cache)
 {
     void *const found = atomic_load_explicit(cache, memory_order_acquire);
     if (TIDE_LIKELY(found != NULL))
         return found;
-    tide_operators_resolve();
+    resolve_all();
     return atomic_load_explicit(cache, memory_order_acquire);
 }
 
@@ -204,20 +207,40 @@ static bool look_in(void *library)
     return all;
 }
 
-/* All at once, and early: dlsym takes a lock that dlopen holds while constructors run, and
- * a constructor may wait for a thread that is the first to use one of them. */
-void tide_operators_resolve(void)
+/* Those that bring operators; each has all of them. */
+static const char *const LIBRARIES[] = {"libstdc++.so.6", "libc++.so.1",
+                                        "libc++abi.so.1"};
+enum { TIDE_LIBRARIES = sizeof(LIBRARIES) / sizeof(*LIBRARIES) };
+
+/* All at once: dlsym takes a lock that dlopen holds while constructors run, and a
+ * constructor may wait for a thread that is the first to use one of them. */
+static TIDE_COLD void resolve_all(void)
 {
-    static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1",
-                                            "libc++abi.so.1"};
     struct tide_self *self = &tide_self;
     const struct tide_hush before = tide_hush_begin(self);
-    bool all = (dlsym(RTLD_NEXT, "_Znwm") || dlsym(RTLD_NEXT, "_ZdlPv")) &&
-               look_in(RTLD_NEXT); /* most programs have none */
-    for (unsigned i = 0; !all && i < sizeof(libraries) / sizeof(*libraries); i++) {
-        void *const library = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);
+    bool all = look_in(RTLD_NEXT);
+    for (unsigned i = 0; !all && i < TIDE_LIBRARIES; i++) {
+        void *const library = dlopen(LIBRARIES[i], RTLD_NOLOAD | RTLD_LAZY);
         if (library)
             all = look_in(library);
     }
     tide_hush_end(self, before);
+}
+
+/* A dlsym that finds nothing keeps words for dlerror in the program's heap, which has to
+ * be as it is without us: so it is only done where they are. */
+void tide_operators_begin(void)
+{
+    static char here;
+    struct dl_find_object object;
+    const struct link_map *map =
+        _dl_find_object(&here, &object) == 0 ? object.dlfo_link_map : NULL;
+    for (; map; map = map->l_next) {
+        for (unsigned i = 0; i < TIDE_LIBRARIES; i++) {
+            if (map->l_name && strstr(map->l_name, LIBRARIES[i])) {
+                resolve_all();
+                return;
+            }
+        }
+    }
 }

@@ -125,7 +125,7 @@ static void start_once(void)
     struct tide_self *self = &tide_self;
     const struct tide_hush before = tide_hush_begin(self);
     const bool on = tide_real_resolve() && start();
-    tide_operators_resolve();
+    tide_operators_begin();
     if (!getauxval(AT_SECURE)) {
         read_switches(on);
         tide_monitors_begin();
