@@ -227,6 +227,14 @@ static TIDE_COLD void resolve_all(void)
     tide_hush_end(self, before);
 }
 
+static bool brings_operators(const struct link_map *map)
+{
+    for (unsigned i = 0; map->l_name && i < TIDE_LIBRARIES; i++)
+        if (strstr(map->l_name, LIBRARIES[i]))
+            return true;
+    return false;
+}
+
 /* A dlsym that finds nothing keeps words for dlerror in the program's heap, which has to
  * be as it is without us: so it is only done where they are. */
 void tide_operators_begin(void)
@@ -235,12 +243,8 @@ void tide_operators_begin(void)
     struct dl_find_object object;
     const struct link_map *map =
         _dl_find_object(&here, &object) == 0 ? object.dlfo_link_map : NULL;
-    for (; map; map = map->l_next) {
-        for (unsigned i = 0; i < TIDE_LIBRARIES; i++) {
-            if (map->l_name && strstr(map->l_name, LIBRARIES[i])) {
-                resolve_all();
-                return;
-            }
-        }
-    }
+    while (map && !brings_operators(map))
+        map = map->l_next;
+    if (map)
+        resolve_all();
 }
