@@ -20,6 +20,13 @@ HYDRO = os.path.join(EXAMPLES, "hydro")
 OPENMP = os.path.join(EXAMPLES, "hydro_openmp")
 MPI = os.path.join(EXAMPLES, "hydro_mpi")
 GAMMA = 1.4
+# As the tutorial of Caliper's memory tracking has them.
+TUTORIAL = (
+    "SELECT function,count() GROUP BY function WHERE mem.alloc FORMAT tree",
+    "SELECT mem.alloc,count() GROUP BY mem.alloc WHERE mem.alloc FORMAT table",
+    "SELECT mem.alloc,alloc.total_size,count() GROUP BY mem.alloc,alloc.total_size "
+    "WHERE mem.alloc FORMAT table",
+)
 
 
 def run(*argv):
@@ -167,6 +174,66 @@ class Counts(tide.Case):
             arenas[key] = calls + 1, size + block["size"]
         own = sums(recorded.own_count()["arenas"], "label", "size")
         self.assertEqual(arenas, own)
+
+    def answers(self, query):
+        """The rows of QUERY about a run, and what the run counted itself."""
+        recorded = self.recorded()
+        done = run(tide.TIDEMARK, "query", "--json", recorded.trace, query)
+        return json.loads(done)["rows"], recorded.own_count()
+
+    def test_the_tutorials_query_per_function(self):
+        rows, own = self.answers(TUTORIAL[0])
+        self.assertEqual({path: count for path, count in rows if count},
+                         {row["region"]: row["calls"] for row in own["regions"]
+                          if row["calls"]})
+
+    def test_the_tutorials_query_per_label(self):
+        rows, own = self.answers(TUTORIAL[1])
+        self.assertEqual(dict(rows), {row["label"]: row["calls"] for row in own["labels"]})
+
+    def test_the_tutorials_query_per_label_and_size(self):
+        rows, own = self.answers(TUTORIAL[2])
+        self.assertEqual({(label, size): count for label, size, count in rows},
+                         {(row["label"], row["size"]): row["calls"]
+                          for row in own["arenas"]})
+
+    def test_the_tutorials_tree_as_it_is_written_there(self):
+        """A level is two blanks further in; nothing stands where nothing was counted."""
+        env = dict(os.environ, CALI_SERVICES_ENABLE="alloc,sysalloc,trace,report",
+                   CALI_REPORT_CONFIG=TUTORIAL[0])
+        recorded = tide.Recorded([HYDRO, *self.SIZE], env=env)
+        counted = {}
+        for row in self.recorded().own_count()["regions"]:
+            counted[row["region"]] = row["calls"]
+        width = max(2 * path.count("/") + len(path.split("/")[-1]) for path in counted)
+        expected, told = ["Path".ljust(width) + " count "], set()
+        for path, calls in counted.items():
+            steps = path.split("/")
+            for depth in range(len(steps)):
+                part = "/".join(steps[:depth + 1])
+                if part not in told:
+                    told.add(part)
+                    number = counted.get(part) or ""
+                    expected.append(("  " * depth + steps[depth]).ljust(width) +
+                                    f" {number:>5} ".rstrip(" " if not number else ""))
+        lines = recorded.stdout.splitlines()
+        printed = lines[lines.index(expected[0]):]
+        self.assertEqual([line.rstrip() for line in printed],
+                         [line.rstrip() for line in expected])
+
+    def test_the_tutorials_tables_through_calipers_variables(self):
+        for query in TUTORIAL[1:]:
+            env = dict(os.environ, CALI_SERVICES_ENABLE="alloc,sysalloc,trace,report",
+                       CALI_REPORT_CONFIG=query)
+            recorded = tide.Recorded([HYDRO, "--count", *self.SIZE], env=env)
+            plain, answer = recorded.stdout.split("mem.alloc", 1)
+            own = json.loads(plain[plain.index("{"):])
+            rows = [line.split() for line in answer.splitlines()[1:]]
+            expected = own["labels"] if query == TUTORIAL[1] else own["arenas"]
+            self.assertEqual(
+                sorted(rows),
+                sorted([row["label"], *([str(row["size"])] if "size" in row else []),
+                        str(row["calls"])] for row in expected))
 
     @unittest.skipUnless(os.path.exists(OPENMP), "built without OpenMP")
     def test_threads_of_openmp(self):

@@ -116,6 +116,33 @@ class Monitors(tide.Case):
                  if row["requested_calls"]}
         self.assertEqual({key: told.get(key, 0) for key in trace}, trace)
 
+    def test_the_demo_against_a_count_event_by_event(self):
+        """Of examples/hydro, which make demo records: its events, added up one by one."""
+        hydro = os.path.join(os.environ["TIDEMARK_EXAMPLES"], "hydro")
+        run = tide.Recorded([hydro, "--cycles", "7", "14", "10", "8"],
+                            ["--monitor", "simple,histogram,json"])
+        answer = subprocess.run(
+            [tide.TIDEMARK, "query", "--json", run.trace,
+             "SELECT mem.alloc,size,usable WHERE alloc.uid"],
+            capture_output=True, text=True, timeout=120, check=True).stdout
+        calls, live, most, requested, bins = [0, 0], 0, 0, 0, {}
+        for made, size, usable in json.loads(answer)["rows"]:
+            live += usable if made else -usable
+            most = max(most, live)
+            calls[not made] += 1
+            requested += size if made else 0
+            for column, amount in ((0, size), (1, usable)) if made else ((2, usable),):
+                least = 1 << amount.bit_length() - 1
+                bins.setdefault(least, [0, 0, 0])[column] += 1
+        reports = self.reports(run.done.stderr)
+        self.assertEqual(
+            [reports["simple"][key] for key in ("alloc_calls", "free_calls",
+                                                "max_used_bytes", "total_requested_bytes")],
+            [*calls, most, requested])
+        self.assertEqual({row["least_bytes"]: [row["requested_calls"], row["used_calls"],
+                                               row["freed_calls"]]
+                          for row in reports["histogram"]["bins"]}, bins)
+
     def test_periodic_has_a_line_for_every_moment(self):
         path = os.path.join(self.folder, "%p.csv")
         self.alone(f"periodic:ms=20:file={path}", ["/bin/sh", "-c", "sleep 0.3; exit 0"])

@@ -51,5 +51,26 @@ class Regions(tide.Case):
         self.assertIn('"outer/loop": 3000', run.stdout)
 
 
+class ManyHands(tide.Case):
+    """64 threads, labels on blocks that realloc moves, blocks that others free."""
+
+    def sums(self, run, *words, count="calls"):
+        return {row[words[0][2:-1]]: [row[count], row["bytes"]]
+                for row in run.report(*words)["rows"] if row["bytes"]}
+
+    def test_by_region_label_and_thread(self):
+        run = tide.Recorded([tide.program("many_hands"), "64", "300"])
+        own = run.own_count()
+        only = ("--total", "--function", "make")
+        self.assertEqual(self.sums(run, "--regions", *only), own["regions"])
+        self.assertEqual(self.sums(run, "--labels", *only), own["labels"])
+        self.assertEqual(self.sums(run, "--labels", "--leaks", "--function", "make",
+                                   count="blocks"), own["left"])
+        rows = run.report("--threads", *only)["rows"]
+        self.assertEqual(sorted([row["calls"], row["bytes"]] for row in rows),
+                         sorted(own["threads"]))
+        self.whole(run.report(), region_mismatches=0, unmatched_labels=0)
+
+
 if __name__ == "__main__":
     tide.main()
