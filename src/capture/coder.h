@@ -11,6 +11,7 @@
 
 #include "capture/memory.h"
 #include "capture/modules.h"
+#include "capture/stack_leaf.h"
 #include "capture/stream.h"
 #include "trace/row.h"
 
@@ -100,7 +101,7 @@ static __attribute__((noinline)) uint64_t *tide_put_delta(
     const uint32_t pushed = plan->depth - plan->keep;
     *out++ = (before - plan->keep) | (uint64_t)pushed << 32;
     for (uint32_t i = plan->keep; i < plan->depth; i++) {
-        const uint64_t word = i < base ? stream->stack[i] : leaf->words[i - base];
+        const uint64_t word = i < base ? stream->stack[i] : tide_leaf_word(leaf, i);
         tide_see_word(stream, word);
         *out++ = word;
     }

@@ -1,6 +1,7 @@
 /* capture/row_table.c - rows of the frame tables, remembered by pc. */
 #include "capture/row_table.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,18 +11,54 @@
 
 enum { TIDE_KEY_TAKEN = 1 }; /* a slot being filled: no pc is 1 */
 
-struct tide_row_slot *tide_rows;
+_Atomic(struct tide_row_table *) tide_rows;
+
+static size_t bytes_of(uint32_t log2)
+{
+    return sizeof(struct tide_row_table) + (sizeof(struct tide_row_slot) << log2);
+}
+
+static struct tide_row_table *make_table(uint32_t log2)
+{
+    const int before = errno;
+    const long at = syscall(SYS_mmap, NULL, bytes_of(log2), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = before;
+    if (at == -1)
+        return NULL;
+    struct tide_row_table *const table = (struct tide_row_table *)at;
+    table->log2 = log2;
+    return table;
+}
 
 bool tide_stack_cfi_init(void)
 {
-    const uint64_t bytes = sizeof(struct tide_row_slot) << TIDE_ROWS_LOG2;
-    const long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == -1)
+    struct tide_row_table *const table = make_table(TIDE_ROWS_LOG2);
+    if (!table)
         return false;
-    tide_fixed_bytes += bytes;
-    tide_rows = (struct tide_row_slot *)at;
+    tide_fixed_bytes += bytes_of(TIDE_ROWS_LOG2);
+    atomic_store(&tide_rows, table);
     return true;
+}
+
+/* A larger one takes the place of TABLE.  Others may still look into it, so it stays
+ * where it is, but its memory goes: they find nothing there, or put a row into it that
+ * nobody will find. */
+static void outgrow(struct tide_row_table *table)
+{
+    const uint32_t log2 = table->log2 + TIDE_ROWS_LOG2_STEP;
+    struct tide_row_table *const larger = make_table(log2);
+    struct tide_row_table *present = table;
+    if (!larger)
+        return;
+    if (!atomic_compare_exchange_strong(&tide_rows, &present, larger)) {
+        syscall(SYS_munmap, larger, bytes_of(log2));
+        return;
+    }
+    tide_fixed_bytes += bytes_of(log2) - bytes_of(table->log2);
+    /* Its first page says how large it is. */
+    syscall(SYS_madvise, (char *)table + TIDE_PAGE, bytes_of(table->log2) - TIDE_PAGE,
+            MADV_DONTNEED);
 }
 
 static uint64_t pack(struct tide_cfi_row row)
@@ -37,15 +74,16 @@ static uint64_t pack(struct tide_cfi_row row)
            ((uint64_t)row.rbp_offset & mask) << (8 + TIDE_OFFSET_BITS);
 }
 
-uint64_t tide_row_learn(uint64_t key, uintptr_t pc, uint32_t home)
+uint64_t tide_row_learn(uint64_t key, uintptr_t pc)
 {
     const uint64_t row = pack(tide_cfi_find_row(pc));
-    const uint32_t mask = (1u << TIDE_ROWS_LOG2) - 1;
+    struct tide_row_table *const table = atomic_load(&tide_rows);
+    const uint32_t home = tide_row_home(table, key);
     for (uint32_t i = 0; i <= TIDE_ROW_PROBES; i++) {
         /* A full neighbourhood gives up one of its places: some are of unloaded code. */
         const bool full = i == TIDE_ROW_PROBES;
         struct tide_row_slot *slot =
-            &tide_rows[(home + (full ? pc % TIDE_ROW_PROBES : i)) & mask];
+            tide_row_at(table, home + (full ? pc % TIDE_ROW_PROBES : i));
         uint64_t old = full ? atomic_load(&slot->key) : 0;
         if (old == TIDE_KEY_TAKEN ||
             !atomic_compare_exchange_strong(&slot->key, &old, TIDE_KEY_TAKEN))
@@ -54,6 +92,9 @@ uint64_t tide_row_learn(uint64_t key, uintptr_t pc, uint32_t home)
         atomic_store(&slot->key, key);
         break;
     }
+    if (table->log2 < TIDE_ROWS_LOG2_MOST &&
+        atomic_fetch_add(&table->taken, 1) == 1u << (table->log2 - 1))
+        outgrow(table);
     return row;
 }
 
@@ -63,9 +104,11 @@ void tide_rows_forget(uint64_t next)
 {
     const uint64_t top = 1ull << 63;
     const uint64_t half = next << TIDE_EPOCH_SHIFT & top;
-    for (uint32_t i = 0; i < 1u << TIDE_ROWS_LOG2; i++) {
-        uint64_t key = atomic_load(&tide_rows[i].key);
+    struct tide_row_table *const table = atomic_load(&tide_rows);
+    for (uint32_t i = 0; i < 1u << table->log2; i++) {
+        struct tide_row_slot *const slot = &table->slots[i];
+        uint64_t key = atomic_load(&slot->key);
         if (key > TIDE_KEY_TAKEN && (key & top) == half)
-            atomic_compare_exchange_strong(&tide_rows[i].key, &key, 0);
+            atomic_compare_exchange_strong(&slot->key, &key, 0);
     }
 }

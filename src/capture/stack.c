@@ -60,6 +60,14 @@ uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller)
     return finish(stream, depth, cut);
 }
 
+uint32_t tide_stack_take_tried(struct tide_stream *stream, struct tide_caller caller)
+{
+    bool cut = false;
+    stream->in_walk = true;
+    const uint32_t depth = tide_stack_cfi_tried(stream, caller, depth_limit, &cut);
+    return finish(stream, depth, cut);
+}
+
 uint32_t tide_stack_take_changed(struct tide_stream *stream, struct tide_caller caller,
                                  uint32_t good)
 {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/stack_leaf.h"
 #include "capture/stream.h"
 
 /* Take up to LIMIT frames for CALLER into stream->walk; return how many.  Sets *CUT when
@@ -26,6 +27,9 @@ tide_stack_engine tide_stack_libunwind;
  * be. */
 uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller caller,
                                 uint32_t limit, bool *cut, uint32_t good);
+
+/* The same when leaves were tried in vain. */
+tide_stack_engine tide_stack_cfi_tried;
 
 /* Choose the engine and the depth limit; falls back to cfi, then to fp.
  * Called once, before recording starts. */
@@ -62,17 +66,24 @@ uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller);
 uint32_t tide_stack_take_changed(struct tide_stream *stream, struct tide_caller caller,
                                  uint32_t good);
 
+/* The same, when leaves were tried in vain; and when it most likely ends in one. */
+uint32_t tide_stack_take_tried(struct tide_stream *stream, struct tide_caller caller);
+uint32_t tide_stack_retake_leaf(struct tide_stream *stream, struct tide_caller caller);
+
 /* The same for those in a hurry: nothing is called when it is the stack of last time. */
 TIDE_HOT uint32_t tide_stack_retake(struct tide_stream *stream,
                                     struct tide_caller caller)
 {
     struct tide_stack_cache *const cache = &stream->cache;
-    if (tide_leaf_is_steady(cache) || !tide_cache_begins(cache, stream->stack, caller))
+    if (tide_cache_is_restless(cache))
+        return tide_stack_retake_leaf(stream, caller);
+    if (!tide_cache_begins(cache, stream->stack, caller))
         return tide_stack_take(stream, caller);
     const uint32_t frames = cache->frames;
     const uint32_t good = tide_cache_verify(cache, frames - 1);
     if (good < frames)
         return tide_stack_take_changed(stream, caller, good);
+    tide_cache_was_same(cache, true);
     return tide_cache_taken(stream, frames, frames);
 }
 

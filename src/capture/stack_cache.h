@@ -27,10 +27,11 @@ enum {
     TIDE_CACHE_MAX = 512,  /* frames; deeper stacks are walked in full */
     TIDE_FRAME_CHECKS = 3, /* words that one step may read */
     TIDE_LEAF_FRAMES = 7,  /* frames of a leaf */
-    TIDE_LEAF_CHECKS = 10, /* words of a leaf */
-    TIDE_LEAF_COUNT = 768,
-    TIDE_GUIDES = 2048,
-    TIDE_GUIDE_STEPS = 4, /* return addresses that a leaf is found by */
+    TIDE_RESTLESS = 15,
+    TIDE_LEAF_OTHERS = 5, /* words of a leaf that are no return addresses */
+    TIDE_LEAF_COUNT = 1024,
+    TIDE_SIGHTS = 1024,
+    TIDE_SIGHT_WORDS = 4, /* return addresses that a leaf is found by */
 };
 
 struct tide_cached_frame {
@@ -62,21 +63,33 @@ static inline void tide_walked_plainly(struct tide_walked *at)
 
 /* The innermost frames of a stack that was taken before, on top of one that is kept: a
  * program that goes the same ways again and again finds them here, without a row being
- * looked at.  Found by the innermost return addresses: see tide_leaf_key(). */
+ * looked at.  Found by the innermost return addresses: see tide_leaf_key().
+ *
+ * Places are told in words above sp.  Arrays are filled from the end, and what is left of
+ * them repeats the first, so that all can be looked at without asking how many there are. */
 struct tide_leaf {
-    uintptr_t pc, sp, rbp;
+    _Alignas(64) uintptr_t sp;
+    uintptr_t rbp;
     uint64_t base_hash; /* of the kept frames that it stands on */
-    uintptr_t base_sp, base_rbp;
+    uintptr_t base_rbp;
     uint64_t hash; /* of the whole stack */
-    uint64_t generation;
-    struct tide_check innermost; /* of the checks: says no the soonest */
-    uint32_t base;               /* how many they are */
-    uint16_t next;               /* leaf that was found after this one last time */
-    uint16_t frames;
-    uint8_t checks;
-    bool need_rbp, base_needs_rbp;
-    struct tide_check check[TIDE_LEAF_CHECKS]; /* outermost first */
-    uint64_t words[TIDE_LEAF_FRAMES];          /* outermost first */
+    uint32_t generation;
+    uint16_t base; /* how many they are */
+    uint16_t next; /* leaf that was found after this one last time */
+    uint8_t frames;
+    bool need_rbp, base_needs_rbp, has_others;
+    uint16_t pc_at[TIDE_LEAF_FRAMES];
+    uint16_t other_at[TIDE_LEAF_OTHERS];
+    uint64_t
+        words[TIDE_LEAF_FRAMES + 1];   /* outermost first, from the base's last one */
+    uint64_t others[TIDE_LEAF_OTHERS]; /* what was read beside return addresses */
+};
+_Static_assert(sizeof(struct tide_leaf) == 192, "three lines of the cache");
+
+/* Where the innermost return addresses of a stack stood that began as KEY tells. */
+struct tide_sight {
+    uint64_t key;
+    uint16_t at[TIDE_SIGHT_WORDS];
 };
 
 struct tide_stack_cache {
@@ -93,11 +106,12 @@ struct tide_stack_cache {
     uint8_t tries;
     /* As in struct tide_leaf, after a stack that ended in frame[]. */
     uint16_t next_leaf;
-    uintptr_t guide[TIDE_GUIDES]; /* see tide_leaf_key() */
+    uint8_t restless; /* how often the last stack walked is not the next one as well */
+    struct tide_sight sights[TIDE_SIGHTS];
     /* What each leaf is found by: beside each other, since leaves themselves are too large
      * to be looked at in vain. */
     uint64_t leaf_keys[TIDE_LEAF_COUNT];
-    struct tide_leaf leaves[TIDE_LEAF_COUNT];
+    _Alignas(64) struct tide_leaf leaves[TIDE_LEAF_COUNT];
 };
 
 static inline uintptr_t tide_stack_word(uintptr_t at)
@@ -111,26 +125,11 @@ static inline uint64_t tide_cache_hash(uint64_t outer, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-static inline bool tide_check_changed(struct tide_check check)
-{
-    return *check.at != check.value;
-}
-
 /* Four at once, written out: at -O2 a loop stays a loop. */
 TIDE_HOT uintptr_t tide_four_changed(const struct tide_check *check)
 {
     return (*check[0].at ^ check[0].value) | (*check[1].at ^ check[1].value) |
            (*check[2].at ^ check[2].value) | (*check[3].at ^ check[3].value);
-}
-
-TIDE_HOT bool tide_checks_changed(const struct tide_check *check, uint32_t count)
-{
-    uintptr_t changed = 0;
-    for (; count >= 4; count -= 4, check += 4)
-        changed |= tide_four_changed(check);
-    for (uint32_t i = 0; i < count; i++)
-        changed |= *check[i].at ^ check[i].value;
-    return changed != 0;
 }
 
 /* Are the words of frame INDEX and all further out as they were?  Returns INDEX + 1 if
@@ -143,9 +142,13 @@ static inline uint32_t tide_cache_verify(const struct tide_stack_cache *cache,
 {
     const struct tide_check *const first = cache->check;
     const struct tide_check *end = first + cache->frame[index].checks;
-    while (cache->own_stack && end - first >= 8 && !tide_four_changed(end - 4) &&
-           !tide_four_changed(end - 8))
-        end -= 8;
+    if (TIDE_LIKELY(cache->own_stack)) {
+        while (end - first >= 8 &&
+               !(tide_four_changed(end - 4) | tide_four_changed(end - 8)))
+            end -= 8;
+        if (end - first >= 4 && !tide_four_changed(end - 4))
+            end -= 4;
+    }
     while (end > first && *end[-1].at == end[-1].value)
         end--;
     if (TIDE_LIKELY(end == first))
@@ -229,194 +232,6 @@ TIDE_HOT bool tide_cache_begins(const struct tide_stack_cache *cache,
            (!top->need_rbp || top->rbp == tide_stack_word(caller.frame)) &&
            cache->generation ==
                atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
-}
-
-/* --- Leaves ---------------------------------------------------------------------------- */
-
-/* A leaf is found by the innermost return addresses.  Where they stand, nobody can know
- * without a walk, but guides tell where they stood the last time that all was the same so
- * far.  What they tell is a guess, and so is what is found by it: tide_leaf_holds() is
- * what counts.  A guide of 0 says that nothing is known. */
-static inline uint64_t tide_leaf_key_begin(const struct tide_stack_cache *cache,
-                                           uintptr_t pc, uintptr_t sp)
-{
-    return tide_cache_hash(pc ^ sp << 20, cache->generation);
-}
-
-static inline uintptr_t *tide_leaf_guide(struct tide_stack_cache *cache, uint64_t key)
-{
-    return &cache->guide[key % TIDE_GUIDES];
-}
-
-/* The key of the stack whose first frame is AT.  What is read is below HIGH. */
-static inline uint64_t tide_leaf_key(struct tide_stack_cache *cache,
-                                     const struct tide_walked *at, uintptr_t high)
-{
-    uint64_t key = tide_leaf_key_begin(cache, at->pc, at->sp);
-    for (int i = 0; i < TIDE_GUIDE_STEPS; i++) {
-        const uintptr_t place = *tide_leaf_guide(cache, key);
-        if (place < at->sp || place >= high)
-            break;
-        key = tide_cache_hash(key, tide_stack_word(place));
-    }
-    return key;
-}
-
-/* The same of the stack in the cache, PCS, that was just walked; the guides learn it. */
-static inline uint64_t tide_leaf_learn(struct tide_stack_cache *cache,
-                                       const uint64_t *pcs)
-{
-    uint32_t at = cache->frames - 1;
-    uint64_t key = tide_leaf_key_begin(cache, pcs[at], cache->frame[at].sp);
-    for (int i = 0; i < TIDE_GUIDE_STEPS; i++) {
-        *tide_leaf_guide(cache, key) = at > 0 ? cache->frame[at - 1].sp - 8 : 0;
-        if (at-- == 0)
-            break;
-        key = tide_cache_hash(key, pcs[at]);
-    }
-    return key;
-}
-
-/* Each has two places, so that two that are used by turns do not drive each other out. */
-static inline uint32_t tide_leaf_places(uint64_t key)
-{
-    return (uint32_t)(key / TIDE_GUIDES % (TIDE_LEAF_COUNT / 2)) * 2;
-}
-
-/* Where every way is as likely as any other, looking for leaves and keeping them is a
- * waste. */
-static inline bool tide_leaf_is_worth_it(struct tide_stack_cache *cache)
-{
-    return cache->luck > 0 || ++cache->turns < 32; /* of 256 */
-}
-
-static inline void tide_leaf_try_ended(struct tide_stack_cache *cache, bool found)
-{
-    if (found)
-        cache->luck = cache->luck < 253 ? (uint8_t)(cache->luck + 2) : 255;
-    else if (cache->luck > 0)
-        cache->luck--;
-}
-
-/* Is the stack whose first frame is AT the one that LEAF tells?  Every word is looked at,
- * from the inside out. */
-static inline bool tide_leaf_holds(const struct tide_stack_cache *cache,
-                                   const struct tide_leaf *leaf,
-                                   const struct tide_walked *at)
-{
-    if (leaf->pc != at->pc || leaf->sp != at->sp ||
-        leaf->generation != cache->generation || tide_check_changed(leaf->innermost) ||
-        (leaf->need_rbp && leaf->rbp != at->rbp) || leaf->base > cache->frames)
-        return false;
-    const struct tide_cached_frame *const base = &cache->frame[leaf->base - 1];
-    if (base->hash != leaf->base_hash || base->sp != leaf->base_sp ||
-        (leaf->base_needs_rbp && base->rbp != leaf->base_rbp))
-        return false;
-    return !tide_checks_changed(leaf->check, leaf->checks) &&
-           tide_cache_verify(cache, leaf->base - 1) == leaf->base;
-}
-
-/* How many frames a leaf of the stack in the cache stands on: as few as its size allows,
- * since those further out change the least.  0: it cannot be kept. */
-static inline uint32_t tide_leaf_base(const struct tide_stack_cache *cache)
-{
-    const uint32_t most = cache->frame[cache->frames - 1].checks;
-    uint32_t base = cache->frames;
-    while (base > 1 && cache->frames - (base - 1) <= TIDE_LEAF_FRAMES &&
-           most - cache->frame[base - 2].checks <= TIDE_LEAF_CHECKS)
-        base--;
-    return base;
-}
-
-/* Which leaf was found after the present stack last time. */
-static inline uint16_t *tide_leaf_next(struct tide_stack_cache *cache)
-{
-    return cache->leaf ? &cache->leaf->next : &cache->next_leaf;
-}
-
-/* That one, if it is the one for the stack whose first frame is AT; else NULL. */
-static inline struct tide_leaf *tide_leaf_follow(struct tide_stack_cache *cache,
-                                                 const struct tide_walked *at)
-{
-    struct tide_leaf *const leaf = &cache->leaves[*tide_leaf_next(cache)];
-    if (!tide_leaf_holds(cache, leaf, at)) {
-        if (cache->steady > 0)
-            cache->steady--;
-        return NULL;
-    }
-    cache->steady = cache->steady < 14 ? (uint8_t)(cache->steady + 2) : 15;
-    return leaf;
-}
-
-/* Do leaves follow each other so steadily that this is to be tried before all else? */
-static inline bool tide_leaf_is_steady(const struct tide_stack_cache *cache)
-{
-    return cache->leaf && cache->steady > 7;
-}
-
-/* The leaf for the stack whose first frame is AT, by what is known to follow or by the
- * guides; NULL when neither holds. */
-static inline struct tide_leaf *tide_leaf_find(struct tide_stack_cache *cache,
-                                               const struct tide_walked *at,
-                                               uintptr_t high)
-{
-    struct tide_leaf *leaf = NULL;
-    if (cache->steady > 0 || ++cache->tries % 16 == 0)
-        leaf = tide_leaf_follow(cache, at);
-    if (leaf)
-        return leaf;
-    const uint64_t key = tide_leaf_key(cache, at, high);
-    /* Which of the two it is nobody can foretell, so that is no branch. */
-    uint32_t place = tide_leaf_places(key);
-    place += cache->leaf_keys[place + 1] == key;
-    leaf = &cache->leaves[place];
-    if (cache->leaf_keys[place] != key || !tide_leaf_holds(cache, leaf, at))
-        return NULL;
-    *tide_leaf_next(cache) = (uint16_t)place;
-    return leaf;
-}
-
-/* Keep the innermost frames of the stack in the cache, WORDS; KNOWN of its frames, the
- * outermost, were there before. */
-static inline void tide_leaf_keep(struct tide_stack_cache *cache, const uint64_t *words,
-                                  uint32_t known)
-{
-    if (!cache->own_stack)
-        return;
-    const uint64_t key = tide_leaf_learn(cache, words);
-    const uint32_t base = tide_leaf_base(cache);
-    if (base > known)
-        return;
-    const uint32_t frames = cache->frames - base;
-    const struct tide_cached_frame *const top = &cache->frame[cache->frames - 1];
-    const struct tide_cached_frame *const under = &cache->frame[base - 1];
-    const uint32_t checks = top->checks - under->checks;
-    uint32_t place = tide_leaf_places(key);
-    if (cache->leaf_keys[place] != key)
-        place += cache->leaf_keys[place + 1] == key || (cache->turns++ & 1);
-    struct tide_leaf *const leaf = &cache->leaves[place];
-    leaf->pc = 0; /* a handler may jump out of here: half a leaf is none */
-    atomic_signal_fence(memory_order_seq_cst);
-    leaf->sp = top->sp;
-    leaf->rbp = top->rbp;
-    cache->leaf_keys[place] = key;
-    leaf->generation = cache->generation;
-    leaf->base_hash = under->hash;
-    leaf->base_sp = under->sp;
-    leaf->base_rbp = under->rbp;
-    leaf->hash = top->hash;
-    leaf->base = base;
-    leaf->frames = (uint16_t)frames;
-    leaf->checks = (uint8_t)checks;
-    leaf->need_rbp = top->need_rbp;
-    leaf->base_needs_rbp = under->need_rbp;
-    leaf->innermost = cache->check[top->checks - 1];
-    for (uint32_t i = 0; i < checks; i++)
-        leaf->check[i] = cache->check[under->checks + i];
-    for (uint32_t i = 0; i < frames; i++)
-        leaf->words[i] = words[base + i];
-    atomic_signal_fence(memory_order_seq_cst);
-    leaf->pc = words[cache->frames - 1];
 }
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "capture/row_table.h"
 #include "capture/stack.h"
-#include "capture/stack_cache.h"
+#include "capture/stack_leaf.h"
 #include "trace/format.h"
 
 enum {
@@ -394,21 +394,91 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
     return depth;
 }
 
+/* The frame from which the stack of CALLER goes on. */
+static inline struct tide_walked first_of(struct tide_caller caller)
+{
+    return (struct tide_walked){
+        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
+}
+
+/* What may be read above SP; 0: it is not on the thread's own stack. */
+static inline uintptr_t own_end(const struct tide_stream *stream, uintptr_t sp)
+{
+    return sp >= stream->stack_low && sp < stream->stack_high ? stream->stack_high : 0;
+}
+
+/* The leaf in which the stack of CALLER ends, if that is known. */
+static inline struct tide_leaf *try_leaves(struct tide_stream *stream,
+                                           struct tide_caller caller)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    const struct tide_walked at = first_of(caller);
+    struct tide_leaf *const leaf = tide_leaf_find(cache, &at, own_end(stream, at.sp));
+    tide_leaf_try_ended(cache, leaf);
+    return leaf;
+}
+
+static inline bool is_out_of_date(const struct tide_stack_cache *cache)
+{
+    return TIDE_UNLIKELY(
+        cache->generation !=
+        atomic_load_explicit(&tide_stack_generation, memory_order_relaxed));
+}
+
+uint32_t tide_stack_retake_leaf(struct tide_stream *stream, struct tide_caller caller)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    struct tide_leaf *const leaf =
+        is_out_of_date(cache) ? NULL : try_leaves(stream, caller);
+    if (TIDE_UNLIKELY(!leaf))
+        return tide_stack_take_tried(stream, caller);
+    tide_cache_was_same(cache, leaf->hash == cache->frame[cache->frames - 1].hash);
+    return taken_by_leaf(stream, leaf);
+}
+
+/* The last stack is not this one, but GOOD of its frames are; leaves may have been TRIED in
+ * vain. */
+static inline uint32_t take_changed(struct tide_stream *stream,
+                                    struct tide_caller caller, struct wish wish,
+                                    bool tried, bool *cut)
+{
+    struct tide_stack_cache *const cache = &stream->cache;
+    tide_cache_was_same(cache, false);
+    wish.leaf = tried || tide_leaf_is_worth_it(cache);
+    struct tide_leaf *const leaf =
+        wish.leaf && !tried ? try_leaves(stream, caller) : NULL;
+    return leaf ? taken_by_leaf(stream, leaf)
+                : walk_and_keep(stream, caller, wish, cut);
+}
+
 uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller caller,
                                 uint32_t limit, bool *cut, uint32_t good)
 {
+    return take_changed(stream, caller, (struct wish){.limit = limit, .top = good},
+                        false, cut);
+}
+
+static inline uint32_t take(struct tide_stream *stream, struct tide_caller caller,
+                            uint32_t limit, bool tried, bool *cut)
+{
     struct tide_stack_cache *const cache = &stream->cache;
-    if (!tide_leaf_is_worth_it(cache))
-        return walk_and_keep(stream, caller, (struct wish){limit, good, false}, cut);
-    const struct tide_walked at = {
-        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
-    const bool own = at.sp >= stream->stack_low && at.sp < stream->stack_high;
-    struct tide_leaf *const leaf =
-        tide_leaf_find(cache, &at, own ? stream->stack_high : 0);
-    tide_leaf_try_ended(cache, leaf);
-    if (leaf)
-        return taken_by_leaf(stream, leaf);
-    return walk_and_keep(stream, caller, (struct wish){limit, good, true}, cut);
+    const struct tide_walked at = first_of(caller);
+    struct wish wish = {.limit = limit, .top = cache->frames};
+    if (TIDE_UNLIKELY(!stream->stack_high))
+        tide_stack_find_bounds(stream);
+    if (is_out_of_date(cache))
+        return walk_and_keep(stream, caller, (struct wish){.limit = limit}, cut);
+    if (joins_known(stream, &at, &wish.top)) {
+        tide_cache_was_same(cache, true);
+        return tide_cache_taken(stream, wish.top, wish.top);
+    }
+    return take_changed(stream, caller, wish, tried, cut);
+}
+
+uint32_t tide_stack_cfi_tried(struct tide_stream *stream, struct tide_caller caller,
+                              uint32_t limit, bool *cut)
+{
+    return take(stream, caller, limit, true, cut);
 }
 
 /* In the order of what is likely: the frame that was there last time; a way that was gone
@@ -416,22 +486,5 @@ uint32_t tide_stack_cfi_changed(struct tide_stream *stream, struct tide_caller c
 uint32_t tide_stack_cfi(struct tide_stream *stream, struct tide_caller caller,
                         uint32_t limit, bool *cut)
 {
-    struct tide_stack_cache *const cache = &stream->cache;
-    if (TIDE_UNLIKELY(!stream->stack_high))
-        tide_stack_find_bounds(stream);
-    if (TIDE_UNLIKELY(cache->generation != atomic_load_explicit(&tide_stack_generation,
-                                                                memory_order_relaxed)))
-        return walk_and_keep(stream, caller, (struct wish){limit, 0, false}, cut);
-
-    const struct tide_walked at = {
-        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
-    if (tide_leaf_is_steady(cache)) {
-        struct tide_leaf *const leaf = tide_leaf_follow(cache, &at);
-        if (leaf)
-            return taken_by_leaf(stream, leaf);
-    }
-    uint32_t top = cache->frames;
-    if (joins_known(stream, &at, &top))
-        return tide_cache_taken(stream, top, top);
-    return tide_stack_cfi_changed(stream, caller, limit, cut, top);
+    return take(stream, caller, limit, false, cut);
 }
