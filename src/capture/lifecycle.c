@@ -98,8 +98,10 @@ static bool start(void)
     if (getauxval(AT_SECURE) || !meet_collector())
         return false;
     tide_process = tide_private_memory(sizeof(*tide_process));
-    if (!tide_process)
+    if (!tide_process) {
+        atomic_store(&tide_shared_segment->closed, 1); /* we give up */
         return false;
+    }
     tide_ticks_init((uint32_t)tide_session->reserved[0]);
     tide_modules_init();
     tide_order_prepare();

@@ -37,7 +37,11 @@ static struct {
 } parts[TIDE_PARTS_MAX];
 static _Atomic uint32_t part_count;
 
-static int receive_two(int fd, struct tide_welcome *welcome, int fds[2])
+/* How a meeting with the collector went. */
+enum met { TIDE_MET_NOT, TIDE_MET_IN_VAIN, TIDE_MET_WELL };
+
+/* IN_VAIN: there was a welcome, but what came with it could not be taken. */
+static enum met receive_two(int fd, struct tide_welcome *welcome, int fds[2])
 {
     union {
         struct cmsghdr header;
@@ -54,15 +58,17 @@ static int receive_two(int fd, struct tide_welcome *welcome, int fds[2])
         got = syscall(SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC);
     while (got == -1 && errno == EINTR);
     const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-    if (got < 0 || !first || first->cmsg_type != SCM_RIGHTS)
-        return -1;
+    if (got <= 0)
+        return TIDE_MET_NOT;
+    if (!first || first->cmsg_type != SCM_RIGHTS)
+        return TIDE_MET_IN_VAIN;
     const size_t came = first->cmsg_len - CMSG_LEN(0);
     memcpy(fds, CMSG_DATA(first), came);
     if (got == (long)sizeof(*welcome) && came == 2 * sizeof(int))
-        return 0;
+        return TIDE_MET_WELL;
     for (size_t i = 0; i < came / sizeof(int); i++) /* few may come when few are free */
         syscall(SYS_close, fds[i]);
-    return -1;
+    return TIDE_MET_IN_VAIN;
 }
 
 static void *map_shared(int fd, uint64_t bytes)
@@ -102,21 +108,26 @@ static bool map_welcome(const struct tide_welcome *welcome, const int fds[2])
     return true;
 }
 
-static bool shake_hands(int fd)
+static bool say_hello(int fd, bool failed)
 {
     const struct tide_hello hello = {TIDE_SEGMENT_MAGIC, TIDE_RING_VERSION,
-                                     (uint32_t)syscall(SYS_getpid), 0};
-    if (syscall(SYS_sendto, fd, &hello, sizeof(hello), MSG_NOSIGNAL, NULL, 0) < 0)
-        return false;
+                                     (uint32_t)syscall(SYS_getpid), failed};
+    return syscall(SYS_sendto, fd, &hello, sizeof(hello), MSG_NOSIGNAL, NULL, 0) > 0;
+}
 
+static enum met shake_hands(int fd)
+{
     struct tide_welcome welcome;
     int fds[2];
-    if (receive_two(fd, &welcome, fds) != 0)
-        return false;
+    if (!say_hello(fd, false))
+        return TIDE_MET_NOT;
+    const enum met met = receive_two(fd, &welcome, fds);
+    if (met != TIDE_MET_WELL)
+        return met;
     const bool mapped = map_welcome(&welcome, fds);
     syscall(SYS_close, fds[0]);
     syscall(SYS_close, fds[1]);
-    return mapped;
+    return mapped ? TIDE_MET_WELL : TIDE_MET_IN_VAIN;
 }
 
 /* Write DIRECTORY, a slash and NAME to OUT, if they fit. */
@@ -133,7 +144,7 @@ static bool join(char out[TIDE_ADDRESS_BYTES], const char *directory, const char
 
 /* A collector that is stopped shall not cost each program of a script the full wait: who
  * has waited in vain tells the next ones. */
-static bool meet(int fd, const struct sockaddr_un *address, const char *silent)
+static enum met meet(int fd, const struct sockaddr_un *address, const char *silent)
 {
     const bool was_silent = syscall(SYS_faccessat, AT_FDCWD, silent, F_OK) == 0;
     const struct timeval patience = {.tv_sec = was_silent ? 0 : 5,
@@ -141,15 +152,32 @@ static bool meet(int fd, const struct sockaddr_un *address, const char *silent)
     syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     /* connect waits as well, while more than the backlog have knocked */
     syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    if (syscall(SYS_connect, fd, address, sizeof(*address)) == 0 && shake_hands(fd))
-        return true;
-    if (errno == EAGAIN && !was_silent) {
+    enum met met = TIDE_MET_NOT;
+    if (syscall(SYS_connect, fd, address, sizeof(*address)) == 0)
+        met = shake_hands(fd);
+    if (met == TIDE_MET_NOT && errno == EAGAIN && !was_silent) {
         const int note = (int)syscall(SYS_openat, AT_FDCWD, silent,
                                       O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
         if (note >= 0)
             syscall(SYS_close, note);
     }
-    return false;
+    return met;
+}
+
+static int open_socket(void)
+{
+    return (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+}
+
+/* The collector cannot tell who was killed as it began from who could not begin. */
+static void complain(const struct sockaddr_un *address)
+{
+    const int fd = open_socket();
+    if (fd < 0)
+        return;
+    if (syscall(SYS_connect, fd, address, sizeof(*address)) == 0)
+        (void)say_hello(fd, true);
+    syscall(SYS_close, fd);
 }
 
 bool tide_session_connect(const char *directory)
@@ -159,12 +187,14 @@ bool tide_session_connect(const char *directory)
     if (!join(address.sun_path, directory, TIDE_SOCKET_NAME) ||
         !join(silent, directory, TIDE_SILENT_NAME))
         return false;
-    const int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int fd = open_socket();
     if (fd < 0)
         return false;
-    const bool met = meet(fd, &address, silent);
+    const enum met met = meet(fd, &address, silent);
     syscall(SYS_close, fd);
-    return met;
+    if (met == TIDE_MET_IN_VAIN)
+        complain(&address);
+    return met == TIDE_MET_WELL;
 }
 
 static void replace(void *at, uint64_t bytes)

@@ -163,8 +163,8 @@ int tide_handshake_listen(const char *directory);
 void tide_handshake_accept(struct tide_collector *collector);
 void tide_handshake_answer(struct tide_collector *collector, int fd);
 /* Who asked for SHARE was not recorded: say WHY in the trace. */
-void tide_handshake_missed(struct tide_collector *collector,
-                           const struct tide_share *share, const char *why);
+void tide_handshake_missed(struct tide_collector *collector, uint32_t pid,
+                           const struct tide_image *image, const char *why);
 /* Hear all who have knocked in the present collector->epoll. */
 bool tide_handshake_renew(struct tide_collector *collector);
 void tide_handshake_release(struct tide_collector *collector);

@@ -224,8 +224,9 @@ static bool is_left(struct tide_share *share)
 
 /* A segment is done with: how large it was, and what can be told from it about things
  * that are not in it.
- * One never written to: its process could not take what it needs.  One that was closed,
- * and not by us: a process gave up waiting for us, and those it forked later know. */
+ * One that was closed, and not by us: a process gave up waiting for us, and those it forked
+ * later know.  One never written to: its process was killed as it began, or it has told us
+ * already that it could not take what it needs. */
 static void say_last(struct tide_collector *collector, const struct tide_share *share)
 {
     char line[192];
@@ -234,13 +235,8 @@ static void say_last(struct tide_collector *collector, const struct tide_share *
     pthread_mutex_unlock(&collector->lock);
     if (has_unmet(share)) {
         tide_handshake_missed(
-            collector, share,
+            collector, share->pid, &share->image,
             "not with all its processes: the collector had no memory");
-    } else if (!share->had_process) {
-        tide_handshake_missed(
-            collector, share,
-            "it could not take its shared memory (is there a limit on "
-            "descriptors or memory?)");
     } else if (share->given_up && !collector->stopped) {
         (void)snprintf(line, sizeof(line),
                        "the program of pid %u gave up (no memory, or no word from the "

@@ -231,14 +231,14 @@ static void refuse(struct tide_collector *collector, const struct tide_hello *he
     tide_collector_trouble(collector, line);
 }
 
-void tide_handshake_missed(struct tide_collector *collector,
-                           const struct tide_share *share, const char *why)
+void tide_handshake_missed(struct tide_collector *collector, uint32_t pid,
+                           const struct tide_image *image, const char *why)
 {
     char line[256];
-    const char *const exe = share->image.exe ? share->image.exe : "?";
+    const char *const exe = image->exe ? image->exe : "?";
     const uint32_t before = atomic_fetch_add(&collector->missed, 1);
-    (void)snprintf(line, sizeof(line), "pid %u (%.100s) was not recorded: %s",
-                   share->pid, exe, why);
+    (void)snprintf(line, sizeof(line), "pid %u (%.100s) was not recorded: %s", pid, exe,
+                   why);
     if (before <= TIDE_MISSED_NAMED)
         tide_collector_trouble(
             collector, before < TIDE_MISSED_NAMED ? line : "nor were more processes");
@@ -269,7 +269,8 @@ static void welcome(struct tide_collector *collector, int fd,
         hand_over(collector, share);
         return;
     }
-    tide_handshake_missed(collector, share, "it did not wait for its collector");
+    tide_handshake_missed(collector, share->pid, &share->image,
+                          "it did not wait for its collector");
     tide_share_free(share);
 }
 
@@ -305,7 +306,13 @@ void tide_handshake_answer(struct tide_collector *collector, int fd)
     if (know_peer(fd, &peer) && hear_hello(fd, &hello)) {
         struct tide_image image;
         tide_procfs_image((uint32_t)peer.pid, &image);
-        if (is_wanted(collector, &peer, &image)) {
+        if (hello.failed) {
+            tide_handshake_missed(
+                collector, hello.pid, &image,
+                "it could not take its shared memory (is there a limit on "
+                "descriptors or memory?)");
+            tide_image_release(&image);
+        } else if (is_wanted(collector, &peer, &image)) {
             image.rank = tide_procfs_rank((uint32_t)peer.pid);
             welcome(collector, fd, &hello, &peer, &image);
         } else {

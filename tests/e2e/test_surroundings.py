@@ -370,7 +370,7 @@ class AddressSpace(Home):
         self.sweep(3, 36 * 1024, 3072, False)
 
     def test_of_both(self):
-        self.sweep(0, 16 * 1024, 1024, True)
+        self.sweep(0, 8 * 1024, 256, True)
 
 
 class Processes(Home):

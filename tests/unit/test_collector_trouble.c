@@ -238,6 +238,44 @@ static void a_hostile_target_spoils_its_own_lane_only(void **state)
     }
 }
 
+/* As one that is killed before it took a lane. */
+static int early_ending_target(void)
+{
+    struct tide_fake fake;
+    return tide_bench_connect(&fake) ? 0 : 1;
+}
+
+static int failing_target(void)
+{
+    const struct tide_hello hello = {TIDE_SEGMENT_MAGIC, TIDE_RING_VERSION,
+                                     (uint32_t)getpid(), 1};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char answer[64];
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/collector",
+                   tide_bench.collector->directory);
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    return connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+                   send(fd, &hello, sizeof(hello), 0) == (ssize_t)sizeof(hello) &&
+                   recv(fd, answer, sizeof(answer), 0) == 0
+               ? 0
+               : 1;
+}
+
+static void who_could_not_begin_says_so(void **state)
+{
+    (void)state;
+    tide_bench_start();
+    assert_int_equal(tide_bench_serve_until_end(tide_bench_spawn(early_ending_target)),
+                     0);
+    assert_int_equal(tide_bench_serve_until_end(tide_bench_spawn(failing_target)), 0);
+    tide_bench_finish();
+    assert_int_equal(tide_bench.check.process_count, 0);
+    assert_int_equal(tide_bench.check.troubles, 1);
+    assert_non_null(
+        strstr(tide_bench.check.trouble, "could not take its shared memory"));
+    assert_true(tide_bench.check.complete);
+}
+
 static int strange_target(void)
 {
     static const struct tide_hello bad[] = {
@@ -298,6 +336,7 @@ int main(void)
         WITH_SESSION(what_is_a_second_old_survives_the_collector),
         WITH_SESSION(a_full_disk_stops_recording_and_harms_nobody),
         WITH_SESSION(a_hostile_target_spoils_its_own_lane_only),
+        WITH_SESSION(who_could_not_begin_says_so),
         WITH_SESSION(who_does_not_say_hello_gets_nothing),
         WITH_SESSION(the_session_is_private_and_goes_away),
     };
