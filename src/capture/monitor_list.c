@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/first_errors.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/watch.h"
@@ -28,7 +29,7 @@ static const struct tide_monitor *const MONITORS[TIDE_MONITORS] = {
 
 static bool wanted[TIDE_MONITORS];
 static bool any, as_json;
-static char file_path[TIDE_MONITOR_PATH]; /* "": standard error */
+static char file_path[TIDE_MONITOR_PATH]; /* "": the first standard error */
 static long first_pid;
 static char program[256];
 static _Atomic uint32_t report_lock;
@@ -110,6 +111,8 @@ void tide_monitors_begin(void)
             complain(list, problem);
         wrong |= *problem != '\0';
     }
+    if (any)
+        tide_first_errors_begin(!*file_path);
     if (wrong) /* NOLINTNEXTLINE(concurrency-mt-unsafe): as meet_collector() */
         (void)setenv(TIDE_SAID_ENV, list, 1);
 }
@@ -196,18 +199,19 @@ void tide_monitor_end(struct tide_monitor_report *report)
         tide_lines_text(&report->lines, "}\n");
 }
 
-/* Where the report goes: to standard error when its file cannot be had. */
+/* Where the report goes: to standard error when its file cannot be had.  The descriptor
+ * that must be closed; -1: none. */
 static int open_report(struct tide_lines *lines)
 {
     const int file =
-        *file_path ? tide_monitor_open(file_path, tide_monitor_forked(), O_TRUNC) : 2;
-    lines->file = file >= 0 ? file : 2;
-    if (file < 0) {
+        *file_path ? tide_monitor_open(file_path, tide_monitor_forked(), O_TRUNC) : -1;
+    lines->file = file >= 0 ? file : tide_first_errors();
+    if (*file_path && file < 0) {
         tide_lines_text(lines, "tidemark: TIDEMARK_MONITOR: cannot write ");
         tide_lines_text(lines, file_path);
         tide_lines_text(lines, ":\n");
     }
-    return lines->file;
+    return file;
 }
 
 /* A second report of the same process replaces the first in its file. */
@@ -223,7 +227,7 @@ bool tide_monitors_report(const char *cause)
         if (wanted[i])
             MONITORS[i]->report(&report);
     tide_lines_flush(&report.lines);
-    if (file != 2)
+    if (file >= 0)
         syscall(SYS_close, file);
     tide_unlock(&report_lock);
     errno = saved;
@@ -233,6 +237,7 @@ bool tide_monitors_report(const char *cause)
 void tide_monitors_after_fork(void)
 {
     atomic_store(&report_lock, 0);
+    tide_first_errors_after_fork();
     for (size_t i = 0; i < TIDE_MONITORS; i++)
         if (wanted[i] && MONITORS[i]->after_fork)
             MONITORS[i]->after_fork();

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/first_errors.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/stack.h"
@@ -148,7 +149,7 @@ static TIDE_COLD void say(const char *what, uint64_t bytes, uint64_t limit)
     const uint64_t number = atomic_fetch_add(&cases, 1);
     if (number != skip)
         return;
-    struct tide_lines lines = {.file = 2};
+    struct tide_lines lines = {.file = tide_first_errors()};
     tide_lines_text(&lines, "tidemark: threshold, ");
     tide_lines_text(&lines, what);
     tide_lines_number(&lines, bytes);

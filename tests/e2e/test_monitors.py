@@ -254,6 +254,54 @@ class Monitors(tide.Case):
         self.assertTrue(done.stderr.endswith("\n1 line could not be written\n"),
                         done.stderr)
 
+    PYTHON = ["/usr/bin/python3", "-c"]
+
+    def own_file(self):
+        """What the program has in its file."""
+        with open(os.path.join(self.folder, "own"), encoding="utf-8") as file:
+            return file.read()
+
+    def test_reports_go_where_standard_error_was(self):
+        """The program may have closed it, or opened a file of its own in its place."""
+        reopen = [*self.PYTHON, "import os\nown = os.open('own', os.O_WRONLY | os.O_CREAT)\n"
+                  "os.dup2(own, 2)\nx = bytes(13000000)"]
+        for argv in (["/bin/ls", self.folder], reopen, [*self.PYTHON, "import os; os.close(2)"]):
+            done = self.alone("simple,json", argv)
+            self.assertEqual([json.loads(line)["monitor"] for line in
+                              done.stderr.splitlines()], ["simple"], argv)
+        self.assertEqual(self.own_file(), "")
+        done = self.alone("threshold:single=12M", reopen)
+        self.assertIn("a request of 130000", done.stderr)
+        self.assertEqual(self.own_file(), "")
+
+    def test_reports_go_to_no_file_of_the_program(self):
+        """Neither where there was no standard error, nor to a number that was ours."""
+        done = self.alone("simple", [
+            "/bin/sh", "-c", 'exec "$@" 2>&-', "sh", *self.PYTHON, "import os\n"
+            "print(os.open('own', os.O_WRONLY | os.O_CREAT))"])
+        self.assertEqual((done.stdout, done.stderr, self.own_file()), ("2\n", "", ""))
+        done = self.alone("simple,json", [
+            *self.PYTHON, "import os; os.closerange(3, 4096)\n"
+            "own = os.open('own', os.O_WRONLY)\n"
+            "for number in range(3, 1024): os.dup2(own, number)"])
+        self.assertEqual((json.loads(done.stderr)["monitor"], self.own_file()),
+                         ("simple", ""))
+
+    def test_a_daemon_leaves_standard_error(self):
+        """Its reader sees the end while the daemon lives, as long as a file is there."""
+        stay = os.path.join(self.folder, "stay")
+        with open(stay, "w", encoding="utf-8"):
+            pass
+        code = ("import os, time\nif os.fork(): os._exit(0)\nos.closerange(0, 3)\n"
+                "while os.path.exists('stay'): time.sleep(0.02)\n")
+        env = dict(os.environ, LD_PRELOAD=LIBRARY, TIDEMARK_MONITOR="simple")
+        with subprocess.Popen([*self.PYTHON, code], cwd=self.folder, env=env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+            try:
+                self.assertEqual(started.communicate(timeout=60), (b"", b""))
+            finally:
+                os.unlink(stay)
+
     def test_where_to_report_is_remembered(self):
         """Not in the environment's memory, which is the program's to write over."""
         done = self.alone("simple,json,file=out", [tide.program("wipes_environment")])
