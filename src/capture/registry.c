@@ -4,6 +4,10 @@
  * period turns to the other side and waits until the old one is empty, twice: a reader who
  * saw the old turn may count itself only after the first wait, but by then it finds the
  * new list; the second wait is for those who came so late in the period before.
+ *
+ * Counts are nameless, so whoever waited in vain cannot tell the reader that stays from
+ * those that come and go beside it.  He leaves it alone: from then on readers count
+ * themselves in a new hall.  What those in the old one may look at is never given back.
  */
 #include "capture/registry.h"
 
@@ -22,9 +26,15 @@ struct side {
     } shards[TIDE_SHARDS];
 };
 
+/* Where readers count themselves. */
+struct hall {
+    _Atomic uint32_t turn;
+    struct side sides[2];
+};
+
 static _Atomic(struct tide_listener_list *) current;
-static _Atomic uint32_t turn;
-static struct side sides[2];
+static struct hall first_hall;
+static _Atomic(struct hall *) present_hall = &first_hall;
 
 static _Atomic uint32_t lock;       /* guards changes of current, and what is below */
 static _Atomic uint32_t grace_lock; /* one grace period at a time */
@@ -35,20 +45,29 @@ static _Atomic uint32_t generation; /* of processes, by fork */
 
 /* --- Readers ------------------------------------------------------------------------- */
 
+/* Looks twice at the hall: who counts himself in one that was left sees the old list. */
 struct tide_reader tide_registry_enter(uint32_t shard)
 {
-    struct tide_reader reader = {.shard = shard % TIDE_SHARDS};
-    reader.generation = atomic_load_explicit(&generation, memory_order_relaxed);
-    reader.side = atomic_load(&turn) & 1;
-    atomic_fetch_add(&sides[reader.side].shards[reader.shard].readers, 1);
-    reader.list = atomic_load(&current);
-    return reader;
+    struct tide_reader reader = {
+        .generation = atomic_load_explicit(&generation, memory_order_relaxed)};
+    struct hall *hall = atomic_load(&present_hall);
+    for (;;) {
+        struct side *const side = &hall->sides[atomic_load(&hall->turn) & 1];
+        reader.count = &side->shards[shard % TIDE_SHARDS].readers;
+        atomic_fetch_add(reader.count, 1);
+        reader.list = atomic_load(&current);
+        struct hall *const now = atomic_load(&present_hall);
+        if (TIDE_LIKELY(now == hall))
+            return reader;
+        tide_registry_leave(&reader);
+        hall = now;
+    }
 }
 
 void tide_registry_leave(const struct tide_reader *reader)
 {
     if (reader->generation == atomic_load_explicit(&generation, memory_order_relaxed))
-        atomic_fetch_sub(&sides[reader->side].shards[reader->shard].readers, 1);
+        atomic_fetch_sub(reader->count, 1);
 }
 
 /* --- Grace periods ------------------------------------------------------------------- */
@@ -79,12 +98,33 @@ static bool wait_for(const struct side *side)
     return true;
 }
 
+/* Somebody stays.  What could be seen until the new hall is there must stay, too. */
+static void leave_alone(void)
+{
+    struct hall *const hall = tide_lasting_memory(sizeof(*hall));
+    if (!hall)
+        return;
+    tide_lock(&lock);
+    atomic_store(&present_hall, hall);
+    struct tide_listener_list *const list = atomic_load(&current);
+    if (list)
+        list->lasting = true;
+    for (uint32_t i = 0; list && i < list->count; i++)
+        list->list[i]->lasting = true;
+    retired_lists = NULL;
+    retired_listeners = NULL;
+    tide_unlock(&lock);
+}
+
 static bool grace(void)
 {
+    struct hall *const hall = atomic_load(&present_hall);
     for (int i = 0; i < 2; i++) {
-        const uint32_t before = atomic_fetch_add(&turn, 1) & 1;
-        if (!wait_for(&sides[before]))
+        const uint32_t before = atomic_fetch_add(&hall->turn, 1) & 1;
+        if (!wait_for(&hall->sides[before])) {
+            leave_alone();
             return false;
+        }
     }
     return true;
 }
@@ -105,12 +145,14 @@ static bool wait_and_clean(void)
         return false; /* somebody may look for ever */
     while (list) {
         struct tide_listener_list *const next = list->next_retired;
-        tide_lasting_release(list, list->bytes);
+        if (!list->lasting)
+            tide_lasting_release(list, list->bytes);
         list = next;
     }
     while (listener) {
         struct tide_listener *const next = listener->next_retired;
-        tide_lasting_release(listener, sizeof(*listener));
+        if (!listener->lasting)
+            tide_lasting_release(listener, sizeof(*listener));
         listener = next;
     }
     return true;
@@ -196,7 +238,8 @@ static struct tide_listener *find(const struct tide_listener_list *list,
 }
 
 /* Without memory for a shorter list it stays where it is, but is never called again. */
-static enum tide_answer remove_locked(tide_handle handle, uint32_t kind, void **user)
+static enum tide_answer remove_locked(tide_handle handle, uint32_t kind, void **user,
+                                      bool *lasting)
 {
     const struct tide_listener_list *const old = atomic_load(&current);
     uint32_t at;
@@ -205,6 +248,7 @@ static enum tide_answer remove_locked(tide_handle handle, uint32_t kind, void **
         return TIDE_UNKNOWN;
     if (user)
         *user = listener->user;
+    *lasting = listener->lasting;
     struct tide_listener_list *list = NULL;
     if (old->count > 1) {
         list = new_list(old->count - 1);
@@ -223,11 +267,12 @@ static enum tide_answer remove_locked(tide_handle handle, uint32_t kind, void **
 enum tide_answer tide_registry_remove(tide_handle handle, uint32_t kind, bool *wait,
                                       void **user)
 {
+    bool lasting = false;
     tide_lock(&lock);
-    const enum tide_answer answer = remove_locked(handle, kind, user);
+    const enum tide_answer answer = remove_locked(handle, kind, user, &lasting);
     tide_unlock(&lock);
     if (answer == TIDE_DONE && *wait)
-        *wait = wait_and_clean();
+        *wait = wait_and_clean() && !lasting;
     return answer;
 }
 
@@ -258,6 +303,7 @@ void tide_registry_after_fork(void)
     atomic_fetch_add(&generation, 1);
     atomic_store(&lock, 0);
     atomic_store(&grace_lock, 0);
+    struct hall *const hall = atomic_load(&present_hall);
     for (uint32_t i = 0; i < 2 * TIDE_SHARDS; i++)
-        atomic_store(&sides[i / TIDE_SHARDS].shards[i % TIDE_SHARDS].readers, 0);
+        atomic_store(&hall->sides[i / TIDE_SHARDS].shards[i % TIDE_SHARDS].readers, 0);
 }

@@ -6,8 +6,8 @@
  * listener puts a new list in its place.  Old lists and removed listeners are given back
  * once every reader who may still look at them has left (a grace period).  Who removes
  * waits for that, unless he is inside a callback himself: then it is left to the next one
- * who can wait.  A reader that never leaves (a handler jumped out of it) holds nobody up
- * for more than TIDE_GRACE_SECONDS; what it may look at then stays for ever.
+ * who can wait.  A reader that never leaves (a handler jumped out of it) holds somebody up
+ * once, for TIDE_GRACE_SECONDS; what it may look at then stays for ever.
  *
  * The lock is held for moments only, and never while waiting for readers.
  */
@@ -43,12 +43,14 @@ struct tide_listener {
     uint64_t thread; /* only what this thread does; 0: all */
     uint32_t kind;   /* for whoever added it */
     _Atomic uint32_t removed;
+    bool lasting; /* somebody may look at it for ever.  Guarded by the lock */
     struct tide_listener *next_retired;
 };
 
 struct tide_listener_list {
     uint32_t count;
     uint32_t bytes; /* of its memory */
+    bool lasting;   /* as of listeners */
     struct tide_listener_list *next_retired;
     struct tide_listener *list[];
 };
@@ -76,7 +78,8 @@ bool tide_registry_is_empty(void);
 /* What a reader holds from enter to leave. */
 struct tide_reader {
     const struct tide_listener_list *list; /* NULL: nobody listens */
-    uint32_t side, shard, generation;
+    _Atomic uint64_t *count;               /* where it has counted itself */
+    uint32_t generation;
 };
 struct tide_reader tide_registry_enter(uint32_t shard);
 void tide_registry_leave(const struct tide_reader *reader);
