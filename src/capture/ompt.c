@@ -2,12 +2,15 @@
  *
  * libomp asks for ompt_start_tool() when it starts, and then calls back: where a section is
  * opened we keep the place of who opened it in the section's word, and each thread that
- * begins with its part takes it from there.  No tool is started when the user has one of
- * his own (OMP_TOOL_LIBRARIES), or when nobody wants to know of regions.
+ * begins with its part takes it from there.  There is one tool in a process: none is started
+ * when the user has one of his own, in a library that comes after us or in
+ * OMP_TOOL_LIBRARIES, or when nobody wants to know of regions.
  *
  * What is declared here is the part of omp-tools.h (OpenMP 5) that is needed.
  */
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/hooks.h"
 #include "capture/monitor.h"
@@ -79,7 +82,21 @@ static void finalize(union ompt_data *tool)
     (void)tool;
 }
 
-struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime);
+typedef struct ompt_start_tool_result *start_tool(unsigned version,
+                                                  const char *runtime);
+start_tool ompt_start_tool;
+
+/* Whom libomp would have asked without us: libomp's own looks behind itself. */
+static struct ompt_start_tool_result *ask_next(unsigned version, const char *runtime)
+{
+    struct tide_self *const self = &tide_self;
+    const struct tide_hush before = tide_hush_begin(self);
+    void *const found = dlsym(RTLD_NEXT, "ompt_start_tool");
+    tide_hush_end(self, before);
+    start_tool *next;
+    memcpy(&next, &found, sizeof(next));
+    return next ? next(version, runtime) : NULL;
+}
 
 TIDE_HOOK struct ompt_start_tool_result *ompt_start_tool(unsigned version,
                                                          const char *runtime)
@@ -88,7 +105,9 @@ TIDE_HOOK struct ompt_start_tool_result *ompt_start_tool(unsigned version,
         .initialize = initialize,
         .finalize = finalize,
     };
-    (void)version, (void)runtime;
+    struct ompt_start_tool_result *const theirs = ask_next(version, runtime);
+    if (theirs)
+        return theirs;
     const bool wanted =
         atomic_load(&tide_phase) == TIDE_PHASE_ON || secure_getenv("TIDEMARK_MONITOR");
     return tide_trail_inherits && wanted && !secure_getenv("OMP_TOOL_LIBRARIES")

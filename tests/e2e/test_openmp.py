@@ -14,13 +14,13 @@ SOURCE = os.path.join(tide.SOURCE, "tests", "programs", "parallel.c")
 
 
 class OpenMP(tide.Case):
-    def build(self, compiler):
+    def build(self, compiler, *options):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = os.path.join(folder.name, "parallel")
         done = subprocess.run(
             [compiler, "-fopenmp", "-O1", "-g", "-I", os.path.join(tide.SOURCE, "include"),
-             SOURCE, "-o", path], capture_output=True, text=True, timeout=120, check=False)
+             SOURCE, "-o", path, *options], capture_output=True, text=True, timeout=120, check=False)
         if done.returncode != 0:
             self.skipTest(f"{compiler} -fopenmp: {done.stderr[:200]}")
         return path
@@ -47,6 +47,17 @@ class OpenMP(tide.Case):
     @unittest.skipUnless(shutil.which("clang"), "no clang")
     def test_libomp(self):
         self.check("clang")
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_the_users_own_tool_comes_first(self):
+        """One that is linked, before libomp or after it, or preloaded."""
+        tool, said = tide.program("lib_omp_tool.so"), "the user's tool began\n"
+        link = ("-Wl,--no-as-needed", f"-Wl,-rpath,{tide.PROGRAMS}")
+        for options in ((tool,), ("-lomp", tool)):
+            run = tide.Recorded([self.build("clang", *link, *options)])
+            self.assertEqual((run.status, run.done.stderr), (0, said), options)
+        run = tide.Recorded([self.build("clang")], env=dict(os.environ, LD_PRELOAD=tool))
+        self.assertEqual((run.status, run.done.stderr), (0, said))
 
     @unittest.skipUnless(shutil.which("gcc"), "no gcc")
     def test_it_can_be_switched_off(self):
