@@ -390,6 +390,15 @@ TIDE_HOT enum tide_said dies_at_once(uintptr_t frame, void *block)
     return tide_record_death_at_once(frame, (uintptr_t)block);
 }
 
+/* The free inside takes it out of the live table, but there may be none. */
+static TIDE_COLD void dies_in_delete(struct tide_caller caller, void *block)
+{
+    if (tide_live_kept && !(tide_self.quiet && tide_still_quiet(&tide_self, caller)))
+        tide_live_dies(block);
+    if (!tide_heap_ignored)
+        tide_record_death_as_wanted(caller, block);
+}
+
 void tide_hook_dies(struct tide_caller caller, void *block)
 {
     const enum tide_said said = dies_at_once(caller.frame, block);
@@ -399,15 +408,16 @@ void tide_hook_dies(struct tide_caller caller, void *block)
         tide_leave_late(&tide_self, tide_self.stream);
     else if (TIDE_UNLIKELY(tide_boot_owns(block)))
         tide_hook_boot_free(caller, block);
-    else if (!tide_heap_ignored)
-        tide_record_death_as_wanted(caller, block);
+    else
+        dies_in_delete(caller, block);
 }
 
-/* There was no free inside, so the block may be from anywhere. */
+/* There was no free inside, so the block may be from anywhere, and be anybody's by now. */
 void tide_hook_died(struct tide_caller caller, void *block, size_t size)
 {
-    if (tide_attended && !tide_boot_owns(block))
-        attend_death(caller, block, size);
+    if (tide_attended && !tide_boot_owns(block) &&
+        !(tide_self.quiet && tide_still_quiet(&tide_self, caller)))
+        tide_watch_freed(block, size);
 }
 
 static __attribute__((noinline)) void free_unusual(struct tide_caller caller,

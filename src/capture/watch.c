@@ -163,6 +163,11 @@ void tide_watch_free(const void *block, size_t used)
 {
     if (tide_live_kept)
         tide_live_dies(block);
+    tide_watch_freed(block, used);
+}
+
+void tide_watch_freed(const void *block, size_t used)
+{
     tell(&(struct tide_happening){.block = block, .used = used}, false, TIDE_EVERYBODY);
 }
 

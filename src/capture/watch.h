@@ -27,6 +27,8 @@ bool tide_is_paused(void);
 void tide_watch_alloc(const void *block, size_t requested, size_t used);
 void tide_watch_failed(size_t requested);
 void tide_watch_free(const void *block, size_t used);
+/* The same of a block that is not in the live table any more: it may be somebody else's. */
+void tide_watch_freed(const void *block, size_t used);
 
 /* realloc: before the call, and after it. */
 struct tide_watch_move {

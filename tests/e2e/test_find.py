@@ -50,6 +50,11 @@ class Find(tide.Case):
                                timeout=120, check=True)
         self.assertEqual(json.loads(alone.stdout)["answer"], 1)  # TIDE_ABSENT
 
+    def test_a_deleted_block_is_another_threads_at_once(self):
+        """Of operators without a free inside; the table may not take it from its owner."""
+        done = tide.Recorded([tide.program("hands_over")], options=["--live-table"])
+        self.assertEqual((done.stdout, done.status), ("[1, 0, 40]\n2\n", 0))
+
     def test_the_trace_is_the_same(self):
         """The longer way of the hooks records what the shorter one does."""
         totals = [tide.Recorded([tide.program("ground_truth")], options=options)
