@@ -80,17 +80,22 @@ void tide_cautions_start(void)
     say(line);
 }
 
-/* Say LINE now, with nothing of it prepared. */
-static void say_now(const char *const *line)
+/* Say LINE now, with nothing of it prepared.  False: it cannot be said here, as in a
+ * handler that has interrupted the recorder. */
+static bool say_now(const char *const *line)
 {
     const int saved = errno;
     struct tide_self *self = &tide_self;
+    if (!self->stream && !self->occupied && !self->ended)
+        (void)tide_stream_of_thread();
     struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
-    if (stream && tide_stream_room(stream, TIDE_RECORD_MAX))
+    const bool room = stream && tide_stream_room(stream, TIDE_RECORD_MAX);
+    if (room)
         say(line);
     if (stream)
         tide_leave(self, stream);
     errno = saved;
+    return room;
 }
 
 void tide_caution_bypass(const char *file)
@@ -101,8 +106,8 @@ void tide_caution_bypass(const char *file)
                                 "(RTLD_DEEPBIND, dlmopen): its heap was not recorded",
                                 NULL};
     if (atomic_load(&tide_phase) == TIDE_PHASE_ON &&
-        atomic_fetch_add(&said, 1) < TIDE_BYPASSES_SAID)
-        say_now(line);
+        atomic_fetch_add(&said, 1) < TIDE_BYPASSES_SAID && !say_now(line))
+        atomic_fetch_sub(&said, 1);
 }
 
 void tide_caution_end(void)
@@ -113,7 +118,7 @@ void tide_caution_end(void)
         NULL};
     if (atomic_load(&tide_phase) != TIDE_PHASE_ON)
         return;
-    say_now(line);
+    (void)say_now(line);
     tide_process_end();
     if (tide_self.stream)
         tide_self.stream->limit = 0; /* not one record more: it might ask the system */
@@ -126,8 +131,9 @@ void tide_caution_names(void)
         "the program uses more names of regions and labels than are kept: the later ones "
         "are unnamed",
         NULL};
-    if (atomic_load(&tide_phase) == TIDE_PHASE_ON && !atomic_exchange(&said, true))
-        say_now(line);
+    if (atomic_load(&tide_phase) == TIDE_PHASE_ON && !atomic_exchange(&said, true) &&
+        !say_now(line))
+        atomic_store(&said, false); /* the next one may */
 }
 
 void tide_caution_unordered(void)

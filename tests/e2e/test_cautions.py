@@ -13,6 +13,12 @@ class Before(tide.Case):
         self.assertEqual(rows["make_early"]["bytes"], 5000 * 5001 // 2)
         self.assertGreaterEqual(result["summary"]["free_calls"], 5000)
 
+    def test_a_name_too_many_is_said_whoever_brings_it(self):
+        run = tide.Recorded([tide.program("late_names")])
+        self.assertEqual(run.status, 0)
+        troubles = run.report()["honesty"]["troubles"]
+        self.assertEqual(["more names" in line for line in troubles], [True])
+
 
 if __name__ == "__main__":
     tide.main()
