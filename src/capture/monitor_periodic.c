@@ -2,7 +2,8 @@
  *
  * The recorder has no thread of its own, and needs none: between two allocations nothing
  * changes.  So the line of a moment is written when the first event after it comes, or at
- * the end, and says what was true then; a program that sleeps has all its lines as well.
+ * the end, and says what was true then; a program that sleeps has all its lines as well,
+ * up to a thousand: of a longer silence the first and the last, which say the same.
  *
  * No descriptor is kept: the program may close it, and get its number for a file of its
  * own.  Lines that find the file out of reach (chroot, other rights) are lost, and counted.
@@ -20,6 +21,8 @@
 
 #define TIDE_DEFAULT_PATH "tidemark-periodic.%p.csv"
 
+enum { TIDE_LINES_AT_ONCE = 1000 };
+
 static struct tide_tally tally;
 static uint64_t begun_ns, period_ns;
 static _Atomic uint64_t next_ns; /* when the next line is due */
@@ -27,7 +30,7 @@ static _Atomic uint32_t lines_lock;
 static struct tide_lines csv;        /* guarded by lines_lock */
 static char path[TIDE_MONITOR_PATH]; /* absolute: the program may change its folder */
 static uint64_t lost;                /* lines; guarded by lines_lock */
-static bool forked;                  /* the file is our own, and not our parent's */
+static long file_pid;                /* whose file was begun.  Guarded by lines_lock */
 
 static uint64_t now_ns(void)
 {
@@ -39,7 +42,7 @@ static uint64_t now_ns(void)
 static void open_file(int how)
 {
     csv.used = 0;
-    csv.file = tide_monitor_open(path, forked, how);
+    csv.file = tide_monitor_open(path, tide_monitor_forked(), how);
 }
 
 static void close_file(void)
@@ -51,6 +54,7 @@ static void close_file(void)
 
 static bool begin_file(void)
 {
+    file_pid = syscall(SYS_getpid);
     open_file(O_TRUNC);
     tide_lines_text(&csv, "time_ms,total_requested_bytes,max_used_bytes,"
                           "present_used_bytes,largest_request_bytes,alloc_calls,"
@@ -93,20 +97,25 @@ static void add_line(uint64_t at_ns, const struct tide_stats *stats)
     tide_lines_text(&csv, "\n");
 }
 
+/* When the next line is due, after one that was due at DUE. */
+static uint64_t after(uint64_t due, uint64_t now)
+{
+    const uint64_t missed = now > due ? (now - due) / period_ns : 0;
+    return due + period_ns * (missed > TIDE_LINES_AT_ONCE ? missed : 1);
+}
+
 /* Write the lines up to NOW.  An event that comes meanwhile, also in a handler, finds that
  * nothing is due. */
 static TIDE_COLD void catch_up(uint64_t now, bool last)
 {
     struct tide_stats stats = {0};
     tide_lock(&lines_lock);
-    if (!forked && tide_monitor_forked()) {
-        forked = true;
+    if (file_pid != syscall(SYS_getpid))
         begin_file();
-    }
     open_file(O_APPEND);
     uint64_t due = atomic_load(&next_ns);
     tide_tally_read(&tally, &stats);
-    for (; due <= now; due += period_ns)
+    for (; due <= now; due = after(due, now))
         add_line(due, &stats);
     if (last)
         add_line(now, &stats);

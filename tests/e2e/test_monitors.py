@@ -158,6 +158,29 @@ class Monitors(tide.Case):
             values = [int(row[key]) for row in table]
             self.assertEqual(values, sorted(values))
 
+    def test_periodic_says_a_long_silence_in_two_lines(self):
+        self.alone("periodic:ms=1:file=lines.csv", [*self.PYTHON, "import time; time.sleep(3)"])
+        with open(os.path.join(self.folder, "lines.csv"), encoding="utf-8") as file:
+            times = [int(row["time_ms"]) for row in csv.DictReader(file)]
+        longest = max(range(1, len(times)), key=lambda i: times[i] - times[i - 1])
+        before, after = times[longest - 1:longest + 1]
+        self.assertGreater(after - before, 1000)
+        self.assertEqual(times, sorted(times))
+        self.assertGreaterEqual(times[-1], after)
+        self.assertLess(len(times), times[-1] - 1000)
+
+    def test_periodic_begins_a_file_for_every_generation(self):
+        code = ("import os, time\ndef pass_time(): time.sleep(0.05); bytes(100000); return 0\n"
+                "if os.fork() or pass_time() or os.fork(): os.wait()\nelse: pass_time()")
+        self.alone("periodic:ms=10:file=lines.%p", [*self.PYTHON, code])
+        names = os.listdir(self.folder)
+        self.assertEqual(len(names), 3)
+        for name in names:
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                head, *lines = file.read().splitlines()
+            self.assertTrue(head.startswith("time_ms,"), head)
+            self.assertEqual({line.count(",") for line in lines}, {6}, name)
+
     def test_thresholds(self):
         program = tide.program("tallied")
         done = self.alone("threshold:single=100K", [program, "1"])
