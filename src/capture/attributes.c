@@ -37,7 +37,7 @@ static void drop(struct tide_trail *trail, uint32_t at)
 }
 
 /* What finds no room here is in the trace all the same. */
-static void keep(struct tide_trail *trail, const struct change *change)
+static void change_held(struct tide_trail *trail, const struct change *change)
 {
     const struct tide_held held = {change->name, change->type, change->value};
     uint32_t at = newest(trail, change->name);
@@ -45,14 +45,26 @@ static void keep(struct tide_trail *trail, const struct change *change)
         drop(trail, at);
     for (; change->step == TIDE_ATTRIBUTE_UNSET && at; at = newest(trail, change->name))
         drop(trail, at);
-    if (change->step == TIDE_ATTRIBUTE_SET && at) {
+    if (change->step == TIDE_ATTRIBUTE_SET && at)
         trail->held[at - 1] = held;
-    } else if (change->step <= TIDE_ATTRIBUTE_BEGIN &&
-               trail->held_count < TIDE_TRAIL_HELD) {
-        trail->held[trail->held_count] = held;
-        atomic_signal_fence(memory_order_seq_cst);
-        trail->held_count++;
+    else if (change->step <= TIDE_ATTRIBUTE_BEGIN &&
+             trail->held_count < TIDE_TRAIL_HELD)
+        trail->held[trail->held_count++] = held;
+}
+
+/* The usual change is of one word.  For any other a handler has to wait: it may begin and
+ * end values of its own, or fork. */
+static void keep(struct tide_trail *trail, const struct change *change)
+{
+    const uint32_t at = newest(trail, change->name);
+    if (change->step == TIDE_ATTRIBUTE_SET && at &&
+        trail->held[at - 1].type == change->type) {
+        trail->held[at - 1].value = change->value;
+        return;
     }
+    tide_shield();
+    change_held(trail, change);
+    tide_unshield();
 }
 
 /* The collector knows what is meant by a value of NAME. */

@@ -41,6 +41,14 @@ class Values(tide.Case):
                              f"WHERE mem.alloc,size=50 FROM {source}")
             self.assertEqual({row[:3]: row[3] for row in found}, wanted)
 
+    def test_a_handler_that_comes_in_between_changes_nothing(self):
+        trace = tide.Recorded([tide.program("values_storm")]).trace
+        names = "a,b,c,d,e,f,g,h"
+        self.assertEqual(rows(trace, f"SELECT {names} WHERE mem.alloc,size=1000"),
+                         [tuple(range(8))])
+        self.assertEqual(rows(trace, f"SELECT {names},handler WHERE mem.alloc,size=2000"),
+                         [(None,) * 9])
+
     def test_frees_carry_those_of_the_freeing_thread(self):
         self.assertEqual(self.ask("SELECT count() WHERE mem.free,dt=0.5,size=50"), [(3,)])
 
