@@ -218,6 +218,8 @@ class Monitors(tide.Case):
            for word in ("1X", "1MB", "K", "1.5G", "", "0", "99999999999999999999",
                         "8388608T", "18446744073709551617")},
         "threshold:single=5:skip=some": "'skip=some': it is skip=N",
+        "periodic:ms=10:ms=abc": "'ms=abc': ms is given twice",
+        "threshold:single=1:skip=1:single=1": "'single=1': single is given twice",
         "periodic:ms=1x": "'ms=1x': it is ms=N",
         "periodic:ms=288230376151711744": "'ms=288230376151711744': it is ms=N",
     }

@@ -163,6 +163,14 @@ static const struct key *find_key(const struct monitor *monitor, const char *tex
     return NULL;
 }
 
+/* What is given at VALUE is not the first of its key; only that one would be obeyed. */
+static bool is_second(const struct key *key, struct tide_monitor_options options,
+                      const char *value)
+{
+    size_t length;
+    return tide_monitor_option(options, key->name, &length) != value;
+}
+
 static void check_keys(const struct monitor *monitor, const char *at,
                        struct tide_monitor_fault *fault)
 {
@@ -174,6 +182,11 @@ static void check_keys(const struct monitor *monitor, const char *at,
             add_quoted(fault, at, whole);
             add(fault, ": ");
             add_options(fault, monitor);
+        } else if (is_second(key, options, at + length + 1)) {
+            add_quoted(fault, at, whole);
+            add(fault, ": ");
+            add(fault, key->name);
+            add(fault, " is given twice");
         } else if (!is_value(key, options)) {
             add_quoted(fault, at, whole);
             add(fault, ": it is ");
