@@ -27,7 +27,7 @@ void *tide_hook_boot_block(size_t size, size_t align, uint8_t kind,
                                           .pc = caller.pc};
     if (!relocated)
         tide_early_keep(&event);
-    else if (!tide_self.quiet)
+    else if (!tide_self.quiet && !tide_heap_ignored)
         tide_bare(caller, &event);
     return block;
 }
@@ -38,7 +38,7 @@ void tide_hook_boot_free(struct tide_caller caller, void *block)
         .op = TIDE_OP_FREE, .address = (uintptr_t)block, .pc = caller.pc};
     if (!tide_is_relocated())
         tide_early_keep(&event);
-    else if (!tide_self.quiet)
+    else if (!tide_self.quiet && !tide_heap_ignored)
         tide_record_death_as_wanted(caller, block);
 }
 

@@ -74,6 +74,10 @@ class Early(truth.Case):
         self.assertEqual((rows["choose_early"]["calls"], rows["choose_early"]["bytes"]),
                          (1, 100))
         self.assertEqual(result["summary"]["free_calls"], 1)
+        without_heap = tide.Recorded([tide.program("deletes_early")], ["--spaces", "mmap"])
+        result = without_heap.report()
+        self.whole(result)
+        self.assertEqual(result["summary"]["free_calls"], 0)
 
 
 class Deep(truth.Case):
