@@ -6,7 +6,8 @@
  *   - new leaves kind and caller in TLS; the first malloc inside takes them and is the
  *     record.  If there was none (an allocator with operators of its own), new records.
  *   - delete records and leaves the address in TLS; the free inside only tells those who
- *     count.  If there was none, delete tells them.
+ *     count.  If there was none, delete tells them.  A handler that deletes in between
+ *     leaves in TLS what it found.
  * Nothing on the stack needs undoing when an exception passes through.
  *
  * The next operator may arrive late: a library opened with dlopen can bring libstdc++
@@ -69,10 +70,15 @@ static inline bool delete_begins(struct tide_caller caller, void *block)
     return true;
 }
 
-static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t size)
+/* The operator has returned, with nothing or something left in TLS; BEFORE is what stood
+ * there when it was called. */
+static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t size,
+                                  void *before)
 {
-    tide_self.deleting = NULL;
-    tide_hook_died(caller, block, size);
+    const bool told = tide_self.deleting != block;
+    tide_self.deleting = before;
+    if (!told)
+        tide_hook_died(caller, block, size);
 }
 
 /* One operator new: C name, parameters, their types, the call's arguments, kind.
@@ -91,22 +97,23 @@ static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t
         return new_ends(begun, next arguments, size);                 \
     }
 
-#define TIDE_DELETE(name, parameters, types, arguments, size) \
-    TIDE_HOOK void name parameters;                           \
-    static void *_Atomic cache##name;                         \
-    TIDE_HOOK void name parameters                            \
-    {                                                         \
-        void(*next) types;                                    \
-        void *const found = operator_of(&cache##name);        \
-        const bool begun = delete_begins(TIDE_CALLER, block); \
-        if (found) {                                          \
-            memcpy(&next, &found, sizeof(next));              \
-            next arguments;                                   \
-        } else {                                              \
-            free(block);                                      \
-        }                                                     \
-        if (begun && TIDE_UNLIKELY(tide_self.deleting))       \
-            delete_ends(TIDE_CALLER, block, size);            \
+#define TIDE_DELETE(name, parameters, types, arguments, size)     \
+    TIDE_HOOK void name parameters;                               \
+    static void *_Atomic cache##name;                             \
+    TIDE_HOOK void name parameters                                \
+    {                                                             \
+        void(*next) types;                                        \
+        void *const found = operator_of(&cache##name);            \
+        void *const before = tide_self.deleting;                  \
+        const bool begun = delete_begins(TIDE_CALLER, block);     \
+        if (found) {                                              \
+            memcpy(&next, &found, sizeof(next));                  \
+            next arguments;                                       \
+        } else {                                                  \
+            free(block);                                          \
+        }                                                         \
+        if (begun && TIDE_UNLIKELY(tide_self.deleting != before)) \
+            delete_ends(TIDE_CALLER, block, size, before);        \
     }
 
 /* NOLINTEND(bugprone-macro-parentheses) */

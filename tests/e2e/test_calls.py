@@ -28,6 +28,15 @@ class Calls(tide.Case):
         self.assertEqual(summary["failed_calls"], truth["failed_calls"])
         self.assertEqual(truth["failed_calls"], 6)
 
+    def test_a_delete_amid_another(self):
+        """As in a handler that interrupts operator delete before it frees."""
+        for options in ((), ("--live-table",), ("--free-stacks",)):
+            run = tide.Recorded([tide.program("deletes_amid")], options)
+            self.assertEqual(run.status, 0)
+            result = run.report("--total")
+            self.whole(result)
+            self.assertEqual(result["summary"]["free_calls"], 3, options)
+
     def check_new_delete(self, *words, env=None):
         run = tide.Recorded([tide.program("new_delete"), *words], env=env)
         truth, result = run.own_count(), run.report()
