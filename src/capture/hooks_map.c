@@ -26,11 +26,19 @@ static inline bool maps_count(void)
            (!tide_self.quiet || tide_self.quiet_frame);
 }
 
+/* LENGTH in whole pages. */
+static size_t whole_pages(size_t length)
+{
+    return (length + TIDE_PAGE - 1) & ~(size_t)(TIDE_PAGE - 1);
+}
+
 static void *map(struct tide_caller caller, const struct tide_map_record *asked, int fd,
                  off_t offset)
 {
     const long at = syscall(SYS_mmap, asked->address, asked->length, asked->argument1,
                             (int)asked->argument2, fd, offset);
+    if (TIDE_UNLIKELY(tide_live_kept) && at != -1 && (asked->argument2 & MAP_FIXED))
+        tide_live_unmapped((const void *)at, whole_pages(asked->length));
     if (at == -1 || !maps_count() || TIDE_UNLIKELY(tide_attended && tide_is_paused()))
         return (void *)at;
     struct tide_map_record done = *asked;
@@ -64,13 +72,14 @@ TIDE_HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd
  * fails on arguments that name no pages. */
 TIDE_HOOK int munmap(void *address, size_t length)
 {
-    if (maps_count() && length > 0 && (uintptr_t)address % TIDE_PAGE == 0) {
+    const bool pages = length > 0 && (uintptr_t)address % TIDE_PAGE == 0;
+    if (maps_count() && pages) {
         const struct tide_map_record gone = {TIDE_MAP_MUNMAP, (uintptr_t)address,
                                              length, 0, 0};
         tide_record_map(TIDE_CALLER, &gone);
     }
-    if (TIDE_UNLIKELY(tide_live_kept))
-        tide_live_unmapped(address, length);
+    if (TIDE_UNLIKELY(tide_live_kept) && pages)
+        tide_live_unmapped(address, whole_pages(length));
     return (int)syscall(SYS_munmap, address, length);
 }
 
@@ -85,7 +94,8 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
     }
     const long at = syscall(SYS_mremap, old, old_length, length, flags, wish);
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1)
-        tide_live_remapped(old, old_length, (const void *)at);
+        tide_live_remapped(old, whole_pages(old_length), (const void *)at,
+                           whole_pages(length));
     if (at != -1 && maps_count()) {
         const struct tide_map_record moved = {TIDE_MAP_MREMAP, (uint64_t)at, length,
                                               (uintptr_t)old, old_length};

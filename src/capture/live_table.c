@@ -33,7 +33,7 @@ enum {
     TIDE_NAMING_WORDS = TIDE_N_EXTENTS + TIDE_SHAPE_DIMENSIONS,
 };
 
-enum { TIDE_LIVE_TRIES = 16 };
+enum { TIDE_LIVE_TRIES = 16, TIDE_CUT_STEPS = 4096 };
 
 struct layer {
     struct tide_live_map map;
@@ -98,24 +98,29 @@ static void drop(uint32_t number)
     tide_live_slab_give(&records, number);
 }
 
-/* The record is right from here on; then it is put where it can be found. */
-static void place(struct layer *layer, uint32_t number, uint64_t address,
-                  struct tide_live_size size)
+/* Record NUMBER, which is right, can be found at ADDRESS from here on. */
+static void put_in(struct layer *layer, uint32_t number, uint64_t address)
 {
-    const uint64_t slack = size.used > size.requested ? size.used - size.requested : 0;
-    const uint64_t naming = word(&records, number, TIDE_R_REST) >> 32 << 32;
     uint32_t before;
-    set_word(&records, number, TIDE_R_ADDRESS, address);
-    set_word(&records, number, TIDE_R_SIZE, size.requested);
-    set_word(&records, number, TIDE_R_REST,
-             naming | (slack > UINT32_MAX ? UINT32_MAX : slack));
-    tide_raise(&layer->largest, size.requested + slack);
     if (tide_live_map_put(&layer->map, address, number, &before)) {
         drop(before);
     } else {
         atomic_fetch_add(&lost, 1);
         drop(number);
     }
+}
+
+static void place(struct layer *layer, uint32_t number, uint64_t address,
+                  struct tide_live_size size)
+{
+    const uint64_t slack = size.used > size.requested ? size.used - size.requested : 0;
+    const uint64_t naming = word(&records, number, TIDE_R_REST) >> 32 << 32;
+    set_word(&records, number, TIDE_R_ADDRESS, address);
+    set_word(&records, number, TIDE_R_SIZE, size.requested);
+    set_word(&records, number, TIDE_R_REST,
+             naming | (slack > UINT32_MAX ? UINT32_MAX : slack));
+    tide_raise(&layer->largest, size.requested + slack);
+    put_in(layer, number, address);
 }
 
 static uint32_t new_record(uint32_t naming)
@@ -160,12 +165,10 @@ void tide_live_set_down(uint32_t lifted, const void *block, struct tide_live_siz
 
 void tide_live_put_back(uint32_t lifted, bool gone)
 {
-    uint32_t before;
-    if (!lifted)
-        return;
-    if (gone || !tide_live_map_put(&heap.map, word(&records, lifted, TIDE_R_ADDRESS),
-                                   lifted, &before))
+    if (gone)
         drop(lifted);
+    else if (lifted)
+        put_in(&heap, lifted, word(&records, lifted, TIDE_R_ADDRESS));
 }
 
 /* --- Looking --------------------------------------------------------------------------- */
@@ -347,7 +350,17 @@ void tide_live_pool_free(const void *block)
 
 /* --- Mappings -------------------------------------------------------------------------- */
 
-/* From the last to the first, those that lie in no block of the heap. */
+/* What was taken from AT for NUMBER is another: somebody has put it there meanwhile. */
+static bool take_it(uint64_t at, uint32_t number)
+{
+    const uint32_t taken = tide_live_map_take(&inside.map, at);
+    if (taken && taken != number)
+        put_in(&inside, taken, at);
+    return taken == number;
+}
+
+/* Those that begin in BYTES at START and lie in no block of the heap, from the last to the
+ * first: they move to TO; NULL: they go. */
 static void each_in(const void *start, size_t bytes, const void *to)
 {
     const uint64_t lowest = (uintptr_t)start;
@@ -357,7 +370,7 @@ static void each_in(const void *start, size_t bytes, const void *to)
            (number = tide_live_map_before(&inside.map, &at, lowest)) != 0) {
         struct sight sight;
         const bool free = see(&inside, number, &sight) && !sight.naming[TIDE_N_HOLDER];
-        if (free && tide_live_map_take(&inside.map, at) == number) {
+        if (free && take_it(at, number)) {
             const uint64_t size = sight.record[TIDE_R_SIZE];
             if (to)
                 place(&inside, number,
@@ -372,15 +385,48 @@ static void each_in(const void *start, size_t bytes, const void *to)
     }
 }
 
+/* Bytes of record NUMBER, if it lies in no block of the heap, or 0. */
+static uint64_t loose_bytes(uint32_t number, struct sight *sight)
+{
+    const bool free = see(&inside, number, sight) && !sight->naming[TIDE_N_HOLDER];
+    return free ? sight->record[TIDE_R_SIZE] : 0;
+}
+
+/* Those that reach beyond END are cut there, as far as they lie in no block of the heap. */
+static void cut_at(uint64_t end)
+{
+    const uint64_t reach = atomic_load(&inside.largest);
+    const uint64_t lowest = end > reach ? end - reach : 0;
+    uint64_t at = end;
+    for (int steps = 0; at > 0 && steps < TIDE_CUT_STEPS; steps++) {
+        struct sight sight;
+        at -= 1;
+        const uint32_t number = tide_live_map_before(&inside.map, &at, lowest);
+        if (!number)
+            return;
+        uint64_t size = loose_bytes(number, &sight);
+        const uint64_t kept = end - sight.record[TIDE_R_ADDRESS];
+        if (kept < size)
+            (void)atomic_compare_exchange_strong(
+                &tide_live_slot(&records, number)[TIDE_R_SIZE], &size, kept);
+    }
+}
+
 void tide_live_unmapped(const void *start, size_t bytes)
 {
     each_in(start, bytes, NULL);
+    cut_at((uintptr_t)start);
 }
 
-void tide_live_remapped(const void *old, size_t bytes, const void *start)
+/* With no bytes before, a second mapping of the same was made. */
+void tide_live_remapped(const void *old, size_t bytes, const void *start, size_t now)
 {
-    if (old != start)
-        each_in(old, bytes, start);
+    if (bytes > now)
+        tide_live_unmapped((const char *)old + now, bytes - now);
+    if (old == start || bytes == 0)
+        return;
+    tide_live_unmapped(start, now);
+    each_in(old, bytes < now ? bytes : now, start);
 }
 
 /* --- The question ---------------------------------------------------------------------- */

@@ -34,9 +34,11 @@ uint32_t tide_live_lift(const void *block);
 /* ...and in it again, at BLOCK; or as it was, or GONE. */
 void tide_live_set_down(uint32_t lifted, const void *block, struct tide_live_size size);
 void tide_live_put_back(uint32_t lifted, bool gone);
-/* Memory was unmapped, or moved by mremap: what it holds that is no block of the heap. */
+/* Memory, whole pages of it, was unmapped, or moved by mremap to NOW bytes at START: what
+ * it holds that is no block of the heap. */
 void tide_live_unmapped(const void *start, size_t bytes) TIDE_COLD;
-void tide_live_remapped(const void *old, size_t bytes, const void *start) TIDE_COLD;
+void tide_live_remapped(const void *old, size_t bytes, const void *start,
+                        size_t now) TIDE_COLD;
 
 /* --- What the program tells --- */
 

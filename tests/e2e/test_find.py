@@ -9,8 +9,8 @@ import unittest
 
 import tide
 
-PARTS = {"many", "freed", "moved", "elements", "inside", "named late", "mapped", "threads",
-         "handler", "fork", "callback"}
+PARTS = {"many", "freed", "moved", "elements", "inside", "named late", "mapped", "remapped",
+         "threads", "handler", "fork", "callback"}
 
 
 class Find(tide.Case):

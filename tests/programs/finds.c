@@ -225,6 +225,51 @@ static void find_mapped(void)
     say("mapped");
 }
 
+static char *map_pages(size_t bytes)
+{
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                0);
+}
+
+/* What lies in a part that goes, goes; what reaches into it is shorter. */
+static void find_remapped(void)
+{
+    enum { PAGE = 4096, PAGES = 8 * PAGE };
+    char *const map = map_pages(PAGES);
+    tide_label(map, "first", 6 * PAGE);
+    tide_label(map + 6 * PAGE, "last", PAGE);
+    if (munmap(map + 1, PAGES) == 0 || munmap(map, 0) == 0)
+        abort();
+    holds(map, PAGE, 6 * PAGE, "first");
+    holds(map + 6 * PAGE, 10, PAGE, "last");
+    if (mremap(map, PAGES, 4 * PAGE, 0) != map)
+        abort();
+    holds(map, 4 * PAGE - 1, 4 * PAGE, "first");
+    is_nowhere(map + 5 * PAGE);
+    is_nowhere(map + 6 * PAGE);
+    tide_label(map + 3 * PAGE, "fourth", PAGE);
+    holds(map + 3 * PAGE, 0, PAGE, "fourth");
+    if (mmap(map + 2 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        abort();
+    is_nowhere(map + 3 * PAGE);
+    holds(map, 2 * PAGE - 1, 2 * PAGE, "first");
+    tide_label(map + 3 * PAGE, "fifth", PAGE);
+    char *const room = map_pages(PAGES);
+    tide_label(room, "under", PAGE);
+    if (mremap(map, 4 * PAGE, 3 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, room) != room)
+        abort();
+    holds(room, 100, 2 * PAGE, "first");
+    is_nowhere(room + 3 * PAGE);
+    is_nowhere(map + 3 * PAGE);
+    is_nowhere(map);
+    munmap(room + PAGE, PAGES - PAGE);
+    holds(room, 100, PAGE, "first");
+    munmap(room, PAGE);
+    is_nowhere(room);
+    say("remapped");
+}
+
 /* --- At once --------------------------------------------------------------------------- */
 
 static _Atomic(char *) gift; /* freed by whoever takes it */
@@ -344,6 +389,7 @@ int main(void)
         find_in_pools();
         find_freed_with_a_name();
         find_mapped();
+        find_remapped();
         find_in_threads();
         find_in_handler();
         find_in_callback();
