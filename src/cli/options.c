@@ -87,15 +87,20 @@ static bool store_pair(const struct tide_option *option, const char *value)
            read_place(option, second, &option->seconds_pair[1]);
 }
 
-/* A range ends where it begins or later; a maximum of 0 would be none. */
+/* A range ends where it begins or later.  No block is too large for what has no end: the
+ * largest number there is, and one more, is none. */
 static bool store_bytes_range(uint64_t *range, const char *least, const char *most)
 {
-    range[0] = range[1] = 0;
-    return (!*least || tide_read_bytes(least, &range[0])) &&
-           (!*most ||
-            (tide_read_bytes(most, &range[1]) && range[1] > 0 && range[1] >= range[0]));
+    uint64_t last = UINT64_MAX;
+    range[0] = 0;
+    if ((*least && !tide_read_bytes(least, &range[0])) ||
+        (*most && !tide_read_bytes(most, &last)))
+        return false;
+    range[1] = last + 1;
+    return last >= range[0];
 }
 
+/* A maximum of 0 would be none. */
 static bool store_seconds_range(double *range, const char *least, const char *most)
 {
     range[0] = range[1] = 0;

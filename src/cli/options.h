@@ -38,15 +38,15 @@ struct tide_option {
     char letter;      /* short alias; 0: none */
     bool axis;        /* seconds, seconds_pair: a size (64K) or count will do as well */
     bool *flag;       /* takes no value: becomes true */
-    const char **text;        /* any value; borrowed from argv */
-    uint64_t *count;          /* a whole number, decimal */
-    uint64_t *bytes;          /* a size, as cli/values.h has it */
-    double *seconds;          /* a time, the same */
-    double *seconds_pair;     /* two of them: --name T1 T2, or --name=T1,T2 */
-    double *seconds_range;    /* two: least and most, as MIN..MAX, MIN.. or ..MAX; MIN
+    const char **text;     /* any value; borrowed from argv */
+    uint64_t *count;       /* a whole number, decimal */
+    uint64_t *bytes;       /* a size, as cli/values.h has it */
+    double *seconds;       /* a time, the same */
+    double *seconds_pair;  /* two of them: --name T1 T2, or --name=T1,T2 */
+    double *seconds_range; /* two: least and most, as MIN..MAX, MIN.. or ..MAX; MIN
                               alone is MIN..; 0: no limit */
-    uint64_t *bytes_range;    /* the same of bytes */
-    int *choice;              /* index of the value in words */
+    uint64_t *bytes_range; /* the same of bytes; the second is one more than the most */
+    int *choice;           /* index of the value in words */
     const char *const *words; /* for choice: NULL-terminated */
 };
 

@@ -111,7 +111,7 @@ bool tide_report_filters(const struct tide_report_options *options)
 {
     const struct tide_select *const select = &options->load.select;
     return tide_filter_narrows(&options->filter) || options->hide ||
-           select->least_bytes || select->most_bytes || select->least_age_s > 0 ||
+           select->least_bytes || select->end_bytes || select->least_age_s > 0 ||
            select->most_age_s > 0 || select->least_life_s > 0 ||
            select->most_life_s > 0;
 }
@@ -129,7 +129,7 @@ static void settle(struct tide_report_options *options)
         options->load.until_s = words.between[1];
     }
     select->least_bytes = words.size[0];
-    select->most_bytes = words.size[1];
+    select->end_bytes = words.size[1];
     select->least_age_s = words.age[0];
     select->most_age_s = words.age[1];
     select->least_life_s = words.life[0];
@@ -175,7 +175,7 @@ static const char *wrong_largest(const struct tide_report_options *options)
     if (filter->region || filter->label || filter->thread || filter->process ||
         filter->rank)
         return "MEM_MAX is of stacks, whatever their thread, process, region or label";
-    if (tide_report_moment(options) || select->least_bytes || select->most_bytes ||
+    if (tide_report_moment(options) || select->least_bytes || select->end_bytes ||
         select->least_age_s > 0 || select->most_age_s > 0 || select->least_life_s > 0 ||
         select->most_life_s > 0)
         return "MEM_MAX is of all blocks: no time, size, age or lifetime with it";

@@ -64,8 +64,8 @@ static struct tide_selection selection_of(const struct tide_trace *trace,
     if (youngest)
         selection.born_until = youngest < end ? end - youngest : 0;
     selection.size_least = select->least_bytes;
-    if (select->most_bytes)
-        selection.size_most = select->most_bytes;
+    if (select->end_bytes)
+        selection.size_most = select->end_bytes - 1;
     selection.life_least = ticks_of(trace, select->least_life_s, 0);
     selection.life_most = ticks_of(trace, select->most_life_s, UINT64_MAX);
     return selection;
@@ -74,7 +74,7 @@ static struct tide_selection selection_of(const struct tide_trace *trace,
 /* Does SELECT leave anything out? */
 static bool selects(const struct tide_select *select)
 {
-    return select->from_s > 0 || select->least_bytes || select->most_bytes ||
+    return select->from_s > 0 || select->least_bytes || select->end_bytes ||
            select->least_age_s > 0 || select->most_age_s > 0 ||
            select->least_life_s > 0 || select->most_life_s > 0;
 }

@@ -263,11 +263,11 @@ struct tide_progress {
     void *user;
 };
 
-/* Which blocks count.  All zeros: all do; a maximum of 0 is none.  Sizes and births are
+/* Which blocks count.  All zeros: all do; a maximum or an end of 0 is none.  Sizes and births are
  * those of heap blocks and of mappings, lives those of heap blocks. */
 struct tide_select {
     double from_s; /* born then or later; peaks are those since then */
-    uint64_t least_bytes, most_bytes;
+    uint64_t least_bytes, end_bytes;  /* end: one more than the most */
     double least_age_s, most_age_s;   /* at the end, or at until_s */
     double least_life_s, most_life_s; /* from birth to death; blocks that do not die
                                          have no maximum */

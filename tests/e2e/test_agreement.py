@@ -158,6 +158,16 @@ class Words(tide.Case):
                 self.assertEqual(found[total], sum(row[key] for row in found["rows"]))
             self.assertEqual(found["total_calls"], calls)  # one is printf's
 
+    def test_blocks_of_no_bytes_can_be_asked_for(self):
+        made = record("odd_arguments")
+        [empty] = [row["requested_calls"] for row in made.report("--sizes")["rows"]
+                   if row["least_bytes"] == 0]
+        self.assertGreater(empty, 0)
+        for words in ("0..0", "..0"):
+            self.assertEqual(made.report("--sizes", "--size", words)["total_calls"], empty)
+            total = made.report("--total", "--size", words)
+            self.assertEqual((total["total_calls"], total["total_bytes"]), (empty, 0))
+
     def test_a_stack_that_never_held_a_byte(self):
         made = record("odd_arguments")
         rows = made.report("--total", "--stacks")["rows"]

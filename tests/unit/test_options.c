@@ -275,11 +275,13 @@ static void reads_pairs_and_ranges(void **state)
     assert_true(o.size[0] == 7 && o.size[1] == 0);
     assert_int_equal(parse("x --size 5..5 --size ..3 --age 4.. --age ..2", true, &o),
                      -1);
-    assert_true(o.size[0] == 0 && o.size[1] == 3 && o.age[0] == 0 && o.age[1] == 2);
+    assert_true(o.size[0] == 0 && o.size[1] == 4 && o.age[0] == 0 && o.age[1] == 2);
+    assert_int_equal(parse("x --size 0..0", true, &o), -1);
+    assert_true(o.size[0] == 0 && o.size[1] == 1);
     static const char *const BAD[] = {
         "x --between 1", "x --between 1 b",  "x --between=1", "x --age ..",
         "x --age 1..b",  "x --size 1..2..3", "x --size=",     "x --age -1..2",
-        "x --age 2..1",  "x --size 64K..1K", "x --size ..0",  "x --age 0..0"};
+        "x --age 2..1",  "x --size 64K..1K", "x --age 0..0"};
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
         assert_int_equal(parse(BAD[i], true, &o), 2);
 }
