@@ -242,9 +242,9 @@ static const char *wrong_told(const struct tide_report_options *options)
     if (!shapes[TIDE_SHAPE_WINDOWS] && !shapes[TIDE_SHAPE_TIMEMORY] &&
         !shapes[TIDE_SHAPE_POOLS])
         return NULL;
-    return tide_report_views(options) > 0 || options->csv ||
-                   options->load.until_s >= 0 || tide_report_filters(options)
-               ? "--windows, --timemory and --pools are of the whole run, as text or --json"
+    return tide_report_views(options) > 0 || options->load.until_s >= 0 ||
+                   tide_report_filters(options)
+               ? "--windows, --timemory and --pools are of the whole run"
                : NULL;
 }
 

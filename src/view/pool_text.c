@@ -6,8 +6,7 @@
 
 enum { TIDE_POOL_COUNT = 10, TIDE_POOL_BYTES = 11 };
 
-/* The function that made the blocks of STACK; NULL: not known. */
-static const char *maker_of(const struct tide_model *model, uint32_t stack)
+const char *tide_told_maker(const struct tide_model *model, uint32_t stack)
 {
     const struct tide_stacks *const stacks = &model->stacks;
     if (!stack || stack >= stacks->node_count || !model->symbols)
@@ -37,7 +36,7 @@ static void add_numbers(struct tide_page *page, const uint64_t counts[2],
 static void add_holder(struct tide_page *page, const struct tide_model *model,
                        const struct tide_told_piece *piece)
 {
-    const char *const maker = maker_of(model, piece->holder_stack);
+    const char *const maker = tide_told_maker(model, piece->holder_stack);
     struct tide_text words = {0};
     if (!piece->held)
         tide_text_add(&words, "in no block of the heap");
@@ -110,7 +109,8 @@ static void add_piece_json(struct tide_json *json, const struct tide_model *mode
     tide_json_bool(json, "held", piece->held);
     tide_json_string(json, "holder_label",
                      *piece->holder_label ? piece->holder_label : NULL);
-    tide_json_string(json, "holder_function", maker_of(model, piece->holder_stack));
+    tide_json_string(json, "holder_function",
+                     tide_told_maker(model, piece->holder_stack));
     tide_json_uint(json, "holder_bytes", piece->holder_bytes);
     tide_json_close(json);
 }

@@ -5,6 +5,7 @@
 #include "view/csv.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
+#include "view/told_csv.h"
 
 enum {
     TIDE_THREAD_PAIR_COLUMNS = 6, /* of --flow */
@@ -357,6 +358,12 @@ void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *
         add_lifetimes(&csv, report->model->histograms);
     else if (report->shape == TIDE_SHAPE_FLOW)
         add_flows(&csv, report);
+    else if (report->shape == TIDE_SHAPE_WINDOWS)
+        tide_csv_windows(&csv, report->model, report->limit);
+    else if (report->shape == TIDE_SHAPE_TIMEMORY)
+        tide_csv_timemory(&csv, report->told);
+    else if (report->shape == TIDE_SHAPE_POOLS)
+        tide_csv_pools(&csv, report->model, report->told);
     else if (report->groups)
         add_groups(&csv, report);
     else if (report->profile)

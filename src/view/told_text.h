@@ -41,4 +41,7 @@ void tide_json_timemory(struct tide_json *json, const struct tide_told *told);
 
 /* The path of a region: "main/solve"; "" for row 0. */
 void tide_told_path(struct tide_text *out, const struct tide_told *told, uint32_t row);
+/* The function that made the blocks of STACK; NULL: not known. */
+const char *tide_told_maker(const struct tide_model *model, uint32_t stack);
+
 #endif

@@ -2,6 +2,8 @@
 
 The loop of tests/programs/told_loop.c is walked here once more.
 """
+import csv
+import io
 import json
 import re
 import statistics
@@ -26,6 +28,33 @@ class Told(tide.Case):
         return subprocess.run([tide.TIDEMARK, "report", self.run_of.trace, *options],
                               capture_output=True, text=True, timeout=300, check=True,
                               env=env).stdout
+
+    def table(self, trace, view):
+        done = subprocess.run([tide.TIDEMARK, "report", trace, view, "--csv"],
+                              capture_output=True, text=True, timeout=300, check=True)
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def test_tables_are_those_of_json(self):
+        """Every value of windows, timemory and pools; an empty one is unknown or nothing."""
+        for program, view in (("timemory_windows", "windows"), ("told_loop", "timemory"),
+                              ("pools", "pools")):
+            trace = tide.Recorded([tide.program(program)]).trace
+            wanted = []
+            for row in tide.report(trace, f"--{view}")[view]:
+                wanted += [row] + [dict(part, pool=row["pool"])
+                                   for part in row.pop("parts", [])]
+            rows = self.table(trace, f"--{view}")
+            self.assertEqual(len(rows), len(wanted))
+            self.assertGreater(len(rows), 0)
+            for row, truth in zip(rows, wanted):
+                self.assertEqual([key for key in truth if key not in row
+                                  and key not in ("metric", "self_percent", "held")], [])
+                for key, value in row.items():
+                    if isinstance(truth.get(key), (int, float)) and value:
+                        self.assertAlmostEqual(float(value) / (truth[key] or 1),
+                                               1 if truth[key] else 0, places=6)
+                    elif key != "row":
+                        self.assertEqual(value, truth.get(key) or "", key)
 
     def test_visits(self):
         rows = {row["region"]: row for row in self.run_of.report("--regions")["visits"]}
