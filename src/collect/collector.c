@@ -129,6 +129,7 @@ void tide_collector_abandon(struct tide_collector *collector)
     if (!collector)
         return;
     free_lists(collector);
+    tide_desks_release(&collector->desks);
     tide_handshake_release(collector);
     tide_strangers_release(&collector->strangers);
     tide_writer_close(collector->writer);

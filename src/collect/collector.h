@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "collect/choice.h"
 #include "collect/clock.h"
+#include "collect/desks.h"
 #include "collect/lanes.h"
 #include "collect/segment.h"
 #include "collect/strangers.h"
@@ -78,6 +79,8 @@ struct tide_collector {
     uint32_t process_count;   /* ever */
     uint64_t starved; /* processes that got no lane, in segments that are closed */
     struct tide_looks looks;
+    struct tide_desks desks;
+    bool noted;        /* all notes of this pass are written */
     uint64_t notes_ns; /* when RUN notes were written last */
     uint64_t notes_ticks;
     uint64_t calm_ns;      /* since when nothing was taken */

@@ -13,12 +13,15 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
+#include "collect/desks.h"
 #include "trace/row.h"
 
 enum {
-    /* Rows for a chunk worth writing at once.  While one is written nobody empties the
-     * rings, so it must not take longer than they last. */
-    TIDE_CHUNK_AIM = 128 * 1024,
+    /* Rows for a chunk that needs no more, and of one that may end at a reset.  Rows are
+     * coded as they come; but while a chunk is compressed nobody empties the rings, so it
+     * must not take longer than they last. */
+    TIDE_CHUNK_AIM = 1024 * 1024,
+    TIDE_CHUNK_LEAST = 128 * 1024,
     TIDE_BUFFER_LEAST = 8 * 1024,
     TIDE_RING_LEAST = 1024,
     TIDE_WRAP_TRIES = 64,
@@ -41,6 +44,7 @@ void tide_lane_free(struct tide_lane_copy *lane)
 {
     if (!lane)
         return;
+    tide_desk_leave(lane);
     free(lane->bytes);
     free(lane);
 }
@@ -55,6 +59,7 @@ void tide_lane_adopt(struct tide_lane_copy *lane, const struct tide_lane_shared 
         .use = shared->use,
         .number = shared->number,
         .start = position,
+        .coded = position,
         .fresh = position,
         .end = position,
         .bytes = lane->bytes,
@@ -127,7 +132,7 @@ static const char *copy_piece(struct tide_lane_copy *lane,
     const uint8_t *const ring = tide_share_at(share, lane->ring_at, lane->ring_bytes);
     if (!ring)
         return "its ring lies outside the segment";
-    memcpy(lane->bytes + (lane->end - lane->start), ring + lane->ring_next, count);
+    memcpy(lane->bytes + (lane->end - lane->coded), ring + lane->ring_next, count);
     lane->ring_next += count;
     lane->end += count;
     return NULL;
@@ -192,7 +197,7 @@ static const char *take(struct tide_lane_copy *lane, const struct tide_share *sh
         return trouble;
     if (count > lane->ring_bytes)
         return "its head makes no sense";
-    if (!make_room(lane, (size_t)(lane->end - lane->start + count)))
+    if (!make_room(lane, (size_t)(lane->end - lane->coded + count)))
         return "there was no memory for it";
     lane->fresh = lane->end;
     return copy_new(lane, share, look);
@@ -263,7 +268,8 @@ static uint64_t newest_reset(const struct tide_lane_copy *lane)
     uint64_t best = lane->start;
     for (uint32_t i = 0; i < lane->cut_count; i++) {
         const uint64_t cut = lane->cuts[i];
-        if (cut <= lane->end && cut - lane->start <= TIDE_ROWS_MAX)
+        if (cut >= lane->coded && cut <= lane->end &&
+            cut - lane->start <= TIDE_ROWS_MAX)
             best = cut;
     }
     return best;
@@ -277,7 +283,7 @@ uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wis
         return lane->start;
     if (wish == TIDE_CUT_ALL && fits)
         return lane->end;
-    if (wish == TIDE_CUT_LARGE && pending < TIDE_CHUNK_AIM)
+    if (wish == TIDE_CUT_LARGE && pending < TIDE_CHUNK_LEAST)
         return lane->start;
     if (lane->use == TIDE_LANE_NOTES && fits)
         return lane->end; /* notes know no resets and need none */
@@ -290,11 +296,17 @@ uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wis
     return fits ? lane->start : lane->fresh;
 }
 
+void tide_lane_code(struct tide_lane_copy *lane, uint64_t up_to)
+{
+    const size_t kept = (size_t)(lane->end - up_to);
+    if (kept > 0)
+        memmove(lane->bytes, lane->bytes + (up_to - lane->coded), kept);
+    lane->coded = up_to;
+}
+
 void tide_lane_drop(struct tide_lane_copy *lane, uint64_t cut)
 {
-    const size_t gone = (size_t)(cut - lane->start);
-    const size_t kept = (size_t)(lane->end - cut);
-    memmove(lane->bytes, lane->bytes + gone, kept);
+    tide_lane_code(lane, cut);
     if (cut >= lane->fresh) {
         lane->first_ticks = lane->fresh_ticks;
         lane->born_ns = lane->fresh_ns;
@@ -315,7 +327,7 @@ void tide_lane_drop(struct tide_lane_copy *lane, uint64_t cut)
 size_t tide_lane_rest(struct tide_lane_copy *lane)
 {
     const size_t freed = lane->capacity;
-    if (lane->end != lane->start)
+    if (lane->end != lane->coded)
         return 0;
     free(lane->bytes);
     lane->bytes = NULL;
@@ -327,7 +339,7 @@ bool tide_lane_at_reset(const struct tide_lane_copy *lane, uint64_t *ticks)
 {
     /* Chunks begin where a row begins. */
     uint64_t row[2];
-    if (lane->end - lane->start < sizeof(row))
+    if (lane->end - lane->coded < sizeof(row))
         return false;
     memcpy(row, lane->bytes, sizeof(row));
     *ticks = row[1];
@@ -350,6 +362,7 @@ void tide_lane_give_back(struct tide_lane_copy *lane, const struct tide_share *s
 {
     struct tide_lane_shared *const shared = tide_share_lane(share, lane->header);
     const bool usable = !lane->broken;
+    tide_desk_leave(lane);
     lane->owner = NULL;
     lane->broken = NULL;
     if (!shared)

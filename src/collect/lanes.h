@@ -3,9 +3,10 @@
  * For: collect/, tests/.  Used by the drain thread.
  *
  * Positions count the bytes that a lane's owner ever wrote.  What lies in [start, end)
- * has been taken from the ring and is not in the file yet:
+ * has been taken from the ring and is not in the file yet; what lies in [start, coded) has
+ * become part of a chunk already, at the lane's desk:
  *
- *     in the file | start ... reset ... fresh ... end | in the ring
+ *     in the file | start ... coded ... reset ... fresh ... end | in the ring
  *
  * fresh is the end before the latest take, so it is a head that the owner published and
  * a chunk may end there; so may it at end and at any reset.  Nowhere else: the collector
@@ -27,6 +28,7 @@
 #include "trace/ring.h"
 
 struct tide_target; /* see collect/targets.h */
+struct tide_desk;   /* see collect/desks.h */
 
 enum { TIDE_CUTS_KEPT = 16 };
 
@@ -47,8 +49,8 @@ struct tide_lane_copy {
     bool ring_known;
     uint64_t ring_next; /* offset in the ring of position `end` */
 
-    uint64_t start, fresh, end;
-    uint8_t *bytes; /* owned: [start, end) */
+    uint64_t start, coded, fresh, end;
+    uint8_t *bytes; /* owned: [coded, end) */
     size_t capacity;
 
     uint32_t resets_seen;
@@ -57,6 +59,8 @@ struct tide_lane_copy {
 
     uint32_t sequence;
     struct tide_encoder_lane coding; /* of its events */
+    struct tide_desk *desk;          /* where they are coded; NULL: nowhere yet */
+    bool from_reset;                 /* the chunk that has been begun starts with one */
     uint64_t first_ticks;            /* not later than the record at start */
     uint64_t fresh_ticks;            /* not later than the record at fresh */
     uint64_t before_ticks;           /* not earlier than the last record before fresh */
@@ -95,12 +99,14 @@ enum tide_cut_wish {
 
 /* Where the next chunk shall end; lane->start when none is due. */
 uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wish);
+/* [coded, UP_TO) is part of the chunk that has been begun. */
+void tide_lane_code(struct tide_lane_copy *lane, uint64_t up_to);
 /* [start, CUT) is in the file: forget it. */
 void tide_lane_drop(struct tide_lane_copy *lane, uint64_t cut);
 /* Give back the memory of a lane that has nothing pending; returns how much. */
 size_t tide_lane_rest(struct tide_lane_copy *lane);
 
-/* Does [start, end) begin with a reset?  If so, *TICKS is its time. */
+/* Does [coded, end) begin with a reset?  If so, *TICKS is its time. */
 bool tide_lane_at_reset(const struct tide_lane_copy *lane, uint64_t *ticks);
 
 /* Ask the owner to look up: BITS of enum tide_attention. */

@@ -5,6 +5,9 @@
  * loses no more than that.  Before a piece is old its owner is asked for a reset, so that
  * the next chunk can be decoded alone.
  *
+ * Rows are coded soon after they were taken, and not when their chunk is complete: they are
+ * still in the cache, and the work is never much at a time.
+ *
  * Notes go before events, and the notes lanes were taken after the events lanes: what an
  * event refers to stands in the file before it.
  */
@@ -13,13 +16,17 @@
 #include <string.h>
 
 #include "collect/collector.h"
+#include "collect/desks.h"
 #include "collect/notes_out.h"
 #include "trace/format.h"
 
 #define TIDE_ASK_NS    (350ull * 1000 * 1000)  /* age at which a reset is asked for */
 #define TIDE_OLD_NS    (500ull * 1000 * 1000)  /* age at which everything goes out */
 #define TIDE_REST_NS   (2000ull * 1000 * 1000) /* a lane idle so long gives its buffer */
-#define TIDE_POOL_MOST (24ull << 20) /* bytes in all buffers: more is written */
+#define TIDE_POOL_MOST (20ull << 20) /* bytes in all buffers: more is written */
+/* Rows that are coded at once; the second, where another lane has to leave its desk. */
+#define TIDE_CODE_AIM  (32ull << 10)
+#define TIDE_MOVE_AIM  (128ull << 10)
 
 /* The file takes no more (disk full, limit): let the targets know and say so. */
 static void stop_recording(struct tide_collector *collector)
@@ -48,28 +55,6 @@ static void write_chunk(struct tide_collector *collector,
     atomic_store(&collector->writing, 0);
     if (status)
         stop_recording(collector);
-}
-
-/* The rows of LANE up to CUT.  Returns how far they are done with: when they make no sense
- * nothing after them does. */
-static uint64_t write_rows(struct tide_collector *collector,
-                           const struct tide_chunk_label *label,
-                           struct tide_lane_copy *lane, uint64_t cut)
-{
-    atomic_store(&collector->writing, 1);
-    const enum tide_status status =
-        tide_writer_rows(collector->writer, label, &lane->coding, lane->bytes,
-                         (size_t)(cut - lane->start));
-    atomic_store(&collector->writing, 0);
-    if (status == TIDE_ECORRUPT || status == TIDE_ENOMEM) {
-        lane->broken = status == TIDE_ENOMEM ? "there was no memory for it"
-                                             : "its records make no sense";
-        tide_collector_say_broken(collector, lane);
-        return lane->end;
-    }
-    if (status)
-        stop_recording(collector);
-    return cut;
 }
 
 /* --- The collector's own notes ------------------------------------------------------ */
@@ -114,41 +99,158 @@ static uint64_t lower(uint64_t a, uint64_t b)
 
 static struct tide_chunk_label label_of(const struct tide_lane_copy *lane, uint64_t cut)
 {
-    struct tide_chunk_label label = {
+    return (struct tide_chunk_label){
         .kind = TIDE_CHUNK_NOTES,
         .process = lane->owner->index,
         .first_ticks = lane->first_ticks,
         .last_ticks = cut <= lane->fresh ? lane->before_ticks : lane->last_ticks,
     };
-    if (lane->use == TIDE_LANE_NOTES)
-        return label;
-    label.kind = TIDE_CHUNK_EVENTS;
-    label.lane = lane->number;
-    label.sequence = lane->sequence;
-    uint64_t ticks;
-    if (tide_lane_at_reset(lane, &ticks)) {
-        label.flags = TIDE_CHUNK_RESET;
-        label.first_ticks = lower(label.first_ticks, ticks);
-    }
-    return label;
 }
 
-static void write_lane(struct tide_collector *collector, struct tide_lane_copy *lane,
-                       enum tide_cut_wish wish)
+static void write_notes_lane(struct tide_collector *collector,
+                             struct tide_lane_copy *lane)
 {
     uint64_t cut;
-    while ((cut = tide_lane_cut(lane, wish)) > lane->start) {
-        if (!collector->stopped) {
-            const struct tide_chunk_label label = label_of(lane, cut);
-            if (lane->use == TIDE_LANE_NOTES)
-                write_chunk(collector, &label, lane->bytes,
-                            (size_t)(cut - lane->start));
-            else
-                cut = write_rows(collector, &label, lane, cut);
-        }
+    while ((cut = tide_lane_cut(lane, TIDE_CUT_ALL)) > lane->start) {
+        const struct tide_chunk_label label = label_of(lane, cut);
+        if (!collector->stopped)
+            write_chunk(collector, &label, lane->bytes, (size_t)(cut - lane->start));
         tide_lane_drop(lane, cut);
     }
 }
+
+static void write_notes_lanes(struct tide_collector *collector)
+{
+    for (const struct tide_share *s = collector->shares; s; s = s->next) {
+        for (uint32_t i = 0; i < s->lane_count; i++) {
+            struct tide_lane_copy *const lane = s->lanes[i];
+            if (lane && lane->owner && lane->use == TIDE_LANE_NOTES)
+                write_notes_lane(collector, lane);
+        }
+    }
+}
+
+/* Events are about to be written: all notes go before, once in a pass. */
+static void write_notes_first(struct tide_collector *collector)
+{
+    if (collector->noted)
+        return;
+    collector->noted = true;
+    write_notes(collector);
+    write_notes_lanes(collector);
+}
+
+/* --- Chunks of events ------------------------------------------------------------------ */
+
+/* What LANE has begun at its desk is a chunk: write it. */
+static void write_begun(struct tide_collector *collector, struct tide_lane_copy *lane)
+{
+    struct tide_chunk_label label = label_of(lane, lane->coded);
+    label.kind = TIDE_CHUNK_EVENTS;
+    label.lane = lane->number;
+    label.sequence = lane->sequence;
+    if (lane->from_reset)
+        label.flags = TIDE_CHUNK_RESET;
+    else if (lane->coding.goes_on)
+        label.flags = TIDE_CHUNK_GOES_ON;
+    write_notes_first(collector);
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    tide_encoder_columns(lane->desk->encoder, columns);
+    if (!collector->stopped) {
+        atomic_store(&collector->writing, 1);
+        if (tide_writer_events(collector->writer, &label, columns))
+            stop_recording(collector);
+        atomic_store(&collector->writing, 0);
+    }
+    tide_lane_drop(lane, lane->coded);
+}
+
+/* A desk for LANE; whoever leaves it has his chunk written.  NULL without memory. */
+static struct tide_desk *sit_down(struct tide_collector *collector,
+                                  struct tide_lane_copy *lane)
+{
+    struct tide_desks *const desks = &collector->desks;
+    struct tide_desk *const desk = tide_desk_for(desks, lane);
+    if (!desk)
+        return NULL;
+    struct tide_lane_copy *const other = desk->lane;
+    if (other && other != lane) {
+        if (other->coded > other->start)
+            write_begun(collector, other);
+        tide_desk_leave(other);
+    }
+    tide_desk_take(desks, desk, lane);
+    return desk;
+}
+
+static void begin_chunk(struct tide_lane_copy *lane)
+{
+    uint64_t ticks;
+    lane->from_reset = tide_lane_at_reset(lane, &ticks);
+    if (lane->from_reset)
+        lane->first_ticks = lower(lane->first_ticks, ticks);
+    tide_encoder_begin(lane->desk->encoder, &lane->coding);
+}
+
+/* Nothing after these rows makes sense. */
+static void give_up(struct tide_collector *collector, struct tide_lane_copy *lane,
+                    const char *why)
+{
+    if (lane->coded > lane->start)
+        write_begun(collector, lane);
+    lane->broken = why;
+    tide_collector_say_broken(collector, lane);
+    tide_lane_drop(lane, lane->end);
+}
+
+/* The rows of LANE up to UP_TO become part of its chunk. */
+static void code_rows(struct tide_collector *collector, struct tide_lane_copy *lane,
+                      uint64_t up_to)
+{
+    if (collector->stopped) {
+        tide_lane_drop(lane, up_to);
+        return;
+    }
+    if (up_to == lane->coded)
+        return;
+    enum tide_status status = TIDE_ENOMEM;
+    if (sit_down(collector, lane)) {
+        if (lane->coded == lane->start)
+            begin_chunk(lane);
+        status = tide_encoder_add(lane->desk->encoder, &lane->coding,
+                                  (const uint64_t *)(const void *)lane->bytes,
+                                  (size_t)(up_to - lane->coded));
+    }
+    if (status == TIDE_ENOMEM) {
+        give_up(collector, lane, "there was no memory for it");
+        return;
+    }
+    tide_lane_code(lane, up_to);
+    if (status)
+        give_up(collector, lane, "its records make no sense");
+}
+
+static void write_events(struct tide_collector *collector, struct tide_lane_copy *lane,
+                         enum tide_cut_wish wish)
+{
+    uint64_t cut;
+    while ((cut = tide_lane_cut(lane, wish)) > lane->start) {
+        code_rows(collector, lane, cut);
+        if (lane->coded > lane->start)
+            write_begun(collector, lane);
+    }
+}
+
+/* Rows of LANE that can go into its chunk at once. */
+static void code_early(struct tide_collector *collector, struct tide_lane_copy *lane)
+{
+    const bool cheap = tide_desk_is_free(&collector->desks, lane);
+    if (lane->end - lane->coded >= (cheap ? TIDE_CODE_AIM : TIDE_MOVE_AIM) &&
+        lane->end - lane->start <= TIDE_ROWS_MAX)
+        code_rows(collector, lane, lane->end);
+}
+
+/* --- What is due ----------------------------------------------------------------------- */
 
 static uint64_t age_of(const struct tide_collector *collector,
                        const struct tide_lane_copy *lane)
@@ -168,17 +270,9 @@ static enum tide_cut_wish good_cut(const struct tide_lane_copy *lane)
     return lane->asked_ns ? TIDE_CUT_RESET : TIDE_CUT_LARGE;
 }
 
-static bool is_due(const struct tide_collector *collector,
-                   const struct tide_lane_copy *lane)
-{
-    if (!lane->owner || lane->end == lane->start)
-        return false;
-    return is_old(collector, lane) || tide_lane_cut(lane, good_cut(lane)) > lane->start;
-}
-
 /* What one walk over all lanes found out. */
 struct survey {
-    bool due;
+    bool notes_due;
     uint64_t pool_bytes;
 };
 
@@ -189,8 +283,10 @@ static void look_over(const struct tide_collector *collector, struct survey *sur
             const struct tide_lane_copy *const lane = s->lanes[i];
             if (!lane)
                 continue;
-            survey->due |= is_due(collector, lane);
             survey->pool_bytes += lane->capacity;
+            if (lane->owner && lane->use == TIDE_LANE_NOTES)
+                survey->notes_due |= is_old(collector, lane) ||
+                                     tide_lane_cut(lane, TIDE_CUT_LARGE) > lane->start;
         }
     }
 }
@@ -200,7 +296,7 @@ static void look_over(const struct tide_collector *collector, struct survey *sur
 static void ask_for_reset(const struct tide_collector *collector,
                           const struct tide_share *share, struct tide_lane_copy *lane)
 {
-    if (lane->asked_ns || lane->use == TIDE_LANE_NOTES)
+    if (lane->asked_ns)
         return;
     tide_lane_ask(lane, share, TIDE_ATTENTION_SYNC);
     lane->asked_ns = collector->looks.now_ns;
@@ -209,19 +305,20 @@ static void ask_for_reset(const struct tide_collector *collector,
 static void serve_lane(struct tide_collector *collector, const struct tide_share *share,
                        struct tide_lane_copy *lane, bool all)
 {
-    write_lane(collector, lane, good_cut(lane));
+    write_events(collector, lane, good_cut(lane));
     if (age_of(collector, lane) >= TIDE_ASK_NS)
         ask_for_reset(collector, share, lane);
     if (all || is_old(collector, lane))
-        write_lane(collector, lane, TIDE_CUT_ALL);
+        write_events(collector, lane, TIDE_CUT_ALL);
+    code_early(collector, lane);
 }
 
-static void serve_lanes(struct tide_collector *collector, uint32_t use, bool all)
+static void serve_lanes(struct tide_collector *collector, bool all)
 {
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         for (uint32_t i = 0; i < s->lane_count; i++) {
             struct tide_lane_copy *const lane = s->lanes[i];
-            if (lane && lane->owner && lane->use == use)
+            if (lane && lane->owner && lane->use == TIDE_LANE_EVENTS)
                 serve_lane(collector, s, lane, all);
         }
     }
@@ -246,30 +343,25 @@ void tide_outlet_write(struct tide_collector *collector, bool all)
     struct survey survey = {0};
     look_over(collector, &survey);
     const bool crowded = survey.pool_bytes > TIDE_POOL_MOST;
-    const bool events = all || crowded || survey.due;
-    if (events || collector->looks.now_ns - collector->notes_ns >= TIDE_OLD_NS)
+    collector->noted = false;
+    if (all || survey.notes_due)
+        write_notes_first(collector);
+    serve_lanes(collector, all || crowded);
+    if (!collector->noted &&
+        collector->looks.now_ns - collector->notes_ns >= TIDE_OLD_NS)
         write_notes(collector);
-    if (events)
-        serve_lanes(collector, TIDE_LANE_NOTES, true);
-    serve_lanes(collector, TIDE_LANE_EVENTS, all || crowded);
     rest_lanes(collector, crowded);
-}
-
-static void flush_use(struct tide_collector *collector,
-                      const struct tide_target *target, uint32_t use)
-{
-    const struct tide_share *const share = target->share;
-    for (uint32_t i = 0; i < share->lane_count; i++) {
-        struct tide_lane_copy *const lane = share->lanes[i];
-        if (lane && lane->owner == target && lane->use == use)
-            write_lane(collector, lane, TIDE_CUT_ALL);
-    }
 }
 
 void tide_outlet_flush(struct tide_collector *collector,
                        const struct tide_target *target)
 {
-    write_notes(collector);
-    flush_use(collector, target, TIDE_LANE_NOTES);
-    flush_use(collector, target, TIDE_LANE_EVENTS);
+    const struct tide_share *const share = target->share;
+    collector->noted = false;
+    write_notes_first(collector);
+    for (uint32_t i = 0; i < share->lane_count; i++) {
+        struct tide_lane_copy *const lane = share->lanes[i];
+        if (lane && lane->owner == target && lane->use == TIDE_LANE_EVENTS)
+            write_events(collector, lane, TIDE_CUT_ALL);
+    }
 }

@@ -11,31 +11,22 @@
 #include <string.h>
 
 #include "base/raw/varint.h"
+#include "trace/encode_birth.h"
+#include "trace/encode_columns.h"
 #include "trace/encode_memory.h"
 #include "trace/row_hand.h"
 
 #define TIDE_INLINE static inline __attribute__((always_inline))
 
 enum {
-    TIDE_COLUMN_SPARE =
-        64, /* tide_put_varint_any() writes a little more than it puts */
     TIDE_EXTRA_VALUES = 255,
     TIDE_TICK_NOISE = 255,
 };
 
-/* The most bytes of each column that a word of a row can become. */
-static const uint8_t MOST_BYTES[TIDE_COLUMNS] = {
-    [TIDE_COLUMN_TAGS] = 1,   [TIDE_COLUMN_NUMBERS] = 1, [TIDE_COLUMN_SIZES] = 5,
-    [TIDE_COLUMN_BIRTHS] = 5, [TIDE_COLUMN_DEATHS] = 10, [TIDE_COLUMN_AGES] = 2,
-    [TIDE_COLUMN_STACKS] = 1, [TIDE_COLUMN_FRAMES] = 10, [TIDE_COLUMN_REST] = 10,
-};
-
 struct tide_encoder {
-    uint8_t *columns;             /* owned: all of them, one after the other */
-    size_t capacity;              /* words that they have room for */
-    uint8_t *start[TIDE_COLUMNS]; /* where each begins */
-    uint8_t *out[TIDE_COLUMNS];   /* where its next byte goes */
-    uint64_t chunks;              /* made so far */
+    struct tide_column_set columns;
+    uint64_t rows;   /* bytes of them in the columns */
+    uint64_t chunks; /* begun so far */
     struct tide_encoder_memory memory;
 };
 
@@ -44,33 +35,11 @@ struct tide_encoder *tide_encoder_new(void)
     return calloc(1, sizeof(struct tide_encoder));
 }
 
-/* Room for the columns of so many words. */
-static bool make_room(struct tide_encoder *encoder, size_t words)
-{
-    if (words <= encoder->capacity)
-        return true;
-    size_t bytes = 0;
-    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
-        bytes += words * MOST_BYTES[i] + TIDE_COLUMN_SPARE;
-    free(encoder->columns);
-    encoder->capacity = 0;
-    encoder->columns = malloc(bytes);
-    if (!encoder->columns)
-        return false;
-    encoder->capacity = words;
-    uint8_t *at = encoder->columns;
-    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
-        encoder->start[i] = at;
-        at += words * MOST_BYTES[i] + TIDE_COLUMN_SPARE;
-    }
-    return true;
-}
-
 void tide_encoder_free(struct tide_encoder *encoder)
 {
     if (!encoder)
         return;
-    free(encoder->columns);
+    tide_column_set_release(&encoder->columns);
     free(encoder);
 }
 
@@ -78,20 +47,21 @@ void tide_encoder_free(struct tide_encoder *encoder)
 
 TIDE_INLINE void put_byte(struct tide_encoder *encoder, unsigned column, unsigned value)
 {
-    *encoder->out[column]++ = (uint8_t)value;
+    *encoder->columns.out[column]++ = (uint8_t)value;
 }
 
 TIDE_INLINE void put(struct tide_encoder *encoder, unsigned column, uint64_t value)
 {
-    encoder->out[column] = tide_put_varint_any(encoder->out[column], value);
+    encoder->columns.out[column] =
+        tide_put_varint_any(encoder->columns.out[column], value);
 }
 
 TIDE_INLINE void put_tag(struct tide_encoder *encoder, unsigned tag, uint16_t number)
 {
     put_byte(encoder, TIDE_COLUMN_TAGS, tag);
     if (__builtin_expect(tag & TIDE_TAG_NUMBERED, 0))
-        encoder->out[TIDE_COLUMN_NUMBERS] =
-            tide_put_u16(encoder->out[TIDE_COLUMN_NUMBERS], number);
+        encoder->columns.out[TIDE_COLUMN_NUMBERS] =
+            tide_put_u16(encoder->columns.out[TIDE_COLUMN_NUMBERS], number);
 }
 
 /* The distance of ADDRESS from BASE, or the address itself; tells which. */
@@ -183,82 +153,41 @@ TIDE_INLINE void put_stack(struct tide_encoder *encoder, struct tide_encoder_lan
 
 /* --- Births -------------------------------------------------------------------------------- */
 
-struct birth {
-    uint64_t address, size, usable;
-    uint32_t entry;
-    uint16_t number;
-    uint32_t wish; /* kind | align_log2 << 8: compared in one piece */
-};
-
-TIDE_INLINE uint8_t kind_of(const struct birth *birth)
-{
-    return (uint8_t)birth->wish;
-}
-
-TIDE_INLINE uint8_t align_of(const struct birth *birth)
-{
-    return (uint8_t)(birth->wish >> 8);
-}
-
-TIDE_INLINE bool take_birth(struct tide_row_hand *row, unsigned tag,
-                            struct birth *birth)
-{
-    const unsigned wide = tag & TIDE_ROW_WIDE ? 4 : 0;
-    const unsigned numbered = tag & TIDE_TAG_NUMBERED ? 1 : 0;
-    if (!tide_row_has(row, 2ull + wide + numbered))
-        return false;
-    const uint64_t head = row->at[0], body = row->at[1];
-    birth->wish = TIDE_ROW_DETAIL(head);
-    birth->address = head & TIDE_ROW_ADDRESS_MASK;
-    birth->size = body & UINT32_MAX;
-    birth->usable = birth->size + (body >> TIDE_ROW_SLACK_SHIFT & 0xffff);
-    birth->entry = (uint32_t)(body >> TIDE_ROW_ENTRY_SHIFT);
-    row->at += 2;
-    if (__builtin_expect(wide, 0)) {
-        birth->address = row->at[0] & (UINT64_MAX >> (64 - TIDE_CLASS_SHIFT));
-        birth->size = row->at[1];
-        birth->usable = row->at[2] < row->at[1] ? row->at[1] : row->at[2];
-        birth->wish |= (uint32_t)(row->at[3] & 63) << 8;
-        row->at += 4;
-    }
-    birth->number = numbered ? (uint16_t)*row->at++ : 0;
-    return kind_of(birth) < TIDE_KINDS &&
-           tide_row_stack_fits(row, TIDE_TAG_MODE(tag), birth->entry);
-}
-
 TIDE_INLINE bool is_like(const struct tide_encoder_memory *memory,
-                         const struct birth *birth)
+                         const struct tide_row_birth *birth)
 {
     const struct tide_likeness *const like = &memory->like[birth->entry];
     return like->mark == memory->mark && like->size == birth->size &&
            like->usable == birth->usable && like->wish == birth->wish;
 }
 
-TIDE_INLINE unsigned shape_of(const struct birth *birth, bool far)
+TIDE_INLINE unsigned shape_of(const struct tide_row_birth *birth, bool far)
 {
-    return kind_of(birth) |
+    return tide_row_birth_kind(birth) |
            (birth->usable != TIDE_USABLE_GLIBC(birth->size) ? TIDE_SHAPE_SLACK : 0) |
-           (align_of(birth) ? TIDE_SHAPE_ALIGN : 0) | (far ? TIDE_SHAPE_FAR : 0);
+           (tide_row_birth_align(birth) ? TIDE_SHAPE_ALIGN : 0) |
+           (far ? TIDE_SHAPE_FAR : 0);
 }
 
 /* Shape, size, slack and alignment: what a birth that is like another does not say. */
-TIDE_INLINE void put_details(struct tide_encoder *encoder, const struct birth *birth,
-                             unsigned shape, bool shaped)
+TIDE_INLINE void put_details(struct tide_encoder *encoder,
+                             const struct tide_row_birth *birth, unsigned shape,
+                             bool shaped)
 {
-    encoder->memory.last_kind = kind_of(birth);
+    encoder->memory.last_kind = tide_row_birth_kind(birth);
     if (__builtin_expect(shaped, 0))
         put_byte(encoder, TIDE_COLUMN_REST, shape);
     put(encoder, TIDE_COLUMN_SIZES, birth->size);
     if (__builtin_expect(shape & TIDE_SHAPE_SLACK, 0))
         put(encoder, TIDE_COLUMN_REST, birth->usable - birth->size);
     if (__builtin_expect(shape & TIDE_SHAPE_ALIGN, 0))
-        put_byte(encoder, TIDE_COLUMN_REST, align_of(birth));
+        put_byte(encoder, TIDE_COLUMN_REST, tide_row_birth_align(birth));
 }
 
 /* With which stack the birth is from here on the last one. */
 TIDE_INLINE void keep_likeness(struct tide_encoder *encoder,
                                const struct tide_encoder_lane *lane,
-                               const struct birth *birth)
+                               const struct tide_row_birth *birth)
 {
     if (lane->stacks > 0)
         encoder->memory.like[lane->current] =
@@ -275,8 +204,8 @@ TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lan
     static const uint8_t ops[] = {TIDE_OP_ALLOC, TIDE_OP_ALLOC_HERE, TIDE_OP_ALLOC_LIKE,
                                   TIDE_OP_ALLOC_LIKE_HERE};
     struct tide_encoder_memory *const memory = &encoder->memory;
-    struct birth birth;
-    if (!take_birth(row, tag, &birth))
+    struct tide_row_birth birth;
+    if (!tide_row_take_birth(row, tag, &birth))
         return false;
     const bool fresh = TIDE_TAG_OP(tag) == TIDE_OP_ALLOC;
     const uint64_t expected =
@@ -435,8 +364,8 @@ static bool put_extra(struct tide_encoder *encoder, struct tide_row_hand *row)
     put_tag(encoder, TIDE_OP_EXTRA, 0);
     put(encoder, TIDE_COLUMN_REST, head & TIDE_ROW_ADDRESS_MASK);
     put(encoder, TIDE_COLUMN_REST, (uint64_t)(end - values));
-    memcpy(encoder->out[TIDE_COLUMN_REST], values, (size_t)(end - values));
-    encoder->out[TIDE_COLUMN_REST] += end - values;
+    memcpy(encoder->columns.out[TIDE_COLUMN_REST], values, (size_t)(end - values));
+    encoder->columns.out[TIDE_COLUMN_REST] += end - values;
     return true;
 }
 
@@ -468,24 +397,39 @@ TIDE_INLINE bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane 
     }
 }
 
-enum tide_status tide_encode(struct tide_encoder *encoder,
-                             struct tide_encoder_lane *lane, const uint64_t *rows,
-                             size_t bytes, struct tide_column_bytes out[TIDE_COLUMNS])
+void tide_encoder_begin(struct tide_encoder *encoder, struct tide_encoder_lane *lane)
 {
-    const size_t words = bytes / sizeof(*rows);
-    struct tide_row_hand row = {.at = rows, .end = rows + words};
-    bool good = bytes <= TIDE_ROWS_MAX && bytes % sizeof(*rows) == 0;
-    if (good && !make_room(encoder, words))
-        return TIDE_ENOMEM;
-    memcpy(encoder->out, encoder->start, sizeof(encoder->out));
-    lane->goes_on = lane->chunk != 0 && lane->chunk == encoder->chunks;
+    tide_column_set_clear(&encoder->columns);
+    encoder->rows = 0;
+    lane->goes_on = lane->coder == encoder && lane->chunk == encoder->chunks;
+    lane->coder = encoder;
     lane->chunk = ++encoder->chunks;
     if (!lane->goes_on)
         tide_encoder_forget(&encoder->memory);
+}
+
+enum tide_status tide_encoder_add(struct tide_encoder *encoder,
+                                  struct tide_encoder_lane *lane, const uint64_t *rows,
+                                  size_t bytes)
+{
+    const size_t words = bytes / sizeof(*rows);
+    struct tide_row_hand row = {.at = rows, .end = rows + words};
+    if (bytes % sizeof(*rows) != 0 || bytes > TIDE_ROWS_MAX - encoder->rows)
+        return TIDE_ECORRUPT;
+    if (!tide_column_set_room(&encoder->columns, encoder->rows / sizeof(*rows) + words))
+        return TIDE_ENOMEM;
+    encoder->rows += bytes;
+    bool good = true;
     while (good && row.at < row.end)
         good = put_row(encoder, lane, &row);
+    return good ? TIDE_OK : TIDE_ECORRUPT;
+}
+
+void tide_encoder_columns(const struct tide_encoder *encoder,
+                          struct tide_column_bytes out[TIDE_COLUMNS])
+{
     for (unsigned i = 0; i < TIDE_COLUMNS; i++)
         out[i] = (struct tide_column_bytes){
-            encoder->start[i], (size_t)(encoder->out[i] - encoder->start[i])};
-    return good ? TIDE_OK : TIDE_ECORRUPT;
+            encoder->columns.start[i],
+            (size_t)(encoder->columns.out[i] - encoder->columns.start[i])};
 }

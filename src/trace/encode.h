@@ -1,9 +1,9 @@
 /* trace/encode.h - the rows of a lane -> the columns of a chunk.
  *
- * For: trace/writer.c, tests/.  What makes a trace small is done here, in the collector:
- * the program that is recorded only writes rows.  An encoder remembers what the reader will
- * remember (format.h: "What coder and decoder of a lane remember alike"), and only while
- * it makes one chunk; of a lane nothing stays but struct tide_encoder_lane.
+ * For: trace/writer.c, collect/, tests/.  What makes a trace small is done here, in the
+ * collector: the program that is recorded only writes rows.  An encoder remembers what the
+ * reader will remember (format.h: "What coder and decoder of a lane remember alike"), of
+ * one lane at a time; of the others nothing stays but struct tide_encoder_lane.
  */
 #ifndef TIDE_TRACE_ENCODE_H
 #define TIDE_TRACE_ENCODE_H
@@ -19,13 +19,14 @@
 
 struct tide_encoder; /* opaque: see encode.c */
 
-/* What goes on from chunk to chunk. */
+/* What goes on from chunk to chunk, whoever codes. */
 struct tide_encoder_lane {
     uint64_t ticks;   /* the last stamp */
     uint32_t current; /* entry of the present stack */
     uint32_t stacks;  /* entries since the reset */
-    uint64_t chunk; /* of the encoder's, the last one that was of this lane; 0: none */
-    bool goes_on;   /* that one went on where the lane's chunk before it ended */
+    bool goes_on;     /* the chunk begun last goes on where the one before it ended */
+    const struct tide_encoder *coder; /* who made the last chunk; NULL: there is none */
+    uint64_t chunk;                   /* which of its chunks that was */
 };
 
 struct tide_column_bytes {
@@ -33,14 +34,21 @@ struct tide_column_bytes {
     size_t length;
 };
 
+/* NULL without memory. */
 struct tide_encoder *tide_encoder_new(void);
 void tide_encoder_free(struct tide_encoder *encoder);
 
-/* One chunk: BYTES (at most TIDE_ROWS_MAX) of whole rows at ROWS, of LANE.  OUT becomes its
- * columns.  When the chunk before was of this lane as well, nothing is forgotten, and
- * goes_on says so.  TIDE_ECORRUPT: somewhere there are no rows; up to there, all is in OUT. */
-enum tide_status tide_encode(struct tide_encoder *encoder,
-                             struct tide_encoder_lane *lane, const uint64_t *rows,
-                             size_t bytes, struct tide_column_bytes out[TIDE_COLUMNS]);
+/* A chunk of LANE begins.  When the encoder's chunk before was the lane's as well, nothing
+ * is forgotten, and goes_on says so. */
+void tide_encoder_begin(struct tide_encoder *encoder, struct tide_encoder_lane *lane);
+/* BYTES of whole rows at ROWS go into the chunk, which may have TIDE_ROWS_MAX in all.
+ * TIDE_ECORRUPT: somewhere there are no rows; all before is in the chunk.  TIDE_ENOMEM:
+ * none of these are. */
+enum tide_status tide_encoder_add(struct tide_encoder *encoder,
+                                  struct tide_encoder_lane *lane, const uint64_t *rows,
+                                  size_t bytes);
+/* The columns of the chunk. */
+void tide_encoder_columns(const struct tide_encoder *encoder,
+                          struct tide_column_bytes out[TIDE_COLUMNS]);
 
 #endif

@@ -29,7 +29,7 @@ struct tide_writer_start {
 /* What a chunk's header says of its payload. */
 struct tide_chunk_label {
     uint16_t kind;  /* enum tide_chunk_kind */
-    uint16_t flags; /* TIDE_CHUNK_RESET or 0; the writer adds how it is stored */
+    uint16_t flags; /* enum tide_chunk_flag; the writer adds how it is stored */
     uint32_t process;
     uint32_t lane;
     uint32_t sequence;
@@ -54,13 +54,11 @@ enum tide_status tide_writer_chunk(struct tide_writer *writer,
                                    const struct tide_chunk_label *label,
                                    const void *raw, size_t raw_bytes);
 
-/* Add a chunk of events: BYTES (1 to TIDE_ROWS_MAX) of rows at ROWS, aligned as words are,
- * that go on with LANE.  TIDE_ECORRUPT: some of them are no rows, and they and all after
- * them are not in the file.  TIDE_ENOMEM: none of it is. */
-enum tide_status tide_writer_rows(struct tide_writer *writer,
-                                  const struct tide_chunk_label *label,
-                                  struct tide_encoder_lane *lane, const void *rows,
-                                  size_t bytes);
+/* Add a chunk of events by columns, as an encoder made them.  Nothing is added when there
+ * are none. */
+enum tide_status tide_writer_events(
+    struct tide_writer *writer, const struct tide_chunk_label *label,
+    const struct tide_column_bytes columns[TIDE_COLUMNS]);
 
 /* The clock's rate is better known now: say so in the file header. */
 enum tide_status tide_writer_set_rate(struct tide_writer *writer,

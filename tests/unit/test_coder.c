@@ -79,12 +79,23 @@ static void end_reading(struct reading *r)
     tide_stacks_release(&r->stacks);
 }
 
+/* One chunk of BYTES of rows. */
+static enum tide_status encode(struct tide_encoder *encoder,
+                               struct tide_encoder_lane *lane, const uint64_t *rows,
+                               size_t bytes, struct tide_column_bytes out[TIDE_COLUMNS])
+{
+    tide_encoder_begin(encoder, lane);
+    const enum tide_status status = tide_encoder_add(encoder, lane, rows, bytes);
+    tide_encoder_columns(encoder, out);
+    return status;
+}
+
 /* The columns of BYTES of rows, in one piece of memory with slack, which the caller frees. */
 static uint8_t *columns_of(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
                            const uint64_t *rows, size_t bytes, struct tide_fields *out)
 {
     struct tide_column_bytes columns[TIDE_COLUMNS];
-    assert_int_equal(tide_encode(encoder, lane, rows, bytes, columns), TIDE_OK);
+    assert_int_equal(encode(encoder, lane, rows, bytes, columns), TIDE_OK);
     size_t sum = TIDE_COLUMN_SLACK, at = 0;
     for (size_t i = 0; i < TIDE_COLUMNS; i++)
         sum += columns[i].length;
@@ -119,7 +130,7 @@ static void encode_another(struct tide_encoder *encoder)
     const uint64_t sync[] = {TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0), 1, 0, 7};
     struct tide_encoder_lane lane = {0};
     struct tide_column_bytes columns[TIDE_COLUMNS];
-    assert_int_equal(tide_encode(encoder, &lane, sync, sizeof(sync), columns), TIDE_OK);
+    assert_int_equal(encode(encoder, &lane, sync, sizeof(sync), columns), TIDE_OK);
     assert_false(lane.goes_on);
 }
 
@@ -154,6 +165,59 @@ static void reads_what_was_written(void **state)
         end_reading(&r);
     }
     tide_encoder_free(encoder);
+}
+
+/* Rows that come in two pieces make the chunk that they make in one. */
+static void pieces_make_the_same_chunk(void **state)
+{
+    struct fixture *f = *state;
+    struct tide_encoder *const whole = tide_encoder_new();
+    struct tide_encoder *const pieces = tide_encoder_new();
+    struct tide_encoder_lane lane = {0}, other = {0};
+    write_all(f, 0);
+    f->cuts[f->cut_count] = (size_t)(f->end - f->rows);
+    for (uint32_t i = 0; i + 2 <= f->cut_count; i += 2) {
+        struct tide_column_bytes one[TIDE_COLUMNS], two[TIDE_COLUMNS];
+        const size_t *const cuts = f->cuts + i;
+        assert_int_equal(
+            encode(whole, &lane, f->rows + cuts[0], (cuts[2] - cuts[0]) * 8, one),
+            TIDE_OK);
+        tide_encoder_begin(pieces, &other);
+        for (uint32_t k = 0; k < 2; k++)
+            assert_int_equal(tide_encoder_add(pieces, &other, f->rows + cuts[k],
+                                              (cuts[k + 1] - cuts[k]) * 8),
+                             TIDE_OK);
+        tide_encoder_columns(pieces, two);
+        for (size_t k = 0; k < TIDE_COLUMNS; k++) {
+            assert_int_equal(one[k].length, two[k].length);
+            assert_memory_equal(one[k].bytes, two[k].bytes, one[k].length);
+        }
+    }
+    tide_encoder_free(whole);
+    tide_encoder_free(pieces);
+}
+
+/* A lane goes on with the coder that made its last chunk, and with no other. */
+static void only_the_last_coder_goes_on(void **state)
+{
+    (void)state;
+    struct tide_encoder *const first = tide_encoder_new();
+    struct tide_encoder *const second = tide_encoder_new();
+    struct tide_encoder_lane lane = {0};
+    tide_encoder_begin(first, &lane);
+    assert_false(lane.goes_on);
+    tide_encoder_begin(first, &lane);
+    assert_true(lane.goes_on);
+    encode_another(second); /* now both have made as many */
+    encode_another(second);
+    tide_encoder_begin(second, &lane);
+    assert_false(lane.goes_on);
+    tide_encoder_begin(first, &lane);
+    assert_false(lane.goes_on);
+    tide_encoder_begin(first, &lane);
+    assert_true(lane.goes_on);
+    tide_encoder_free(first);
+    tide_encoder_free(second);
 }
 
 /* --- Damage ---------------------------------------------------------------------------- */
@@ -234,7 +298,7 @@ static void encodes_no_nonsense(void **state)
                 rows[i] = (uint64_t)dice_roll(&dice, 256) << TIDE_ROW_TAG_SHIFT |
                           (uint64_t)dice_roll(&dice, 8);
         }
-        refused += tide_encode(encoder, &lane, rows, words * 8, columns) != TIDE_OK;
+        refused += encode(encoder, &lane, rows, words * 8, columns) != TIDE_OK;
         assert_true(lane.current < TIDE_RECENTS);
         for (size_t i = 0; i < TIDE_COLUMNS; i++)
             assert_true(columns[i].length <= words * 20);
@@ -283,8 +347,7 @@ static void the_longest_numbers_fit(void **state)
         struct tide_column_bytes columns[TIDE_COLUMNS];
         size_t sum = 0;
         fill(words, rows[i].row, rows[i].count);
-        (void)tide_encode(encoder, &lane, words, TIDE_ROWS_MAX,
-                          columns); /* all or most */
+        (void)encode(encoder, &lane, words, TIDE_ROWS_MAX, columns); /* all or most */
         for (size_t k = 0; k < TIDE_COLUMNS; k++)
             sum += columns[k].length;
         assert_true(sum > TIDE_ROWS_MAX * 3ull / 4);
@@ -298,6 +361,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_what_was_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pieces_make_the_same_chunk, set_up, tear_down),
+        cmocka_unit_test(only_the_last_coder_goes_on),
         cmocka_unit_test_setup_teardown(damage_looks_the_same_to_both, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(encodes_no_nonsense, set_up, tear_down),

@@ -84,6 +84,42 @@ static void every_record_of_many_processes_arrives(void **state)
     }
 }
 
+enum { TIDE_LANES_MANY = 2 * TIDE_DESKS + 8, TIDE_RECORDS_MANY = 300000 };
+
+static int crowded_target(void)
+{
+    static struct tide_fake_lane lanes[TIDE_LANES_MANY];
+    struct tide_fake fake;
+    if (!tide_bench_connect(&fake))
+        return 1;
+    for (uint32_t i = 0; i < TIDE_LANES_MANY; i++) {
+        if (!tide_fake_claim(&fake, &lanes[i], TIDE_LANE_EVENTS, i))
+            return 2;
+    }
+    for (int n = 0; n < TIDE_RECORDS_MANY; n++) {
+        if (!tide_fake_record(&lanes[tide_bench_any(TIDE_LANES_MANY)],
+                              8 + tide_bench_any(80)))
+            return 3;
+    }
+    return 0;
+}
+
+static void more_lanes_than_desks_take_turns(void **state)
+{
+    (void)state;
+    tide_bench_start();
+    const pid_t pid = tide_bench_spawn(crowded_target);
+    assert_int_equal(tide_bench_serve_until_end(pid), 0);
+    tide_bench_serve_for(100);
+    tide_bench_finish();
+    assert_true(tide_bench.check.complete);
+    assert_int_equal(tide_bench.check.troubles, 0);
+    uint64_t records = 0;
+    for (int lane = 0; lane < TIDE_LANES_MANY; lane++)
+        records += tide_bench.check.lanes[0][lane].records;
+    assert_int_equal(records, TIDE_RECORDS_MANY);
+}
+
 static int counting_target(void)
 {
     struct tide_fake fake;
@@ -310,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SESSION(every_record_of_many_processes_arrives),
+        WITH_SESSION(more_lanes_than_desks_take_turns),
         WITH_SESSION(kill_loses_nothing),
         WITH_SESSION(forked_children_are_processes_and_their_lanes_are_used_again),
         WITH_SESSION(a_process_that_says_hello_again_was_replaced),

@@ -16,7 +16,10 @@
 #include "fake_producer.h"
 #include "trace/row.h"
 
-enum { TIDE_TRUTH_BYTES = 24 * 1024 * 1024 };
+enum {
+    TIDE_TRUTH_BYTES = 24 * 1024 * 1024,
+    TIDE_CHUNK_ROWS = 1024 * 1024, /* a chunk with so many is complete */
+};
 
 /* A segment with one lane, its two ends, and everything that ever went in. */
 struct bench {
@@ -123,9 +126,10 @@ static void put_reset(struct bench *bench)
 static void check_bytes(const struct bench *bench)
 {
     const struct tide_lane_copy *const lane = bench->out;
-    if (lane->end > lane->start)
-        assert_memory_equal(lane->bytes, bench->truth + lane->start,
-                            lane->end - lane->start);
+    assert_true(lane->start <= lane->coded && lane->coded <= lane->end);
+    if (lane->end > lane->coded)
+        assert_memory_equal(lane->bytes, bench->truth + lane->coded,
+                            lane->end - lane->coded);
 }
 
 static void check_pending(const struct bench *bench)
@@ -159,11 +163,11 @@ static void cut(struct bench *bench, enum tide_cut_wish wish)
     uint64_t end;
     while ((end = tide_lane_cut(lane, wish)) > lane->start) {
         uint64_t ticks;
-        assert_true(end <= lane->end);
+        assert_true(end >= lane->coded && end <= lane->end);
         assert_true(end - lane->start <= TIDE_CHUNK_MAX);
         assert_true(is_reset(bench, end) || was_head(bench, end));
         assert_int_equal(tide_lane_at_reset(lane, &ticks),
-                         is_reset(bench, lane->start));
+                         lane->coded < lane->end && is_reset(bench, lane->coded));
         const uint32_t sequence = lane->sequence;
         tide_lane_drop(lane, end);
         assert_int_equal(lane->start, end);
@@ -173,6 +177,16 @@ static void cut(struct bench *bench, enum tide_cut_wish wish)
     assert_true(lane->end - lane->start <= TIDE_CHUNK_MAX);
     if (wish == TIDE_CUT_ALL)
         assert_int_equal(lane->start, lane->end);
+}
+
+/* What was taken becomes part of a chunk that will be cut later. */
+static void code(struct bench *bench)
+{
+    struct tide_lane_copy *const lane = bench->out;
+    if (lane->end - lane->start > TIDE_ROWS_MAX)
+        return;
+    tide_lane_code(lane, lane->end);
+    check_bytes(bench);
 }
 
 /* --- A sound producer ----------------------------------------------------------------- */
@@ -198,6 +212,8 @@ static void step(struct bench *bench)
         (void)take(bench);
     check_pending(bench);
     cut(bench, any(bench, 9) ? TIDE_CUT_LARGE : (enum tide_cut_wish)any(bench, 3));
+    if (any(bench, 3) == 0)
+        code(bench);
     const uint64_t tail = atomic_load(&bench->in.shared->tail);
     if (tail == head_of(bench) && any(bench, 20) == 0)
         assert_true(tide_fake_move(&bench->in, 20000 + (uint32_t)any(bench, 200000)));
@@ -237,33 +253,48 @@ static void a_whole_lap_between_two_looks_is_seen(void **state)
     assert_int_equal(bench->out->end, head_of(bench));
 }
 
-/* Take and cut when the ring is full; how often that was. */
-static uint32_t fill_until(struct bench *bench, uint64_t end)
+/* Take and cut when the ring is full, and code what is left, or not. */
+static void fill_until(struct bench *bench, uint64_t end, bool coded)
 {
-    uint32_t cuts = 0;
     for (; head_of(bench) < end; put_record(bench, 50)) {
         if (tide_fake_has_room(&bench->in, 56))
             continue;
         (void)take(bench);
         cut(bench, TIDE_CUT_LARGE);
-        assert_true(bench->out->end - bench->out->start < TIDE_RING_LARGE);
-        cuts++;
+        assert_true(bench->out->end - bench->out->start < TIDE_CHUNK_ROWS);
+        if (coded)
+            code(bench);
     }
-    return cuts;
 }
 
+/* A lane that resets every TIDE_SYNC_BYTES has two or three chunks for each. */
 static void a_hot_lane_is_cut_soon(void **state)
 {
     struct bench *const bench = *state;
     bench->seed = 99;
     assert_true(tide_fake_move(&bench->in, TIDE_RING_LARGE));
-    uint32_t cuts = 0;
     for (int i = 0; i < 10; i++) {
         put_reset(bench);
-        cuts += fill_until(bench, head_of(bench) + TIDE_SYNC_BYTES);
+        fill_until(bench, head_of(bench) + TIDE_SYNC_BYTES, i % 2);
     }
-    assert_true(cuts > 50);
-    assert_true(bench->out->sequence >= cuts);
+    assert_in_range(bench->out->sequence, 18, 30);
+}
+
+static void what_is_coded_is_not_cut_in_two(void **state)
+{
+    struct bench *const bench = *state;
+    bench->seed = 17;
+    put_reset(bench);
+    put_record(bench, 100);
+    put_reset(bench);
+    put_record(bench, 100);
+    (void)take(bench);
+    code(bench);
+    assert_int_equal(tide_lane_cut(bench->out, TIDE_CUT_RESET), 0);
+    const uint64_t here = head_of(bench);
+    put_reset(bench);
+    (void)take(bench);
+    assert_int_equal(tide_lane_cut(bench->out, TIDE_CUT_RESET), here);
 }
 
 static void a_lane_without_resets_is_cut_at_heads(void **state)
@@ -470,7 +501,7 @@ static void random_headers_do_no_harm(void **state)
         static const unsigned shifts[] = {0, 16, 32, 40, 48, 52, 56, 60};
         words[word] = any(bench, UINT64_MAX) >> shifts[any(bench, 8)];
         if (bench->out->broken || any(bench, 50) == 0) {
-            bench->out->end = bench->out->start;
+            bench->out->end = bench->out->coded = bench->out->start;
             tide_lane_adopt(bench->out, bench->in.shared, NULL, 1);
         }
         (void)tide_lane_take(bench->out, bench->share, &bench->looks);
@@ -489,6 +520,7 @@ int main(void)
         WITH_BENCH(every_byte_comes_out_in_order_and_cuts_are_legal),
         WITH_BENCH(a_whole_lap_between_two_looks_is_seen),
         WITH_BENCH(a_hot_lane_is_cut_soon),
+        WITH_BENCH(what_is_coded_is_not_cut_in_two),
         WITH_BENCH(a_lane_without_resets_is_cut_at_heads),
         WITH_BENCH(a_reset_that_was_asked_for_ends_the_chunk),
         WITH_BENCH(more_resets_than_are_kept_do_no_harm),
