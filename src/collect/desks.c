@@ -12,7 +12,7 @@ void tide_desks_release(struct tide_desks *desks)
             desks->all[i].lane->desk = NULL;
         tide_encoder_free(desks->all[i].encoder);
     }
-    *desks = (struct tide_desks){0};
+    *desks = (struct tide_desks){.stamp_ticks = desks->stamp_ticks};
 }
 
 static struct tide_desk *add_desk(struct tide_desks *desks)
@@ -20,7 +20,7 @@ static struct tide_desk *add_desk(struct tide_desks *desks)
     if (desks->count == TIDE_DESKS)
         return NULL;
     struct tide_desk *const desk = &desks->all[desks->count];
-    *desk = (struct tide_desk){.encoder = tide_encoder_new()};
+    *desk = (struct tide_desk){.encoder = tide_encoder_new(desks->stamp_ticks)};
     if (!desk->encoder)
         return NULL;
     desks->count++;

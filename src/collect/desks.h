@@ -29,6 +29,7 @@ struct tide_desks {
     struct tide_desk all[TIDE_DESKS];
     uint32_t count; /* that have been set up */
     uint64_t uses;
+    uint64_t stamp_ticks; /* for the encoders */
 };
 
 void tide_desks_release(struct tide_desks *desks);

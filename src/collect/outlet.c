@@ -20,13 +20,15 @@
 #include "collect/notes_out.h"
 #include "trace/format.h"
 
-#define TIDE_ASK_NS    (350ull * 1000 * 1000)  /* age at which a reset is asked for */
-#define TIDE_OLD_NS    (500ull * 1000 * 1000)  /* age at which everything goes out */
-#define TIDE_REST_NS   (2000ull * 1000 * 1000) /* a lane idle so long gives its buffer */
-#define TIDE_POOL_MOST (20ull << 20) /* bytes in all buffers: more is written */
+#define TIDE_ASK_NS          (350ull * 1000 * 1000) /* age at which a reset is asked for */
+#define TIDE_OLD_NS          (500ull * 1000 * 1000) /* age at which everything goes out */
+#define TIDE_REST_NS         (2000ull * 1000 * 1000) /* a lane idle so long gives its buffer */
+#define TIDE_POOL_MOST       (20ull << 20) /* bytes in all buffers: more is written */
 /* Rows that are coded at once; the second, where another lane has to leave its desk. */
-#define TIDE_CODE_AIM  (32ull << 10)
-#define TIDE_MOVE_AIM  (128ull << 10)
+#define TIDE_CODE_AIM        (32ull << 10)
+#define TIDE_MOVE_AIM        (128ull << 10)
+/* Of stamps that are a tenth of a millisecond apart or less, some are left out. */
+#define TIDE_STAMPS_A_SECOND 10000u
 
 /* The file takes no more (disk full, limit): let the targets know and say so. */
 static void stop_recording(struct tide_collector *collector)
@@ -170,6 +172,8 @@ static struct tide_desk *sit_down(struct tide_collector *collector,
                                   struct tide_lane_copy *lane)
 {
     struct tide_desks *const desks = &collector->desks;
+    if (!desks->stamp_ticks)
+        desks->stamp_ticks = tide_clock_rate(&collector->clock) / TIDE_STAMPS_A_SECOND;
     struct tide_desk *const desk = tide_desk_for(desks, lane);
     if (!desk)
         return NULL;
@@ -244,9 +248,10 @@ static void write_events(struct tide_collector *collector, struct tide_lane_copy
 /* Rows of LANE that can go into its chunk at once. */
 static void code_early(struct tide_collector *collector, struct tide_lane_copy *lane)
 {
-    const bool cheap = tide_desk_is_free(&collector->desks, lane);
-    if (lane->end - lane->coded >= (cheap ? TIDE_CODE_AIM : TIDE_MOVE_AIM) &&
-        lane->end - lane->start <= TIDE_ROWS_MAX)
+    const uint64_t rows = lane->end - lane->coded;
+    if (rows < TIDE_CODE_AIM || lane->end - lane->start > TIDE_ROWS_MAX)
+        return;
+    if (rows >= TIDE_MOVE_AIM || tide_desk_is_free(&collector->desks, lane))
         code_rows(collector, lane, lane->end);
 }
 

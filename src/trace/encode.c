@@ -21,18 +21,25 @@
 enum {
     TIDE_EXTRA_VALUES = 255,
     TIDE_TICK_NOISE = 255,
+    /* A lane stamps the time every KiB, or 128 events at most, and readers take up to 1024
+     * between two stamps for one stretch. */
+    TIDE_STAMPS_LEFT_OUT = 6,
 };
 
 struct tide_encoder {
     struct tide_column_set columns;
-    uint64_t rows;   /* bytes of them in the columns */
-    uint64_t chunks; /* begun so far */
+    uint64_t stamp_ticks; /* what two stamps are apart, if one may be left out */
+    uint64_t rows;        /* bytes of them in the columns */
+    uint64_t chunks;      /* begun so far */
     struct tide_encoder_memory memory;
 };
 
-struct tide_encoder *tide_encoder_new(void)
+struct tide_encoder *tide_encoder_new(uint64_t stamp_ticks)
 {
-    return calloc(1, sizeof(struct tide_encoder));
+    struct tide_encoder *const encoder = calloc(1, sizeof(struct tide_encoder));
+    if (encoder)
+        encoder->stamp_ticks = stamp_ticks;
+    return encoder;
 }
 
 void tide_encoder_free(struct tide_encoder *encoder)
@@ -297,18 +304,37 @@ static bool put_move_back(struct tide_encoder *encoder, struct tide_row_hand *ro
     return true;
 }
 
+/* May the stamp at ROW be left out?  Not where threads have to be put in order by their
+ * stamps, nor beside what a program says itself: that is timed as well as can be. */
+static bool is_spare(const struct tide_encoder *encoder,
+                     const struct tide_encoder_lane *lane,
+                     const struct tide_row_hand *row)
+{
+    const uint64_t *const next = row->at + 2;
+    return row->at[1] - lane->ticks < encoder->stamp_ticks && !lane->numbers &&
+           !lane->told && lane->left_out < TIDE_STAMPS_LEFT_OUT && next < row->end &&
+           TIDE_TAG_OP(TIDE_ROW_TAG(*next)) != TIDE_OP_EXTRA;
+}
+
 static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
                      struct tide_row_hand *row)
 {
     if (!tide_row_has(row, 2))
         return false;
     const uint64_t ticks = row->at[1];
+    if (is_spare(encoder, lane, row)) {
+        lane->left_out++;
+        row->at += 2;
+        return true;
+    }
     /* A tenth of a microsecond is good enough, and what is left out is nothing but noise. */
     const uint64_t past =
         ticks > lane->ticks ? (ticks - lane->ticks) & ~(uint64_t)TIDE_TICK_NOISE : 0;
     put_tag(encoder, TIDE_OP_TIME, 0);
     put(encoder, TIDE_COLUMN_REST, past);
     lane->ticks += past;
+    lane->left_out = 0;
+    lane->told = false;
     row->at += 2;
     return true;
 }
@@ -323,6 +349,8 @@ static bool put_sync(struct tide_encoder *encoder, struct tide_encoder_lane *lan
         put(encoder, TIDE_COLUMN_REST, row->at[i]);
     put(encoder, TIDE_COLUMN_REST, TIDE_ROW_DETAIL(row->at[0]));
     lane->ticks = row->at[1];
+    lane->numbers = TIDE_ROW_DETAIL(row->at[0]) & 1;
+    lane->left_out = 0;
     lane->current = lane->stacks = 0;
     tide_encoder_forget(&encoder->memory);
     row->at += 4;
@@ -352,7 +380,8 @@ static bool put_map(struct tide_encoder *encoder, struct tide_encoder_lane *lane
     return true;
 }
 
-static bool put_extra(struct tide_encoder *encoder, struct tide_row_hand *row)
+static bool put_extra(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                      struct tide_row_hand *row)
 {
     const uint64_t head = *row->at++;
     const unsigned count = TIDE_ROW_DETAIL(head);
@@ -366,6 +395,8 @@ static bool put_extra(struct tide_encoder *encoder, struct tide_row_hand *row)
     put(encoder, TIDE_COLUMN_REST, (uint64_t)(end - values));
     memcpy(encoder->columns.out[TIDE_COLUMN_REST], values, (size_t)(end - values));
     encoder->columns.out[TIDE_COLUMN_REST] += end - values;
+    lane->told = true;
+    lane->numbers |= (head & TIDE_ROW_ADDRESS_MASK) == TIDE_EXTRA_NUMBERS;
     return true;
 }
 
@@ -391,7 +422,7 @@ TIDE_INLINE bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane 
     case TIDE_OP_MAP:
         return put_map(encoder, lane, row, tag);
     case TIDE_OP_EXTRA:
-        return put_extra(encoder, row);
+        return put_extra(encoder, lane, row);
     default:
         return false;
     }

@@ -21,10 +21,13 @@ struct tide_encoder; /* opaque: see encode.c */
 
 /* What goes on from chunk to chunk, whoever codes. */
 struct tide_encoder_lane {
-    uint64_t ticks;   /* the last stamp */
-    uint32_t current; /* entry of the present stack */
-    uint32_t stacks;  /* entries since the reset */
-    bool goes_on;     /* the chunk begun last goes on where the one before it ended */
+    uint64_t ticks;    /* the last stamp */
+    uint32_t left_out; /* stamps since then that were not put */
+    uint32_t current;  /* entry of the present stack */
+    uint32_t stacks;   /* entries since the reset */
+    bool numbers;      /* the lane takes numbers */
+    bool told;         /* there was an EXTRA since the last stamp */
+    bool goes_on;      /* the chunk begun last goes on where the one before it ended */
     const struct tide_encoder *coder; /* who made the last chunk; NULL: there is none */
     uint64_t chunk;                   /* which of its chunks that was */
 };
@@ -34,8 +37,9 @@ struct tide_column_bytes {
     size_t length;
 };
 
-/* NULL without memory. */
-struct tide_encoder *tide_encoder_new(void);
+/* Of stamps that are less than STAMP_TICKS apart some may be left out; 0: none.  NULL
+ * without memory. */
+struct tide_encoder *tide_encoder_new(uint64_t stamp_ticks);
 void tide_encoder_free(struct tide_encoder *encoder);
 
 /* A chunk of LANE begins.  When the encoder's chunk before was the lane's as well, nothing

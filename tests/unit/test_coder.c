@@ -137,7 +137,7 @@ static void encode_another(struct tide_encoder *encoder)
 static void reads_what_was_written(void **state)
 {
     struct fixture *f = *state;
-    struct tide_encoder *const encoder = tide_encoder_new();
+    struct tide_encoder *const encoder = tide_encoder_new(0);
     for (uint32_t run = 0; run < TIDE_TEST_RUNS; run++) {
         struct tide_encoder_lane lane = {0};
         struct reading r;
@@ -171,8 +171,8 @@ static void reads_what_was_written(void **state)
 static void pieces_make_the_same_chunk(void **state)
 {
     struct fixture *f = *state;
-    struct tide_encoder *const whole = tide_encoder_new();
-    struct tide_encoder *const pieces = tide_encoder_new();
+    struct tide_encoder *const whole = tide_encoder_new(0);
+    struct tide_encoder *const pieces = tide_encoder_new(0);
     struct tide_encoder_lane lane = {0}, other = {0};
     write_all(f, 0);
     f->cuts[f->cut_count] = (size_t)(f->end - f->rows);
@@ -201,8 +201,8 @@ static void pieces_make_the_same_chunk(void **state)
 static void only_the_last_coder_goes_on(void **state)
 {
     (void)state;
-    struct tide_encoder *const first = tide_encoder_new();
-    struct tide_encoder *const second = tide_encoder_new();
+    struct tide_encoder *const first = tide_encoder_new(0);
+    struct tide_encoder *const second = tide_encoder_new(0);
     struct tide_encoder_lane lane = {0};
     tide_encoder_begin(first, &lane);
     assert_false(lane.goes_on);
@@ -218,6 +218,54 @@ static void only_the_last_coder_goes_on(void **state)
     assert_true(lane.goes_on);
     tide_encoder_free(first);
     tide_encoder_free(second);
+}
+
+/* --- Stamps ---------------------------------------------------------------------------- */
+
+enum { TIDE_TEST_STAMPS = 70, TIDE_TEST_STEP = 1000 };
+
+/* So many of TIDE_TEST_STAMPS stamps, TIDE_TEST_STEP ticks apart, stay when those closer
+ * than CLOSE need not.  After each stands a free, and an EXTRA before or after that, if at
+ * all. */
+static uint32_t stamps_left(uint64_t close, unsigned flags, bool before, bool after)
+{
+    uint64_t rows[4 + 5 * TIDE_TEST_STAMPS] = {TIDE_ROW_HEAD(TIDE_OP_SYNC, flags, 0),
+                                               TIDE_TEST_STEP, 0, 7};
+    size_t words = 4;
+    for (uint64_t i = 0; i < TIDE_TEST_STAMPS; i++) {
+        rows[words++] = TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0);
+        rows[words++] = (2 + i) * TIDE_TEST_STEP;
+        if (before)
+            rows[words++] = TIDE_ROW_HEAD(TIDE_OP_EXTRA, 0, TIDE_EXTRA_ITERATION_END);
+        rows[words++] = TIDE_ROW_HEAD(TIDE_OP_FREE, 0, 4096 + 16 * i);
+        if (after)
+            rows[words++] = TIDE_ROW_HEAD(TIDE_OP_EXTRA, 0, TIDE_EXTRA_ITERATION_END);
+    }
+    struct tide_encoder *const encoder = tide_encoder_new(close);
+    struct tide_encoder_lane lane = {0};
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    uint32_t stamps = 0;
+    assert_int_equal(encode(encoder, &lane, rows, words * 8, columns), TIDE_OK);
+    for (size_t i = 0; i < columns[TIDE_COLUMN_TAGS].length; i++)
+        stamps += columns[TIDE_COLUMN_TAGS].bytes[i] == TIDE_OP_TIME;
+    tide_encoder_free(encoder);
+    return stamps;
+}
+
+static void stamps_that_are_close_are_left_out(void **state)
+{
+    (void)state;
+    const uint64_t most = 1u << 30, some = 7 * TIDE_TEST_STEP / 2;
+    assert_int_equal(stamps_left(0, 0, false, false), TIDE_TEST_STAMPS);
+    assert_int_equal(stamps_left(TIDE_TEST_STEP, 0, false, false), TIDE_TEST_STAMPS);
+    assert_int_equal(stamps_left(some, 0, false, false), TIDE_TEST_STAMPS / 4);
+    /* However close, a stretch has less than 1024 events. */
+    assert_int_equal(stamps_left(most, 0, false, false), TIDE_TEST_STAMPS / 7);
+    /* Not in threads, nor beside what a program tells; the first stamp has nothing before
+     * it in the last case. */
+    assert_int_equal(stamps_left(most, 1, false, false), TIDE_TEST_STAMPS);
+    assert_int_equal(stamps_left(most, 0, true, false), TIDE_TEST_STAMPS);
+    assert_int_equal(stamps_left(most, 0, false, true), TIDE_TEST_STAMPS - 1);
 }
 
 /* --- Damage ---------------------------------------------------------------------------- */
@@ -251,7 +299,7 @@ static uint64_t sum_of(struct tide_fields fields, decode *how)
 static void damage_looks_the_same_to_both(void **state)
 {
     struct fixture *f = *state;
-    struct tide_encoder *const encoder = tide_encoder_new();
+    struct tide_encoder *const encoder = tide_encoder_new(0);
     struct tide_encoder_lane lane = {0};
     struct tide_fields fields;
     write_all(f, 1);
@@ -283,7 +331,7 @@ static void damage_looks_the_same_to_both(void **state)
 static void encodes_no_nonsense(void **state)
 {
     (void)state;
-    struct tide_encoder *const encoder = tide_encoder_new();
+    struct tide_encoder *const encoder = tide_encoder_new(0);
     struct dice dice = {7};
     uint32_t refused = 0;
     for (int round = 0; round < 20000; round++) {
@@ -340,7 +388,7 @@ static void the_longest_numbers_fit(void **state)
         {{TIDE_ROW_HEAD(TIDE_OP_EXTRA, 0, far)}, 1},
         {{TIDE_ROW_HEAD(TIDE_OP_EXTRA, 255, far)}, 1},
     };
-    struct tide_encoder *const encoder = tide_encoder_new();
+    struct tide_encoder *const encoder = tide_encoder_new(0);
     uint64_t *const words = malloc(TIDE_ROWS_MAX);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct tide_encoder_lane lane = {0};
@@ -363,6 +411,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_what_was_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pieces_make_the_same_chunk, set_up, tear_down),
         cmocka_unit_test(only_the_last_coder_goes_on),
+        cmocka_unit_test(stamps_that_are_close_are_left_out),
         cmocka_unit_test_setup_teardown(damage_looks_the_same_to_both, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(encodes_no_nonsense, set_up, tear_down),
