@@ -17,7 +17,7 @@
 
 struct tide_lane_copy;
 
-enum { TIDE_DESKS = 16 };
+enum { TIDE_DESKS = 8 };
 
 struct tide_desk {
     struct tide_encoder *encoder; /* owned */
