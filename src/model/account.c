@@ -65,19 +65,9 @@ enum tide_status tide_entry_put(const struct tide_entry *entry,
     return TIDE_OK;
 }
 
-static HOT enum tide_status put(const struct tide_entry *entry,
-                                const struct tide_block *block)
-{
-    if (tide_block_packs(block) &&
-        tide_live_add(&entry->account->store, &entry->process->live, block->address,
-                      tide_block_pack(block)))
-        return TIDE_OK;
-    return tide_entry_put(entry, block);
-}
-
 /* A key that was not the last one of its stack. */
-static enum tide_status __attribute__((noinline))
-find_other_key(const struct tide_entry *entry, uint32_t context, uint32_t *out)
+enum tide_status tide_entry_key(const struct tide_entry *entry, uint32_t context,
+                                uint32_t *out)
 {
     enum tide_status status = TIDE_OK;
     if (context == TIDE_NO_CONTEXT) {
@@ -101,7 +91,7 @@ static HOT enum tide_status find_key(const struct tide_entry *entry, uint32_t co
     const struct tide_keys *const keys = &entry->account->keys;
     const uint32_t last = tide_keys_last(keys, entry->event->stack);
     if (!last || keys->list[last - 1].context != context)
-        return find_other_key(entry, context, out);
+        return tide_entry_key(entry, context, out);
     *out = last - 1;
     return TIDE_OK;
 }
@@ -127,7 +117,7 @@ static HOT enum tide_status give_birth(const struct tide_entry *entry, uint32_t 
         .key = index + 1,
         .slack = slack_of(event),
     };
-    status = put(entry, &block);
+    status = tide_entry_put(entry, &block);
     if (status)
         return status;
 
@@ -179,9 +169,7 @@ enum tide_status tide_entry_bury(const struct tide_entry *entry,
     return bury(entry, block);
 }
 
-/* A free of a block that no leaf could hold, or of none. */
-static enum tide_status __attribute__((noinline))
-free_any(const struct tide_entry *entry)
+enum tide_status tide_entry_free(const struct tide_entry *entry)
 {
     struct tide_block block;
     if (tide_live_take(&entry->account->store, &entry->process->live,
@@ -191,58 +179,68 @@ free_any(const struct tide_entry *entry)
     return TIDE_OK;
 }
 
-static HOT enum tide_status on_free(const struct tide_entry *entry)
-{
-    const uint64_t address = entry->event->address;
-    const struct tide_packed packed =
-        tide_live_pull(&entry->account->store, &entry->process->live, address);
-    if (!packed.place)
-        return free_any(entry);
-    const struct tide_block block = tide_block_unpack(packed, address);
-    return bury(entry, &block);
-}
-
-enum tide_status tide_entry_free(const struct tide_entry *entry)
-{
-    return on_free(entry);
-}
-
 /* --- Groups ----------------------------------------------------------------------------- */
 
-static HOT enum tide_status enter(const struct tide_entry *entry)
+static enum tide_status enter(const struct tide_entry *entry)
 {
     if (entry->event->kind == TIDE_EVENT_FREE)
-        return on_free(entry);
+        return tide_entry_free(entry);
     if (entry->event->kind != TIDE_EVENT_ALLOC)
         return tide_entry_other(entry);
     entry->account->alloc_kinds[entry->event->alloc_kind & 15]++;
     return give_birth(entry, entry->lane->where.context[TIDE_IN_HEAP]);
 }
 
-/* Fetch what the events of a group will touch. */
-static void fetch(const struct tide_account *account, const struct tide_live *live,
-                  const struct tide_event *events, size_t count)
+/* Fetch what the events of a group will touch of the blocks.  Of births that stand side by
+ * side, the first one does it for all. */
+static void fetch_blocks(const struct tide_account *account,
+                         const struct tide_live *live, const struct tide_event *events,
+                         size_t count)
 {
     const struct tide_live_page *pages[TIDE_GROUP];
-    const struct tide_keys *const keys = &account->keys;
+    uint64_t last = 0;
     for (size_t i = 0; i < count; i++) {
-        pages[i] = tide_live_likely_page(&account->store, live, events[i].address);
+        const uint64_t number = events[i].address >> TIDE_PAGE_BITS;
+        pages[i] = NULL;
+        if (number == last && events[i].kind == TIDE_EVENT_ALLOC)
+            continue;
+        last = number;
+        pages[i] = tide_pages_likely(&account->store, &live->pages, events[i].address);
         __builtin_prefetch(pages[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (pages[i])
+            tide_pages_fetch_leaf(&account->store, pages[i]);
+    for (size_t i = 0; i < count; i++)
+        if (events[i].kind == TIDE_EVENT_FREE ||
+            events[i].kind == TIDE_EVENT_MOVE_BEGIN)
+            tide_pages_fetch_block(&account->store, pages[i], events[i].address);
+}
+
+/* The same of the keys. */
+static void fetch_keys(const struct tide_keys *keys, const struct tide_event *events,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
         if (events[i].stack < keys->by_stack_capacity)
             __builtin_prefetch(&keys->by_stack[events[i].stack]);
-    }
     for (size_t i = 0; i < count; i++) {
-        tide_live_fetch_leaf(&account->store, pages[i]);
         const uint32_t key = tide_keys_last(keys, events[i].stack);
         if (!key)
             continue;
         __builtin_prefetch(&keys->list[key - 1]);
         __builtin_prefetch((const char *)&keys->list[key - 1] + 64);
     }
-    for (size_t i = 0; i < count; i++)
-        if (events[i].kind == TIDE_EVENT_FREE ||
-            events[i].kind == TIDE_EVENT_MOVE_BEGIN)
-            tide_live_fetch_block(&account->store, pages[i], events[i].address);
+}
+
+/* Enter the event, whatever it is. */
+static enum tide_status enter_any(const struct tide_entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    enum tide_status status = TIDE_OK;
+    if (entry->event->ticks > account->calm_until)
+        status = tide_account_look_up(account, entry->event->ticks);
+    return status || account->stopped ? status : enter(entry);
 }
 
 /* Enter COUNT events, all of one lane of one process. */
@@ -263,18 +261,18 @@ static enum tide_status enter_group(struct tide_account *account,
         .water = &account->water[TIDE_IN_HEAP],
     };
     const struct tide_live *const live = &entry.process->live;
-    if (live->pages &&
-        (live->count > TIDE_FEW_BLOCKS || account->keys.count > TIDE_FEW_KEYS))
-        fetch(account, live, events, count);
-    for (size_t i = 0; i < count && !status; i++) {
+    if (live->pages.count > TIDE_FEW_BLOCKS)
+        fetch_blocks(account, live, events, count);
+    if (account->keys.count > TIDE_FEW_KEYS)
+        fetch_keys(&account->keys, events, count);
+    for (size_t i = 0; i < count && !status && !account->stopped;) {
+        size_t entered = 0;
+        if (events[i].kind <= TIDE_EVENT_FREE)
+            status = tide_entry_quick(&entry, events + i, count - i, &entered);
+        i += entered;
         entry.event = &events[i];
-        if (events[i].ticks > account->calm_until) {
-            status = tide_account_look_up(account, events[i].ticks);
-            if (account->stopped)
-                break;
-        }
-        if (!status)
-            status = enter(&entry);
+        if (!status && i++ < count)
+            status = enter_any(&entry);
     }
     return status;
 }

@@ -31,6 +31,19 @@ enum tide_status tide_entry_bury(const struct tide_entry *entry,
 /* The event is a free. */
 enum tide_status tide_entry_free(const struct tide_entry *entry);
 
+/* The index of the key of the event's stack in CONTEXT, which was not the last one used
+ * with that stack. */
+enum tide_status tide_entry_key(const struct tide_entry *entry, uint32_t context,
+                                uint32_t *out);
+
+/* --- account_quick.c --- */
+
+/* Enter births and deaths among EVENTS, COUNT of them and all of ENTRY's lane, up to the
+ * first event that is not usual; *ENTERED says how many they were. */
+enum tide_status tide_entry_quick(const struct tide_entry *entry,
+                                  const struct tide_event *events, size_t count,
+                                  size_t *entered);
+
 /* --- account_detail.c: only when there is a detail --- */
 
 /* CONTEXT (TIDE_NO_CONTEXT: the lane's) becomes the one that the event's block of SPACE

@@ -1,0 +1,260 @@
+/* model/account_quick.c - births and deaths of the usual kind, entered fast.
+ *
+ * What is entered here comes to the same as if account.c had entered it.  All events are of
+ * one lane, so what the heap holds and the lane's balance move together: it is enough to
+ * follow the one.  What of both has to be known only at the end of a run of events (how
+ * high it came, how low, where the last peak was) is kept at hand till then.  Whatever is
+ * not usual is left to account.c.
+ */
+#include "model/account_enter.h"
+
+/* Of what every event needs nothing is left in memory that can stay in registers. */
+#define HOT static inline __attribute__((always_inline))
+
+#define RARE(condition) __builtin_expect((condition) != 0, 0)
+
+/* Where sums are far from wrapping, whatever a run of usual events does to them. */
+#define TIDE_SANE_BYTES (1ull << 62)
+
+/* What the heap holds, as events are entered. */
+struct tally {
+    uint64_t bytes, usable;        /* standing */
+    uint64_t births, deaths;       /* births as water counts them; deaths since begun */
+    uint64_t newest;               /* as in the lane's book */
+    uint64_t top;                  /* the most bytes after a birth */
+    uint64_t low;                  /* the least after a death since the last peak ... */
+    uint64_t low_before;           /* ... and before it */
+    const struct tide_event *peak; /* what made the last peak; NULL: nothing did */
+    uint64_t peak_bytes, peak_usable;
+    uint64_t peak_births, peak_deaths;
+    enum tide_status status;
+};
+
+HOT struct tally begin(const struct tide_entry *entry)
+{
+    const struct tide_watermark *const water = entry->water;
+    return (struct tally){
+        .bytes = water->bytes,
+        .usable = water->usable,
+        .births = water->births,
+        .newest = entry->lane->newest,
+        .low = UINT64_MAX,
+        .low_before = UINT64_MAX,
+        .peak_bytes = water->peak_bytes,
+        .peak_usable = water->peak_usable,
+    };
+}
+
+static int64_t lesser(int64_t one, int64_t other)
+{
+    return one < other ? one : other;
+}
+
+/* The lane has come by the last peak.  BASE: its balance is so much less than what the heap
+ * holds. */
+static void note_peak(const struct tide_entry *entry, const struct tally *tally,
+                      uint64_t base)
+{
+    struct tide_watermark *const water = entry->water;
+    struct tide_stretch *const stretch = &entry->lane->stretch;
+    water->peak_bytes = tally->peak_bytes;
+    water->peak_births = tally->peak_births;
+    water->peak_blocks =
+        water->blocks + (tally->peak_births - water->births) - tally->peak_deaths;
+    water->peak_ticks = tally->peak->ticks;
+    water->peak_now = water->now;
+    water->peak_until = stretch->until;
+    water->peak_lane = tally->peak->lane;
+    if (tally->low_before != UINT64_MAX)
+        stretch->lowest = lesser(stretch->lowest, (int64_t)(tally->low_before - base));
+    stretch->balance = (int64_t)(tally->peak_bytes - base);
+    tide_stretch_touch(stretch, water);
+}
+
+/* Enter what is at hand in the books. */
+static void end(const struct tide_entry *entry, const struct tally *tally)
+{
+    struct tide_watermark *const water = entry->water;
+    struct tide_stretch *const stretch = &entry->lane->stretch;
+    const uint64_t base = water->bytes - (uint64_t)stretch->balance;
+    if (tally->peak)
+        note_peak(entry, tally, base);
+    if (tally->low != UINT64_MAX) {
+        const int64_t low = (int64_t)(tally->low - base);
+        stretch->lowest = lesser(stretch->lowest, low);
+        stretch->mark_lowest = lesser(stretch->mark_lowest, low);
+    }
+    if (tally->top) {
+        const int64_t high = (int64_t)(tally->top - base);
+        stretch->highest = high > stretch->highest ? high : stretch->highest;
+        water->highest = tally->top > water->highest ? tally->top : water->highest;
+    }
+    stretch->balance = (int64_t)(tally->bytes - base);
+    water->blocks += tally->births - water->births - tally->deaths;
+    water->births = tally->births;
+    water->bytes = tally->bytes;
+    water->usable = tally->usable;
+    water->peak_usable = tally->peak_usable;
+    entry->lane->newest = tally->newest;
+}
+
+/* --- Events --- */
+
+/* The heap stands higher than at any time before. */
+HOT void reach_peak(const struct tide_event *event, struct tally *tally)
+{
+    tally->peak = event;
+    tally->peak_bytes = tally->bytes;
+    tally->peak_births = tally->births;
+    tally->peak_deaths = tally->deaths;
+    if (tally->low < tally->low_before)
+        tally->low_before = tally->low;
+    tally->low = UINT64_MAX;
+}
+
+/* A block has come to stand. */
+HOT void rise(const struct tide_entry *entry, const struct tide_event *event,
+              struct tally *tally, const struct tide_block *block)
+{
+    tally->births++;
+    tally->newest = block->born;
+    tally->usable += block->size + block->slack;
+    if (tally->usable > tally->peak_usable)
+        tally->peak_usable = tally->usable;
+    tally->bytes += block->size;
+    if (tally->bytes <= tally->top)
+        return;
+    tally->top = tally->bytes;
+    if (tally->bytes <= tally->peak_bytes)
+        return;
+    entry->water->peaks++;
+    reach_peak(event, tally);
+}
+
+/* What KEY gains by BLOCK, born at TICKS. */
+HOT void gain(const struct tide_keys *keys, struct tide_key *key,
+              const struct tide_block *block, uint64_t ticks)
+{
+    const uint64_t bytes = key->bytes + block->size;
+    const uint64_t held = bytes - key->freed_bytes;
+    key->calls++;
+    key->bytes = bytes;
+    key->last_ticks = ticks;
+    key->slack_bytes += block->slack;
+    if (held > key->most_bytes) {
+        key->most_bytes = held;
+        key->most_ticks = ticks;
+    }
+    if (RARE(key->crowd))
+        tide_crowd_gain(&keys->crowds[key->crowd - 1], block->size, ticks);
+}
+
+/* The index of the key of EVENT; false when it cannot be had. */
+HOT bool find_key(const struct tide_entry *entry, const struct tide_event *event,
+                  uint32_t *index)
+{
+    const struct tide_keys *const keys = &entry->account->keys;
+    const uint32_t context = entry->lane->where.context[TIDE_IN_HEAP];
+    const uint32_t last = tide_keys_last(keys, event->stack);
+    *index = last - 1;
+    if (last && keys->list[last - 1].context == context)
+        return true;
+    struct tide_entry other = *entry;
+    other.event = event;
+    return tide_entry_key(&other, context, index) == TIDE_OK;
+}
+
+/* False: it is not usual, and nothing was entered. */
+HOT bool birth(const struct tide_entry *entry, const struct tide_event *event,
+               struct tally *tally)
+{
+    struct tide_account *const account = entry->account;
+    const uint64_t size = event->size, slack = event->usable - size;
+    uint32_t index;
+    if (RARE((size >> 32 | slack >> 16) != 0) ||
+        RARE(!find_key(entry, event, &index)) || RARE(index >= TIDE_WIDE_KEY - 1))
+        return false;
+    const struct tide_block block = {
+        .address = event->address,
+        .size = size,
+        .born = (tally->births + 1) & TIDE_BIRTHS_MAX,
+        .key = index + 1,
+        .slack = (uint32_t)slack,
+    };
+    if (RARE(!tide_live_add(&account->store, &entry->process->live, block.address,
+                            tide_block_pack(&block))))
+        return false;
+    account->alloc_kinds[event->alloc_kind & 15]++;
+    struct tide_key *const key = &account->keys.list[index];
+    tide_key_touch(key, entry->water);
+    gain(&account->keys, key, &block, event->ticks);
+    rise(entry, event, tally, &block);
+    return true;
+}
+
+/* The same for a death. */
+HOT bool death(const struct tide_entry *entry, const struct tide_event *event,
+               struct tally *tally)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_packed packed =
+        tide_live_pull(&account->store, &entry->process->live, event->address);
+    if (RARE(!packed.place))
+        return false;
+    const struct tide_block block = tide_block_unpack(packed, event->address);
+    struct tide_key *const key = &account->keys.list[block.key - 1];
+    tide_key_touch(key, entry->water);
+    key->freed_calls++;
+    key->freed_bytes += block.size;
+    if (RARE(key->crowd))
+        account->keys.crowds[key->crowd - 1].bytes -= block.size;
+    tally->deaths++;
+    tally->usable -= block.size + block.slack;
+    tally->bytes -= block.size;
+    tally->low = tally->bytes < tally->low ? tally->bytes : tally->low;
+    if (block.born == tally->newest) {
+        key->temporary_calls++;
+        key->temporary_bytes += block.size;
+    }
+    if (RARE(key->context != entry->lane->where.context[TIDE_IN_HEAP])) {
+        struct tide_entry other = *entry;
+        other.event = event;
+        tally->status = tide_entry_flow(&other, block.key - 1, block.size);
+    }
+    return true;
+}
+
+/* Are the sums such that nothing wraps, and does nobody want to know more? */
+static bool is_usual(const struct tide_entry *entry)
+{
+    const uint64_t balance = (uint64_t)entry->lane->stretch.balance;
+    return !entry->account->detail && entry->water->bytes < TIDE_SANE_BYTES &&
+           entry->water->usable < TIDE_SANE_BYTES &&
+           balance + TIDE_SANE_BYTES < 2 * TIDE_SANE_BYTES &&
+           tide_live_ready(&entry->process->live);
+}
+
+enum tide_status tide_entry_quick(const struct tide_entry *entry,
+                                  const struct tide_event *events, size_t count,
+                                  size_t *entered)
+{
+    const uint64_t calm_until = entry->account->calm_until;
+    const struct tide_event *event = events, *const behind = events + count;
+    *entered = 0;
+    if (RARE(!is_usual(entry)))
+        return TIDE_OK;
+    struct tally tally = begin(entry);
+    tide_stretch_touch(&entry->lane->stretch, entry->water);
+    for (; event < behind && event->ticks <= calm_until && !RARE(tally.status);
+         event++) {
+        if (event->kind == TIDE_EVENT_ALLOC) {
+            if (!birth(entry, event, &tally))
+                break;
+        } else if (event->kind != TIDE_EVENT_FREE || !death(entry, event, &tally)) {
+            break;
+        }
+    }
+    end(entry, &tally);
+    *entered = (size_t)(event - events);
+    return tally.status;
+}

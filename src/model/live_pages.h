@@ -1,0 +1,137 @@
+/* model/live_pages.h - the blocks of one process that are not young, by pages.
+ *
+ * For: live.h, tests/.  This is most of the model's working memory where there are many
+ * blocks, so it is made to be small: about 20 bytes a block where blocks stand close
+ * together, as most do.  Blocks of one page of 2 KiB share a leaf, which needs no more of an
+ * address than its place in the page; pages are found by a hash with a random seed, so that
+ * a trace cannot be written to make them all collide.  No leaf ever moves because others
+ * grow.
+ */
+#ifndef TIDE_MODEL_LIVE_PAGES_H
+#define TIDE_MODEL_LIVE_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/live_store.h"
+
+enum {
+    TIDE_PAGE_BITS = 11,
+};
+
+/* In place of a key: the block is one that no leaf can describe. */
+#define TIDE_WIDE_KEY ((1u << (32 - TIDE_LOW_BITS)) - 1)
+
+/* A page in which blocks were seen. */
+struct tide_live_page {
+    uint64_t number; /* address >> TIDE_PAGE_BITS */
+    uint32_t leaf;   /* in the store; 0: this place of the table is empty */
+    uint16_t count;  /* blocks in the leaf */
+    uint16_t capacity;
+};
+
+/* All zeros is ready for use. */
+struct tide_pages {
+    struct tide_live_page *list; /* owned; mask + 1 of them, NULL before the first */
+    size_t mask;
+    size_t used;     /* also those that hold nothing any more */
+    size_t count;    /* blocks */
+    size_t last;     /* the place of the page that got a block last */
+    uint64_t absent; /* number + 1 of a page that holds nothing; 0: of none is known */
+};
+
+/* Where the page of ADDRESS belongs, in all tables of STORE. */
+static inline uint64_t tide_live_hash(const struct tide_live_store *store,
+                                      uint64_t address)
+{
+    __extension__ typedef unsigned __int128 wide;
+    const wide product =
+        (wide)((address >> TIDE_PAGE_BITS) ^ store->seed) * store->factor;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* --- A block, packed --- */
+
+static inline bool tide_block_packs(const struct tide_block *block)
+{
+    return block->size <= UINT32_MAX && block->slack <= UINT16_MAX &&
+           block->key < TIDE_WIDE_KEY;
+}
+
+/* BLOCK, which packs. */
+static inline struct tide_packed tide_block_pack(const struct tide_block *block)
+{
+    const uint32_t low = block->address & ((1u << TIDE_LOW_BITS) - 1);
+    return (struct tide_packed){.size = (uint32_t)block->size,
+                                .place = block->key << TIDE_LOW_BITS | low,
+                                .born_low = (uint32_t)block->born,
+                                .born_high = (uint16_t)(block->born >> 32),
+                                .slack = (uint16_t)block->slack};
+}
+
+static inline struct tide_block tide_block_unpack(struct tide_packed packed,
+                                                  uint64_t address)
+{
+    return (struct tide_block){.address = address,
+                               .size = packed.size,
+                               .born =
+                                   (uint64_t)packed.born_high << 32 | packed.born_low,
+                               .key = packed.place >> TIDE_LOW_BITS,
+                               .slack = packed.slack};
+}
+
+/* --- Blocks come and go --- */
+
+/* Add the block at ADDRESS, where none is.  False without memory. */
+bool tide_pages_add(struct tide_live_store *store, struct tide_pages *pages,
+                    uint64_t address, struct tide_packed block);
+/* The same; false also when there is one. */
+bool tide_pages_add_new(struct tide_live_store *store, struct tide_pages *pages,
+                        uint64_t address, struct tide_packed block);
+/* The same as tide_pages_add() for BLOCK, which does not pack. */
+bool tide_pages_add_wide(struct tide_live_store *store, struct tide_pages *pages,
+                         const struct tide_block *block);
+
+/* Is there a block at ADDRESS? */
+bool tide_pages_hold(const struct tide_live_store *store, struct tide_pages *pages,
+                     uint64_t address);
+
+/* Take the block at ADDRESS out.  Its place is 0 when there is none, or one that does not
+ * pack: then tide_pages_take() says more. */
+struct tide_packed tide_pages_pull(struct tide_live_store *store,
+                                   struct tide_pages *pages, uint64_t address);
+/* Take the block at ADDRESS out, whatever it is; false when there is none. */
+bool tide_pages_take(struct tide_live_store *store, struct tide_pages *pages,
+                     uint64_t address, struct tide_block *out);
+
+/* --- All blocks --- */
+
+/* The table goes with its store, which is about to be released. */
+void tide_pages_abandon(struct tide_pages *pages);
+/* All are gone. */
+void tide_pages_release(struct tide_live_store *store, struct tide_pages *pages);
+
+/* The block after AT of PAGE, both places in the table, which become those of the next
+ * one; false when there is none. */
+bool tide_pages_next(const struct tide_live_store *store,
+                     const struct tide_pages *pages, size_t *page, size_t *at,
+                     struct tide_block *out);
+
+/* --- Fetching ahead: first the page, a while later its leaf, then the entry --- */
+
+static inline const struct tide_live_page *tide_pages_likely(
+    const struct tide_live_store *store, const struct tide_pages *pages,
+    uint64_t address)
+{
+    return &pages->list[tide_live_hash(store, address) & pages->mask];
+}
+
+/* Fetch what it takes to find a block in the leaf of PAGE, the likely one. */
+void tide_pages_fetch_leaf(const struct tide_live_store *store,
+                           const struct tide_live_page *page);
+/* Fetch what PAGE likely says of the block at ADDRESS. */
+void tide_pages_fetch_block(const struct tide_live_store *store,
+                            const struct tide_live_page *page, uint64_t address);
+
+#endif
