@@ -43,14 +43,12 @@ TIDE_INLINE uint64_t short_value(uint64_t bytes)
     return (value & 0x3fffu) | (value & 0x3fff0000u) >> 2;
 }
 
-static __attribute__((noinline)) uint64_t take_longest(struct hand *hand,
-                                                       unsigned column)
+/* The hand itself is not given to anybody, so that it can stay in registers. */
+static __attribute__((noinline)) struct tide_cursor take_longest(
+    struct tide_cursor cursor, uint64_t *value)
 {
-    struct tide_cursor cursor = {.at = hand->at[column], .end = hand->end[column]};
-    const uint64_t value = tide_cursor_varint(&cursor);
-    hand->at[column] = cursor.at;
-    hand->wrong |= cursor.failed;
-    return value;
+    *value = tide_cursor_varint(&cursor);
+    return cursor;
 }
 
 TIDE_INLINE uint64_t take(struct hand *hand, unsigned column)
@@ -61,8 +59,14 @@ TIDE_INLINE uint64_t take(struct hand *hand, unsigned column)
     word = le64toh(word);
     const uint64_t ends = ~word & 0x8080808080808080u;
     if (__builtin_expect((uint32_t)ends == 0, 0)) {
-        if (!ends)
-            return take_longest(hand, column);
+        if (!ends) {
+            uint64_t value;
+            const struct tide_cursor cursor = take_longest(
+                (struct tide_cursor){.at = at, .end = hand->end[column]}, &value);
+            hand->at[column] = cursor.at;
+            hand->wrong |= cursor.failed;
+            return value;
+        }
         hand->at[column] = at + (unsigned)__builtin_ctzll(ends) / 8 + 1;
         hand->wrong |= hand->at[column] > hand->end[column];
         return long_value(word & (ends ^ (ends - 1)));
@@ -71,6 +75,21 @@ TIDE_INLINE uint64_t take(struct hand *hand, unsigned column)
     hand->at[column] = at + (unsigned)__builtin_ctz(near_ends) / 8 + 1;
     hand->wrong |= hand->at[column] > hand->end[column];
     return short_value((uint32_t)word & (near_ends ^ (near_ends - 1)));
+}
+
+/* The same, where two bytes are nearly always enough. */
+TIDE_INLINE uint64_t take_small(struct hand *hand, unsigned column)
+{
+    uint16_t word;
+    const uint8_t *const at = hand->at[column];
+    memcpy(&word, at, sizeof(word));
+    const uint32_t bytes = le16toh(word);
+    if (__builtin_expect((~bytes & 0x8080u) == 0, 0))
+        return take(hand, column);
+    const uint32_t second = bytes >> 7 & 1;
+    hand->at[column] = at + 1 + second;
+    hand->wrong |= hand->at[column] > hand->end[column];
+    return (bytes & 0x7f) | (bytes >> 1 & 0x3f80 & (0 - second));
 }
 
 TIDE_INLINE uint64_t near(uint64_t last, uint64_t value)
@@ -104,7 +123,7 @@ TIDE_INLINE void usual_free(const struct tide_decoder *decoder, struct hand *han
         event->address = memory->last_death;
         return;
     }
-    const uint64_t age = take(hand, TIDE_COLUMN_AGES);
+    const uint64_t age = take_small(hand, TIDE_COLUMN_AGES);
     hand->wrong |= age >= TIDE_AGES || age >= memory->births;
     event->address = tide_lane_take_age(memory, (uint32_t)age % TIDE_AGES);
 }
@@ -125,7 +144,7 @@ TIDE_INLINE void be_new(struct tide_decoder *decoder, struct hand *hand, unsigne
     if (tag & TIDE_TAG_SHAPED)
         decoder->last_kind = *hand->at[TIDE_COLUMN_REST]++;
     event->alloc_kind = decoder->last_kind;
-    event->size = take(hand, TIDE_COLUMN_SIZES);
+    event->size = take_small(hand, TIDE_COLUMN_SIZES);
     event->usable = TIDE_USABLE_GLIBC(event->size);
     tide_lane_keep_likeness(decoder, event);
 }
@@ -141,7 +160,7 @@ TIDE_INLINE void usual_alloc(struct tide_decoder *decoder, struct hand *hand,
     if (tag & TIDE_TAG_NUMBERED)
         take_number(decoder, hand, event);
     uint64_t entry = TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT
-                         ? take(hand, TIDE_COLUMN_STACKS)
+                         ? take_small(hand, TIDE_COLUMN_STACKS)
                          : memory->next[decoder->current];
     hand->wrong |= entry >= memory->stacks || entry >= TIDE_RECENTS;
     entry %= TIDE_RECENTS;

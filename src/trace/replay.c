@@ -28,27 +28,26 @@ enum tide_status tide_replay_open(struct tide_trace *trace, struct tide_stacks *
     return TIDE_OK;
 }
 
-/* What EXTRA events among these say. */
-static void count_dropped(struct tide_replay *replay, const struct tide_event *events,
-                          size_t count)
+/* How many of these are no calls; what they say is noted. */
+static size_t count_others(struct tide_replay *replay, const struct tide_event *events,
+                           size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    size_t others = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind <= TIDE_EVENT_MAP)
+            continue;
+        others++;
         if (events[i].kind == TIDE_EVENT_EXTRA && events[i].extra == TIDE_EXTRA_DROPPED)
             replay->counts.dropped =
                 tide_add_saturating(replay->counts.dropped, events[i].value);
+    }
+    return others;
 }
 
 static void count_events(struct tide_replay *replay, const struct tide_event *events,
                          size_t count)
 {
-    size_t plain = 0, spans = 0;
-    for (size_t i = 0; i < count; i++) {
-        plain += events[i].kind <= TIDE_EVENT_MAP;
-        spans += events[i].kind == TIDE_EVENT_SPAN;
-    }
-    replay->counts.events += plain;
-    if (plain + spans < count)
-        count_dropped(replay, events, count);
+    replay->counts.events += count - count_others(replay, events, count);
 }
 
 enum tide_status tide_replay_run(struct tide_replay *replay, size_t max,
