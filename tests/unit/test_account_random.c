@@ -211,10 +211,66 @@ static void agrees_with_the_plain_way_on_random_histories(void **state)
     assert_true(met_realloc_peak > 20);
 }
 
+/* --- Runs of events ------------------------------------------------------------------ */
+
+enum { TIDE_RUN_EVENTS = 30 }; /* of one lane */
+
+static void enter_by(const struct history *history, size_t at_once,
+                     struct tide_account *account)
+{
+    const struct tide_account_setup setup = {.processes = history->process,
+                                             .process_count = history->processes};
+    assert_int_equal(tide_account_init(account, &setup), TIDE_OK);
+    for (size_t i = 0; i < TIDE_HISTORY_EVENTS; i += at_once)
+        assert_int_equal(tide_account_events(account, &history->events[i], at_once),
+                         TIDE_OK);
+}
+
+/* What is known of the peak, and how sure that is. */
+static void compare_peaks(const struct tide_account *one,
+                          const struct tide_account *other)
+{
+    const struct tide_watermark *const water = &one->water[TIDE_IN_HEAP];
+    assert_memory_equal(water, &other->water[TIDE_IN_HEAP], sizeof(*water));
+    assert_int_equal(one->lane_capacity, other->lane_capacity);
+    for (size_t i = 0; i < one->lane_capacity; i++) {
+        const struct tide_stretch *const a = &one->lanes[i].stretch;
+        const struct tide_stretch *const b = &other->lanes[i].stretch;
+        assert_int_equal(a->balance, b->balance);
+        assert_int_equal(a->lowest, b->lowest);
+        assert_int_equal(a->highest, b->highest);
+        assert_int_equal(tide_stretch_near(a, water), tide_stretch_near(b, water));
+        assert_int_equal(tide_stretch_far(a, water), tide_stretch_far(b, water));
+    }
+}
+
+static void runs_come_to_the_same_as_single_events(void **state)
+{
+    (void)state;
+    struct history *const history = malloc(sizeof(*history));
+    assert_non_null(history);
+    for (uint64_t seed = 1; seed <= TIDE_HISTORIES; seed++) {
+        struct tide_account single, whole;
+        make_history(history, seed);
+        for (size_t i = 0; i < TIDE_HISTORY_EVENTS; i++) {
+            const uint32_t lane = (uint32_t)(i / TIDE_RUN_EVENTS) % history->lanes;
+            history->events[i].lane = lane;
+            history->events[i].process = lane % history->processes;
+        }
+        enter_by(history, 1, &single);
+        enter_by(history, TIDE_HISTORY_EVENTS, &whole);
+        compare_peaks(&single, &whole);
+        tide_account_release(&single);
+        tide_account_release(&whole);
+    }
+    free(history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_plain_way_on_random_histories),
+        cmocka_unit_test(runs_come_to_the_same_as_single_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
