@@ -3,8 +3,8 @@
  * This is the loop that a report of fifty million events waits for.  Events are taken
  * in groups of one lane each.  When the books have grown beyond the cache, a first pass
  * over the group fetches what its events will touch.  Nothing is allocated per event; the
- * tables grow.  What is rarer than a birth or a death is in account_moves.c and
- * account_extra.c.
+ * tables grow.  Nearly all births and deaths are entered by account_quick.c; what it leaves
+ * comes here.  What is rarer is in account_moves.c and account_extra.c.
  */
 #include "model/account.h"
 
