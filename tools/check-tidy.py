@@ -77,6 +77,9 @@ def tidy(path, cache, version, rules):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        print(__doc__.rstrip())
+        return 0 if "--help" in sys.argv else 2
     cache = pathlib.Path(sys.argv[1]).resolve()
     cache.mkdir(parents=True, exist_ok=True)
     names = sys.argv[2:]
