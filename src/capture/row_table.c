@@ -83,7 +83,7 @@ uint64_t tide_row_learn(uint64_t key, uintptr_t pc)
         /* A full neighbourhood gives up one of its places: some are of unloaded code. */
         const bool full = i == TIDE_ROW_PROBES;
         struct tide_row_slot *slot =
-            tide_row_at(table, home + (full ? pc % TIDE_ROW_PROBES : i));
+            tide_row_at(table, home + (full ? (uint32_t)(pc % TIDE_ROW_PROBES) : i));
         uint64_t old = full ? atomic_load(&slot->key) : 0;
         if (old == TIDE_KEY_TAKEN ||
             !atomic_compare_exchange_strong(&slot->key, &old, TIDE_KEY_TAKEN))
