@@ -1,10 +1,13 @@
 /* symbol/dwarf_info.c - functions, inlined functions and lines, from debug information.
  *
- * The units say in their first entry which addresses they cover, so one pass over
- * these entries finds the unit of an address; .debug_aranges, which says the same, is
- * optional and often missing, and is not used.  A unit is read when the first address
- * in it is asked for.  Units that do not say what they cover are all read once an
- * address lies in none of the others.
+ * A unit is read when the first address in it is asked for.  Which unit that is,
+ * .debug_aranges says.  It is optional, may leave units out, and may be wrong: where it
+ * leads nowhere, the units are listed once, for they say in their first entry which
+ * addresses they cover.  Units that do not say it either are all read once an address
+ * lies in none of the others.
+ *
+ * Compressed debug information is decompressed no further than what is read: up to the
+ * last unit asked for as long as .debug_aranges leads there, and whole for the list.
  */
 #include "symbol/dwarf_info.h"
 
@@ -14,13 +17,18 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "symbol/aranges.h"
 #include "symbol/debug_file.h"
+#include "symbol/debug_image.h"
 #include "symbol/dwarf_names.h"
 #include "symbol/dwarf_unit.h"
 
 enum { TIDE_UNITS_MAX = 512 * 1024 };
 
+#define TIDE_NOT_THERE (TIDE_NO_OWNER - 1)
+
 struct tide_dwarf_info {
+    struct tide_debug_image *image;  /* owned; NULL: not compressed */
     Dwarf *dwarf;                    /* owned */
     struct tide_elf_file *alternate; /* owned; NULL: none */
     Dwarf *alternate_dwarf;          /* owned; NULL: none */
@@ -28,6 +36,10 @@ struct tide_dwarf_info {
     struct tide_dwarf_names names;
     struct tide_dwarf_unit *units; /* owned */
     uint32_t unit_count, unit_capacity;
+    struct tide_aranges aranges;
+    uint32_t *told; /* owned: the unit of each of aranges; TIDE_NO_OWNER: not looked at;
+                       TIDE_NOT_THERE: there is none */
+    bool listed;
     struct tide_span_table covered; /* owners are units: by what the units say */
     struct tide_span_table stray;   /* by the functions of units that say nothing */
     bool stray_scanned;
@@ -53,7 +65,8 @@ static enum tide_status add_unit(struct tide_dwarf_info *info, const Dwarf_Die *
         info->units = units;
         info->unit_capacity = capacity;
     }
-    info->units[info->unit_count++] = (struct tide_dwarf_unit){.die = *die};
+    info->units[info->unit_count++] =
+        (struct tide_dwarf_unit){.die = *die, .image = info->image};
     return TIDE_OK;
 }
 
@@ -64,8 +77,15 @@ static bool may_have_code(Dwarf_Die *die)
     return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
 }
 
+/* Add the units that were not led to, and build what they cover. */
 static enum tide_status list_units(struct tide_dwarf_info *info)
 {
+    if (info->listed)
+        return TIDE_OK;
+    info->listed = true;
+    if (!tide_debug_image_whole(info->image, TIDE_IMAGE_INFO))
+        return TIDE_OK;
+
     struct tide_span_list spans = {0};
     enum tide_status status = TIDE_OK;
     Dwarf_CU *unit = NULL;
@@ -87,6 +107,37 @@ static enum tide_status list_units(struct tide_dwarf_info *info)
     return status;
 }
 
+static enum tide_status load_aranges(struct tide_dwarf_info *info, Elf *elf)
+{
+    const enum tide_status status = tide_aranges_load(&info->aranges, elf);
+    if (status || info->aranges.unit_count == 0)
+        return status;
+    info->told = reallocarray(NULL, info->aranges.unit_count, sizeof(*info->told));
+    if (!info->told)
+        return TIDE_ENOMEM;
+    for (uint32_t i = 0; i < info->aranges.unit_count; i++)
+        info->told[i] = TIDE_NO_OWNER;
+    return TIDE_OK;
+}
+
+static enum tide_status load(struct tide_dwarf_info *info,
+                             const struct tide_elf_file *file, const char *root)
+{
+    info->image = tide_debug_image_open(file);
+    info->names.image = info->image;
+    Elf *const elf = info->image ? tide_debug_image_elf(info->image) : file->elf;
+    info->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    if (!info->dwarf)
+        return TIDE_ECORRUPT;
+    bool safe;
+    info->alternate = tide_debug_file_alternate(root, file, info->dwarf, &safe);
+    if (!safe)
+        return TIDE_ECORRUPT;
+    if (info->alternate)
+        set_alternate(info);
+    return load_aranges(info, elf);
+}
+
 enum tide_status tide_dwarf_info_open(const struct tide_elf_file *file,
                                       const char *root, struct tide_name_pool *pool,
                                       struct tide_dwarf_info **out)
@@ -97,25 +148,11 @@ enum tide_status tide_dwarf_info_open(const struct tide_elf_file *file,
         return TIDE_ENOMEM;
     info->pool = pool;
     info->names.pool = pool;
-
-    enum tide_status status = TIDE_ECORRUPT;
-    info->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-    if (!info->dwarf)
-        goto close_info;
-    bool safe;
-    info->alternate = tide_debug_file_alternate(root, file, info->dwarf, &safe);
-    if (!safe)
-        goto close_info;
-    if (info->alternate)
-        set_alternate(info);
-    status = list_units(info);
+    const enum tide_status status = load(info, file, root);
     if (status)
-        goto close_info;
-    *out = info;
-    return TIDE_OK;
-
-close_info:
-    tide_dwarf_info_close(info);
+        tide_dwarf_info_close(info);
+    else
+        *out = info;
     return status;
 }
 
@@ -126,6 +163,8 @@ void tide_dwarf_info_close(struct tide_dwarf_info *info)
     for (uint32_t i = 0; i < info->unit_count; i++)
         tide_dwarf_unit_release(&info->units[i]);
     free(info->units);
+    free(info->told);
+    tide_aranges_release(&info->aranges);
     tide_span_table_release(&info->covered);
     tide_span_table_release(&info->stray);
     tide_dwarf_names_release(&info->names);
@@ -134,6 +173,7 @@ void tide_dwarf_info_close(struct tide_dwarf_info *info)
     if (info->alternate_dwarf)
         dwarf_end(info->alternate_dwarf);
     tide_elf_file_close(info->alternate);
+    tide_debug_image_close(info->image);
     free(info);
 }
 
@@ -179,20 +219,75 @@ static enum tide_status scan_stray_units(struct tide_dwarf_info *info)
     return status;
 }
 
+/* Note the unit that .debug_aranges says is at OFFSET, if it is. */
+static enum tide_status add_told(struct tide_dwarf_info *info, uint64_t offset,
+                                 uint32_t *unit)
+{
+    size_t header;
+    Dwarf_Off next;
+    Dwarf_Die die;
+    Dwarf_Die root;
+    *unit = TIDE_NOT_THERE;
+    if (!tide_debug_image_part(info->image, TIDE_IMAGE_INFO, offset) ||
+        dwarf_next_unit(info->dwarf, offset, &next, &header, NULL, NULL, NULL, NULL,
+                        NULL, NULL) != 0)
+        return TIDE_OK;
+    const Dwarf_Off first = offset + header;
+    if (!dwarf_offdie(info->dwarf, first, &die) ||
+        !dwarf_diecu(&die, &root, NULL, NULL) || dwarf_dieoffset(&root) != first ||
+        dwarf_cuoffset(&root) != header || !may_have_code(&root))
+        return TIDE_OK;
+    const enum tide_status status = add_unit(info, &root);
+    if (!status)
+        *unit = info->unit_count - 1;
+    return status;
+}
+
+/* The unit of ADDRESS by .debug_aranges; TIDE_NO_OWNER when it does not say. */
+static enum tide_status find_told(struct tide_dwarf_info *info, uint64_t address,
+                                  uint32_t *unit)
+{
+    *unit = TIDE_NO_OWNER;
+    const uint32_t at = tide_span_table_find(&info->aranges.spans, address);
+    if (at == TIDE_NO_OWNER)
+        return TIDE_OK;
+    if (info->told[at] == TIDE_NO_OWNER) {
+        const enum tide_status status =
+            add_told(info, info->aranges.units[at], &info->told[at]);
+        if (status)
+            return status;
+    }
+    if (info->told[at] != TIDE_NOT_THERE)
+        *unit = info->told[at];
+    return TIDE_OK;
+}
+
+/* The unit of ADDRESS by what units say of themselves. */
+static enum tide_status find_listed(struct tide_dwarf_info *info, uint64_t address,
+                                    uint32_t *unit)
+{
+    enum tide_status status = list_units(info);
+    if (status)
+        return status;
+    *unit = tide_span_table_find(&info->covered, address);
+    if (*unit != TIDE_NO_OWNER)
+        return TIDE_OK;
+    status = scan_stray_units(info);
+    *unit = tide_span_table_find(&info->stray, address);
+    return status;
+}
+
 /* The unit of ADDRESS, with its functions; NULL when there is none. */
 static enum tide_status find_unit(struct tide_dwarf_info *info, uint64_t address,
                                   struct tide_dwarf_unit **out)
 {
     *out = NULL;
-    uint32_t unit = tide_span_table_find(&info->covered, address);
-    if (unit == TIDE_NO_OWNER) {
-        const enum tide_status status = scan_stray_units(info);
-        if (status)
-            return status;
-        unit = tide_span_table_find(&info->stray, address);
-    }
-    if (unit == TIDE_NO_OWNER)
-        return TIDE_OK;
+    uint32_t unit;
+    enum tide_status status = find_told(info, address, &unit);
+    if (!status && unit == TIDE_NO_OWNER)
+        status = find_listed(info, address, &unit);
+    if (status || unit == TIDE_NO_OWNER)
+        return status;
     *out = &info->units[unit];
     return tide_dwarf_unit_scan(*out);
 }

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "symbol/debug_image.h"
 #include "symbol/dwarf_paths.h"
 
 enum {
@@ -53,12 +54,23 @@ static const char *string_of(Dwarf_Die *die, unsigned name)
     return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
 }
 
+/* Is what ATTRIBUTE refers to there to be read?  It is where it lies in the same unit, or
+ * in another file; elsewhere it may lie anywhere. */
+static bool target_ready(struct tide_debug_image *image, Dwarf_Attribute *attribute)
+{
+    const unsigned form = dwarf_whatform(attribute);
+    return (form != DW_FORM_ref_addr && form != DW_FORM_ref_sig8) ||
+           tide_debug_image_whole(image, TIDE_IMAGE_INFO);
+}
+
 /* Make *DIE the entry that it refers to for everything it does not say itself. */
-static bool follow(Dwarf_Die *die)
+static bool follow(const struct tide_dwarf_names *names, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     if (!dwarf_attr(die, DW_AT_abstract_origin, &attribute) &&
         !dwarf_attr(die, DW_AT_specification, &attribute))
+        return false;
+    if (!target_ready(names->image, &attribute))
         return false;
     Dwarf_Die next;
     if (!dwarf_formref_die(&attribute, &next))
@@ -67,7 +79,8 @@ static bool follow(Dwarf_Die *die)
     return true;
 }
 
-static struct description describe(const Dwarf_Die *die)
+static struct description describe(const struct tide_dwarf_names *names,
+                                   const Dwarf_Die *die)
 {
     struct description found = {0};
     Dwarf_Die at = *die;
@@ -79,7 +92,7 @@ static struct description describe(const Dwarf_Die *die)
             found.plain = string_of(&at, DW_AT_name);
             found.plain_die = at;
         }
-        if (!follow(&at))
+        if (!follow(names, &at))
             break;
     }
     return found;
@@ -106,11 +119,12 @@ static bool has_scopes(Dwarf_Die *unit)
 }
 
 /* One part of a path; COMPLETE: nothing belongs before it. */
-static const char *part_name(struct tide_name_pool *pool, Dwarf_Die *die,
+static const char *part_name(struct tide_dwarf_names *names, Dwarf_Die *die,
                              const char *inner, bool *complete)
 {
+    struct tide_name_pool *const pool = names->pool;
     const int tag = dwarf_tag(die);
-    const struct description found = describe(die);
+    const struct description found = describe(names, die);
     *complete = tag == DW_TAG_subprogram && is_mangled(found.linked);
     if (*complete)
         return tide_name_pool_add_demangled(pool, found.linked);
@@ -120,7 +134,10 @@ static const char *part_name(struct tide_name_pool *pool, Dwarf_Die *die,
         return "(anonymous namespace)";
 
     int line = 0;
-    (void)dwarf_decl_line(die, &line);
+    /* libdw looks for it in what the entry refers to, wherever that is. */
+    if (dwarf_hasattr(die, DW_AT_decl_line) ||
+        tide_debug_image_whole(names->image, TIDE_IMAGE_INFO))
+        (void)dwarf_decl_line(die, &line);
     struct tide_text text = {0};
     tide_text_addf(&text, "{%s:%d}",
                    strcmp(inner, "operator()") == 0 ? "lambda" : "unnamed", line);
@@ -173,7 +190,7 @@ static struct parts parts_of(struct tide_dwarf_names *names,
     while (node != TIDE_NO_PATH && !complete && parts.count < TIDE_PATH_PARTS_MAX) {
         if (!dwarf_offdie(dwarf, paths->nodes[node].die, &die))
             break;
-        inner = part_name(names->pool, &die, inner, &complete);
+        inner = part_name(names, &die, inner, &complete);
         if (!inner)
             break;
         parts.names[parts.count++] = inner;
@@ -199,7 +216,7 @@ static const char *qualified_name(struct tide_dwarf_names *names,
 const char *tide_dwarf_names_of(struct tide_dwarf_names *names, Dwarf_Die *die,
                                 Dwarf_Die *unit)
 {
-    const struct description found = describe(die);
+    const struct description found = describe(names, die);
     if (is_mangled(found.linked))
         return tide_name_pool_add_demangled(names->pool, found.linked);
     if (found.plain && has_scopes(unit))

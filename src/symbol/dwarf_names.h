@@ -13,6 +13,7 @@
 /* Namers of all zeros are ready for use, once POOL is set. */
 struct tide_dwarf_names {
     struct tide_name_pool *pool;    /* borrowed */
+    struct tide_debug_image *image; /* borrowed: where entries are read from; or NULL */
     struct tide_dwarf_paths *paths; /* owned: of the units that were asked about */
     size_t path_count;
 };

@@ -13,6 +13,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "symbol/debug_image.h"
 #include "symbol/die_walk.h"
 
 enum {
@@ -179,11 +180,24 @@ void tide_dwarf_unit_release(struct tide_dwarf_unit *unit)
 
 /* --- Lines ------------------------------------------------------------------------ */
 
+/* Is the line table of UNIT there to be read? */
+static bool lines_ready(struct tide_dwarf_unit *unit)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset;
+    return !unit->image ||
+           (dwarf_attr(&unit->die, DW_AT_stmt_list, &attribute) &&
+            dwarf_formudata(&attribute, &offset) == 0 &&
+            tide_debug_image_part(unit->image, TIDE_IMAGE_LINES, offset));
+}
+
 static void read_lines(struct tide_dwarf_unit *unit)
 {
     if (unit->lined)
         return;
     unit->lined = true;
+    if (!lines_ready(unit))
+        return;
     if (dwarf_getsrclines(&unit->die, &unit->lines, &unit->line_count) != 0) {
         unit->lines = NULL;
         unit->line_count = 0;

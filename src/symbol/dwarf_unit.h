@@ -23,11 +23,12 @@ struct tide_scope {
 };
 
 struct tide_dwarf_unit {
-    Dwarf_Die die;             /* of the unit */
-    bool stray;                /* it does not say which addresses it covers */
-    bool scanned;              /* scopes and functions are filled */
-    bool lined;                /* lines and files are filled */
-    struct tide_scope *scopes; /* owned */
+    Dwarf_Die die;                  /* of the unit */
+    struct tide_debug_image *image; /* borrowed: where it is read from; may be NULL */
+    bool stray;                     /* it does not say which addresses it covers */
+    bool scanned;                   /* scopes and functions are filled */
+    bool lined;                     /* lines and files are filled */
+    struct tide_scope *scopes;      /* owned */
     uint32_t scope_count;
     struct tide_span_table functions; /* owners are indices of scopes */
     Dwarf_Lines *lines;               /* borrowed from libdw: sorted by address */

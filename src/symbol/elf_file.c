@@ -41,6 +41,14 @@ bool tide_build_id_parse(struct tide_build_id *id, const char *hex)
     return true;
 }
 
+bool tide_elf_is_native(Elf *elf)
+{
+    const int order =
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+    const char *const ident = elf_getident(elf, NULL);
+    return ident && ident[EI_CLASS] == ELFCLASS64 && ident[EI_DATA] == order;
+}
+
 static void read_build_id(struct tide_elf_file *file)
 {
     const void *bytes;

@@ -35,6 +35,10 @@ struct tide_elf_file {
 enum tide_status tide_elf_file_open(const char *path, struct tide_elf_file **out);
 void tide_elf_file_close(struct tide_elf_file *file);
 
+/* Is it of 64 bits and in this machine's order of bytes, so that it can be read as it
+ * stands? */
+bool tide_elf_is_native(Elf *elf);
+
 /* Read HEX into ID; false when it is not a build-id.  "" is one, of length 0. */
 bool tide_build_id_parse(struct tide_build_id *id, const char *hex);
 bool tide_build_id_equal(const struct tide_build_id *a, const struct tide_build_id *b);

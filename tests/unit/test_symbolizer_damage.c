@@ -62,13 +62,13 @@ static void find_sections(struct subject *subject)
     assert_true(subject->debug < subject->table && subject->table < subject->size);
 }
 
-static int make(void **state)
+static int make_with(const char *compiler, void **state)
 {
     static struct subject subject;
     subject.folder = tide_scratch_new();
     subject.path = tide_path("%s/program", subject.folder);
     subject.damaged = tide_path("%s/damaged", subject.folder);
-    char *const command = tide_path("gcc -O2 -g -o %s", subject.path);
+    char *const command = tide_path("%s -o %s", compiler, subject.path);
     tide_fixture_do(command, TIDE_FIXTURE("inline_chain.c"));
     free(command);
     subject.first = tide_fixture_address(subject.path, "_start");
@@ -77,6 +77,16 @@ static int make(void **state)
     find_sections(&subject);
     *state = &subject;
     return 0;
+}
+
+static int make(void **state)
+{
+    return make_with("gcc -O2 -g", state);
+}
+
+static int make_compressed(void **state)
+{
+    return make_with("gcc -O2 -g -gz=zlib", state);
 }
 
 static int destroy(void **state)
@@ -214,5 +224,6 @@ int main(void)
         cmocka_unit_test(survives_wrong_bytes),
         cmocka_unit_test(survives_a_file_cut_short),
     };
-    return cmocka_run_group_tests(tests, make, destroy);
+    const int failed = cmocka_run_group_tests(tests, make, destroy);
+    return failed + cmocka_run_group_tests(tests, make_compressed, destroy);
 }

@@ -1,0 +1,159 @@
+/* tests/unit/test_inflate.c - decompressing step by step what zlib compressed at once.
+ *
+ * Input and output lie in blocks of exactly their size, so that a sanitizer sees any step
+ * out of them.
+ */
+#include "symbol/inflate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include <cmocka.h>
+
+enum { TIDE_SAMPLE = 300000 };
+
+struct fixture {
+    uint8_t *plain, *packed, *out; /* owned */
+    size_t packed_size;
+};
+
+/* Bytes of few kinds, so that they can be compressed, but never the same twice. */
+static int begin(void **state)
+{
+    static struct fixture fixture;
+    fixture.plain = malloc(TIDE_SAMPLE);
+    fixture.out = calloc(TIDE_SAMPLE, 1);
+    uLongf size = compressBound(TIDE_SAMPLE);
+    uint8_t *const packed = malloc(size);
+    assert_true(fixture.plain && fixture.out && packed);
+    uint64_t random = 1;
+    for (size_t i = 0; i < TIDE_SAMPLE; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        fixture.plain[i] = (uint8_t)(random >> 60);
+    }
+    assert_int_equal(compress2(packed, &size, fixture.plain, TIDE_SAMPLE, 6), Z_OK);
+    fixture.packed = realloc(packed, size);
+    assert_non_null(fixture.packed);
+    fixture.packed_size = size;
+    *state = &fixture;
+    return 0;
+}
+
+static int end(void **state)
+{
+    const struct fixture *const fixture = *state;
+    free(fixture->plain);
+    free(fixture->packed);
+    free(fixture->out);
+    return 0;
+}
+
+static struct tide_inflate *open_part(const struct fixture *fixture, size_t size,
+                                      size_t capacity)
+{
+    struct tide_inflate *const packed =
+        tide_inflate_open(fixture->packed, size, fixture->out, capacity);
+    assert_non_null(packed);
+    return packed;
+}
+
+/* Decompress in steps of STEP bytes at most; all must be as it was after each. */
+static void check_steps(const struct fixture *fixture, size_t step)
+{
+    struct tide_inflate *const packed =
+        open_part(fixture, fixture->packed_size, TIDE_SAMPLE);
+    memset(fixture->out, 0xee, TIDE_SAMPLE);
+    for (size_t at = 0; at < TIDE_SAMPLE;) {
+        const size_t next = TIDE_SAMPLE - at < step ? TIDE_SAMPLE : at + step;
+        assert_true(tide_inflate_until(packed, next));
+        assert_memory_equal(fixture->out + at, fixture->plain + at, next - at);
+        assert_true(next == TIDE_SAMPLE || fixture->out[next] == 0xee);
+        at = next;
+    }
+    assert_true(tide_inflate_until(packed, 1)); /* it is there already */
+    assert_true(tide_inflate_until(packed, TIDE_SAMPLE));
+    assert_false(tide_inflate_until(packed, TIDE_SAMPLE + 1));
+    tide_inflate_close(packed);
+}
+
+static void gives_back_what_zlib_compressed(void **state)
+{
+    check_steps(*state, TIDE_SAMPLE);
+    check_steps(*state, 40013);
+    check_steps(*state, 3);
+}
+
+/* Its first part is good, before and after the rest was asked for in vain. */
+static void check_end_refused(const struct fixture *fixture, size_t size,
+                              size_t capacity, size_t good)
+{
+    struct tide_inflate *const packed = open_part(fixture, size, capacity);
+    assert_true(tide_inflate_until(packed, good));
+    assert_memory_equal(fixture->out, fixture->plain, good);
+    assert_false(tide_inflate_until(packed, capacity));
+    assert_false(tide_inflate_until(packed, capacity));
+    assert_true(tide_inflate_until(packed, good));
+    assert_memory_equal(fixture->out, fixture->plain, good);
+    tide_inflate_close(packed);
+}
+
+static void knows_when_data_end_too_early(void **state)
+{
+    const struct fixture *const fixture = *state;
+    struct fixture half = *fixture;
+    half.packed_size /= 2;
+    half.packed = malloc(half.packed_size);
+    assert_non_null(half.packed);
+    memcpy(half.packed, fixture->packed, half.packed_size);
+    check_end_refused(&half, half.packed_size, TIDE_SAMPLE, TIDE_SAMPLE / 4);
+    check_end_refused(&half, 1, TIDE_SAMPLE, 0);
+    check_end_refused(&half, 0, TIDE_SAMPLE, 0);
+    free(half.packed);
+}
+
+static void knows_when_data_do_not_end(void **state)
+{
+    const struct fixture *const fixture = *state;
+    check_end_refused(fixture, fixture->packed_size, TIDE_SAMPLE - 1, TIDE_SAMPLE - 2);
+    check_end_refused(fixture, fixture->packed_size, TIDE_SAMPLE / 2, TIDE_SAMPLE / 4);
+}
+
+/* The byte at AT is wrong for a while. */
+static void check_damage(const struct fixture *fixture, size_t at, size_t good)
+{
+    fixture->packed[at] ^= 0xff;
+    check_end_refused(fixture, fixture->packed_size, TIDE_SAMPLE, good);
+    fixture->packed[at] ^= 0xff;
+}
+
+static void knows_when_data_are_damaged(void **state)
+{
+    const struct fixture *const fixture = *state;
+    check_damage(fixture, 0, 0); /* not zlib's at all */
+    check_damage(fixture, fixture->packed_size / 2, TIDE_SAMPLE / 4);
+}
+
+/* All bytes but the last are to be had, although the checksum is wrong or cut off. */
+static void looks_at_the_checksum_last(void **state)
+{
+    const struct fixture *const fixture = *state;
+    check_damage(fixture, fixture->packed_size - 1, TIDE_SAMPLE - 1);
+    check_end_refused(fixture, fixture->packed_size - 1, TIDE_SAMPLE, TIDE_SAMPLE - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_back_what_zlib_compressed),
+        cmocka_unit_test(knows_when_data_end_too_early),
+        cmocka_unit_test(knows_when_data_do_not_end),
+        cmocka_unit_test(knows_when_data_are_damaged),
+        cmocka_unit_test(looks_at_the_checksum_last),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
