@@ -5,7 +5,7 @@
 #   make check-long      the slow ones
 #   make soak            five minutes of random programs, plain against recorded
 #   make check-transparency   many real programs, plain and recorded, with times
-#   make bench           what recording costs, beside heaptrack; what queries and names cost
+#   make bench           what recording costs, beside heaptrack; what queries, names and reports cost
 #   make install PREFIX=/usr/local
 SHELL := /bin/bash
 PREFIX ?= /usr/local
@@ -54,6 +54,7 @@ bench:
 	@/usr/bin/python3 -B tests/bench/bench.py build/release --repeat 5
 	@/usr/bin/python3 -B tests/bench/querying.py build/release
 	@/usr/bin/python3 -B tests/bench/symbols.py build/release
+	@/usr/bin/python3 -B tests/bench/naming.py build/release
 
 install: build
 	@cmake --install build/release --prefix $(PREFIX)
