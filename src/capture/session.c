@@ -169,14 +169,19 @@ static int open_socket(void)
     return (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 }
 
-/* The collector cannot tell who was killed as it began from who could not begin. */
+/* The collector cannot tell who was killed as it began from who could not begin.  It hangs
+ * up once it has seen who we are. */
 static void complain(const struct sockaddr_un *address)
 {
+    char nothing;
+    const struct timeval patience = {.tv_sec = 1};
     const int fd = open_socket();
     if (fd < 0)
         return;
-    if (syscall(SYS_connect, fd, address, sizeof(*address)) == 0)
-        (void)say_hello(fd, true);
+    syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    if (syscall(SYS_connect, fd, address, sizeof(*address)) == 0 && say_hello(fd, true))
+        syscall(SYS_recvfrom, fd, &nothing, sizeof(nothing), 0, NULL, NULL);
     syscall(SYS_close, fd);
 }
 

@@ -239,8 +239,10 @@ static inline bool tide_leaf_fill(const struct tide_stack_cache *cache,
         leaf->words[i] = leaf->words[at];
     }
     leaf->has_others = others > 0;
+    if (others == 0)
+        return true;
     const uint32_t first = TIDE_LEAF_OTHERS - others;
-    for (uint32_t i = 0; others > 0 && i < first; i++) {
+    for (uint32_t i = 0; i < first; i++) {
         leaf->other_at[i] = leaf->other_at[first];
         leaf->others[i] = leaf->others[first];
     }

@@ -87,6 +87,7 @@ static void wrap(struct tide_stream *stream)
     stream->prev_base = stream->base;
     stream->base = head;
     stream->pos = 0;
+    stream->limit = 0; /* of the last lap */
     stream->laps++;
     atomic_store_explicit(&stream->shared->wrap, head, memory_order_release);
 }
@@ -149,6 +150,7 @@ static void grow_ring(struct tide_stream *stream)
             return;
     stream->base = stream->prev_base = head_of(stream);
     stream->pos = 0;
+    stream->limit = 0;
     stream->ring = ring;
     stream->ring_bytes = TIDE_RING_LARGE;
     atomic_store(&lane->ring_offset, offset);

@@ -178,7 +178,8 @@ struct tide_hello {
     uint32_t magic; /* TIDE_SEGMENT_MAGIC */
     uint32_t version;
     uint32_t pid;
-    uint32_t failed; /* it could not take what came with the welcome: it will not record */
+    uint32_t
+        failed; /* it could not take what came with the welcome: it will not record */
 };
 
 /* With it come two descriptors: the session page and the segment. */
