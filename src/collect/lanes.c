@@ -21,6 +21,7 @@ enum {
      * coded as they come; but while a chunk is compressed nobody empties the rings, so it
      * must not take longer than they last. */
     TIDE_CHUNK_AIM = 1024 * 1024,
+    TIDE_CHUNK_RUSH = 256 * 1024, /* the same of a lane that is filled fast */
     TIDE_CHUNK_LEAST = 128 * 1024,
     TIDE_BUFFER_LEAST = 8 * 1024,
     TIDE_RING_LEAST = 1024,
@@ -291,7 +292,7 @@ uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wis
     const uint64_t reset = newest_reset(lane);
     if (reset > lane->start)
         return reset;
-    if (pending >= TIDE_CHUNK_AIM && fits)
+    if (pending >= (lane->rushes ? TIDE_CHUNK_RUSH : TIDE_CHUNK_AIM) && fits)
         return lane->end;
     return fits ? lane->start : lane->fresh;
 }

@@ -27,6 +27,8 @@
 /* Rows that are coded at once; the second, where another lane has to leave its desk. */
 #define TIDE_CODE_AIM        (32ull << 10)
 #define TIDE_MOVE_AIM        (128ull << 10)
+/* Bytes of rows in a microsecond: with more of all lanes, chunks are kept small. */
+#define TIDE_RUSH            96ull
 /* Of stamps that are a tenth of a millisecond apart or less, some are left out. */
 #define TIDE_STAMPS_A_SECOND 10000u
 
@@ -269,6 +271,15 @@ static bool is_old(const struct tide_collector *collector,
     return age_of(collector, lane) >= TIDE_OLD_NS || collector->stopped;
 }
 
+/* Would the rings be full before a large chunk of LANE is compressed?  As if the others who
+ * have a desk were as busy. */
+static bool is_rushing(const struct tide_collector *collector,
+                       const struct tide_lane_copy *lane)
+{
+    const uint64_t bytes = (lane->end - lane->start) * collector->desks.count;
+    return bytes > age_of(collector, lane) / 1000 * TIDE_RUSH;
+}
+
 /* Cuts that cost nothing: what follows begins with a reset. */
 static enum tide_cut_wish good_cut(const struct tide_lane_copy *lane)
 {
@@ -310,6 +321,7 @@ static void ask_for_reset(const struct tide_collector *collector,
 static void serve_lane(struct tide_collector *collector, const struct tide_share *share,
                        struct tide_lane_copy *lane, bool all)
 {
+    lane->rushes = is_rushing(collector, lane);
     write_events(collector, lane, good_cut(lane));
     if (age_of(collector, lane) >= TIDE_ASK_NS)
         ask_for_reset(collector, share, lane);
