@@ -26,3 +26,8 @@ void operator delete(void *) noexcept
     if (given_back)
         given_back();
 }
+
+void operator delete(void *given, std::size_t) noexcept
+{
+    operator delete(given);
+}

@@ -24,3 +24,8 @@ void operator delete(void *block) noexcept
         call();
     std::free(block);
 }
+
+void operator delete(void *block, std::size_t) noexcept
+{
+    operator delete(block);
+}
