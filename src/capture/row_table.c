@@ -20,10 +20,8 @@ static size_t bytes_of(uint32_t log2)
 
 static struct tide_row_table *make_table(uint32_t log2)
 {
-    const int before = errno;
     const long at = syscall(SYS_mmap, NULL, bytes_of(log2), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    errno = before;
     if (at == -1)
         return NULL;
     struct tide_row_table *const table = (struct tide_row_table *)at;
@@ -46,19 +44,19 @@ bool tide_stack_cfi_init(void)
  * nobody will find. */
 static void outgrow(struct tide_row_table *table)
 {
+    const int before = errno;
     const uint32_t log2 = table->log2 + TIDE_ROWS_LOG2_STEP;
     struct tide_row_table *const larger = make_table(log2);
     struct tide_row_table *present = table;
-    if (!larger)
-        return;
-    if (!atomic_compare_exchange_strong(&tide_rows, &present, larger)) {
+    if (larger && atomic_compare_exchange_strong(&tide_rows, &present, larger)) {
+        tide_fixed_bytes += bytes_of(log2) - bytes_of(table->log2);
+        /* Its first page says how large it is. */
+        syscall(SYS_madvise, (char *)table + TIDE_PAGE,
+                bytes_of(table->log2) - TIDE_PAGE, MADV_DONTNEED);
+    } else if (larger) {
         syscall(SYS_munmap, larger, bytes_of(log2));
-        return;
     }
-    tide_fixed_bytes += bytes_of(log2) - bytes_of(table->log2);
-    /* Its first page says how large it is. */
-    syscall(SYS_madvise, (char *)table + TIDE_PAGE, bytes_of(table->log2) - TIDE_PAGE,
-            MADV_DONTNEED);
+    errno = before;
 }
 
 static uint64_t pack(struct tide_cfi_row row)
@@ -89,7 +87,9 @@ uint64_t tide_row_learn(uint64_t key, uintptr_t pc)
             !atomic_compare_exchange_strong(&slot->key, &old, TIDE_KEY_TAKEN))
             continue;
         atomic_store(&slot->row, row);
-        atomic_store(&slot->key, key);
+        /* Not if the table was outgrown meanwhile: the row is gone with its memory. */
+        uint64_t mine = TIDE_KEY_TAKEN;
+        atomic_compare_exchange_strong(&slot->key, &mine, key);
         break;
     }
     if (table->log2 < TIDE_ROWS_LOG2_MOST &&
