@@ -15,9 +15,6 @@
 
 enum { THREADS = 24, ROUNDS = 200, KIND = 5 };
 
-/* --- What the registry needs of the recorder ------------------------------------------- */
-
-_Thread_local struct tide_self tide_self;
 static atomic_long now, given_up, certain;
 
 int clock_gettime(clockid_t id, struct timespec *out)
@@ -25,31 +22,6 @@ int clock_gettime(clockid_t id, struct timespec *out)
     (void)id;
     *out = (struct timespec){.tv_sec = now++};
     return 0;
-}
-
-void tide_lock(_Atomic uint32_t *lock)
-{
-    uint32_t free_one = 0;
-    while (!atomic_compare_exchange_weak(lock, &free_one, 1)) {
-        free_one = 0;
-        sched_yield();
-    }
-}
-
-void tide_unlock(_Atomic uint32_t *lock)
-{
-    atomic_store(lock, 0);
-}
-
-void *tide_lasting_memory(uint64_t bytes)
-{
-    return calloc(1, bytes); /* so that the sanitizer knows when it is given back */
-}
-
-void tide_lasting_release(void *memory, uint64_t bytes)
-{
-    (void)bytes;
-    free(memory);
 }
 
 /* --- The storm -------------------------------------------------------------------------- */
