@@ -60,23 +60,38 @@ static inline void *new_ends(bool begun, void *block, size_t size)
     return block;
 }
 
-static inline bool delete_begins(struct tide_caller caller, void *block)
+/* What an operator delete is about, and where that one is. */
+struct deleting {
+    void *block; /* NULL: there is none */
+    uintptr_t frame;
+};
+
+/* The delete amid which CALLER's comes.  One further in than CALLER was left by a jump. */
+static inline struct deleting deleting_around(struct tide_caller caller)
 {
-    struct tide_self *self = &tide_self;
-    if (!block || self->deleting == block)
+    const uintptr_t frame = tide_self.deleting_frame;
+    return (struct deleting){frame > caller.frame ? tide_self.deleting : NULL, frame};
+}
+
+static inline bool delete_begins(struct tide_caller caller, void *block,
+                                 struct deleting around)
+{
+    if (!block || around.block == block)
         return false;
     tide_hook_dies(caller, block);
-    self->deleting = block;
+    tide_self.deleting_frame = caller.frame;
+    atomic_signal_fence(memory_order_seq_cst);
+    tide_self.deleting = block;
     return true;
 }
 
-/* The operator has returned, with nothing or something left in TLS; BEFORE is what stood
- * there when it was called. */
+/* The operator has returned, with nothing or something left in TLS. */
 static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t size,
-                                  void *before)
+                                  struct deleting around)
 {
     const bool told = tide_self.deleting != block;
-    tide_self.deleting = before;
+    tide_self.deleting = around.block;
+    tide_self.deleting_frame = around.frame;
     if (!told)
         tide_hook_died(caller, block, size);
 }
@@ -97,23 +112,23 @@ static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t
         return new_ends(begun, next arguments, size);                 \
     }
 
-#define TIDE_DELETE(name, parameters, types, arguments, size)     \
-    TIDE_HOOK void name parameters;                               \
-    static void *_Atomic cache##name;                             \
-    TIDE_HOOK void name parameters                                \
-    {                                                             \
-        void(*next) types;                                        \
-        void *const found = operator_of(&cache##name);            \
-        void *const before = tide_self.deleting;                  \
-        const bool begun = delete_begins(TIDE_CALLER, block);     \
-        if (found) {                                              \
-            memcpy(&next, &found, sizeof(next));                  \
-            next arguments;                                       \
-        } else {                                                  \
-            free(block);                                          \
-        }                                                         \
-        if (begun && TIDE_UNLIKELY(tide_self.deleting != before)) \
-            delete_ends(TIDE_CALLER, block, size, before);        \
+#define TIDE_DELETE(name, parameters, types, arguments, size)           \
+    TIDE_HOOK void name parameters;                                     \
+    static void *_Atomic cache##name;                                   \
+    TIDE_HOOK void name parameters                                      \
+    {                                                                   \
+        void(*next) types;                                              \
+        void *const found = operator_of(&cache##name);                  \
+        const struct deleting around = deleting_around(TIDE_CALLER);    \
+        const bool begun = delete_begins(TIDE_CALLER, block, around);   \
+        if (found) {                                                    \
+            memcpy(&next, &found, sizeof(next));                        \
+            next arguments;                                             \
+        } else {                                                        \
+            free(block);                                                \
+        }                                                               \
+        if (begun && TIDE_UNLIKELY(tide_self.deleting != around.block)) \
+            delete_ends(TIDE_CALLER, block, size, around);              \
     }
 
 /* NOLINTEND(bugprone-macro-parentheses) */

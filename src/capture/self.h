@@ -31,6 +31,7 @@ struct tide_self {
         *stream;              /* borrowed; NULL before the first event and at the end */
     struct tide_stream *torn; /* borrowed; of a hook that a fork has cut off */
     void *deleting;           /* operator delete is on its way to free this */
+    uintptr_t deleting_frame; /* its frame address */
     uintptr_t new_pc;         /* caller of operator new, while new_kind is set */
     uintptr_t new_frame;      /* frame address of our operator new */
     uint64_t signal_mask;     /* what was blocked before shielded */
