@@ -170,6 +170,8 @@ static bool find_room(struct tide_stream *stream, uint32_t need)
     struct patience waited = {0};
     uint64_t tail;
     while (!has_room(stream, need, &tail)) {
+        if (stream->torn) /* nobody will take anything */
+            return false;
         /* Not twice around while the collector stands still: it could not tell. */
         if (tail > stream->base) {
             if (stream->laps >= TIDE_HOT_LAPS && !stream->keep_ring)
@@ -288,6 +290,8 @@ static bool refill(struct tide_stream *stream, uint32_t need)
     }
     const uint32_t attention = atomic_exchange(&stream->shared->attention, 0);
     if (!tide_stream_make_room(stream, need + TIDE_PREAMBLE)) {
+        if (stream->torn) /* by a fork while we were here: the event is the parent's */
+            return false;
         tide_process_stop();
         return lose_one(stream);
     }
