@@ -41,7 +41,7 @@ TIDE_HOT uint64_t tide_leaf_mix(uint64_t key, uint64_t a, uint64_t b, uint64_t c
     return mixed ^ mixed >> 32;
 }
 
-/* The key of the stack whose first frame is AT, as SIGHT tells where to look. */
+/* The key of the stack whose first frame is at SP, as SIGHT tells where to look. */
 TIDE_HOT uint64_t tide_leaf_key(const struct tide_sight *sight, uintptr_t sp)
 {
     return tide_leaf_mix(sight->key, tide_sight_word(sp, sight->at[0]),
@@ -186,8 +186,7 @@ static inline struct tide_leaf *tide_leaf_find(struct tide_stack_cache *cache,
     return leaf ? leaf : tide_leaf_look(cache, at, high);
 }
 
-/* How many words the return address in front of frame INDEX stands above SP; UINT16_MAX and
- * more: too far. */
+/* How many words AT stands above SP; more than UINT16_MAX: a leaf cannot tell it. */
 static inline uintptr_t tide_leaf_distance(uintptr_t at, uintptr_t sp)
 {
     return at < sp || at % 8 != 0 ? UINTPTR_MAX : (at - sp) / 8;
@@ -273,8 +272,8 @@ static inline uint32_t tide_leaf_base(const struct tide_stack_cache *cache)
     return base;
 }
 
-/* The sight of the stack in the cache, PCS, that was just walked; it is learnt if there is
- * another in its place. */
+/* Learn the sight of the stack in the cache, PCS, that was just walked.  Where the stack ends
+ * before, the last place is told again. */
 static inline struct tide_sight *tide_sight_learn(struct tide_stack_cache *cache,
                                                   const uint64_t *pcs)
 {

@@ -138,6 +138,26 @@ class Lost(tide.Case):
             kinds = list(pool.map(self.one, range(REPETITIONS)))
         self.assertEqual(set(kinds), {"short", "long", "for ever", "killed"})
 
+    def test_one_who_gives_up_at_the_start_of_a_lap_writes_no_more(self):
+        """The collector has taken the ring's first bytes only, and none when it comes around."""
+        calls = 20000
+        run = Run([tide.program("on_signal"), str(calls)])
+        try:
+            wait_for(lambda: run.text() == "ready\n")
+            time.sleep(1.0)
+            run.hit(signal.SIGSTOP)
+            os.kill(run.target, signal.SIGUSR1)
+            run.target_ends()
+            run.hit(signal.SIGCONT)
+            self.assertEqual(run.process.wait(timeout=60), 7)
+            self.assertEqual(run.text(), f"ready\nmade {calls}\n")
+            honesty = tide.report(run.trace)["honesty"]
+            self.assertEqual(honesty["events"] + honesty["dropped"], 2 * calls, honesty)
+            self.assertGreater(honesty["dropped"], 0, honesty)
+            self.assertIn("gave up", " ".join(honesty["troubles"]))
+        finally:
+            run.close()
+
     def test_forks_after_the_collector_was_killed_do_not_wait(self):
         for number in (signal.SIGKILL, signal.SIGSTOP):
             with self.subTest(number=number):
