@@ -7,7 +7,8 @@
  *
  * Counts are nameless, so whoever waited in vain cannot tell the reader that stays from
  * those that come and go beside it.  He leaves it alone: from then on readers count
- * themselves in a new hall.  What those in the old one may look at is never given back.
+ * themselves in a new hall.  What those in the old one may look at is never given back,
+ * and nobody who removed something while that was the present hall can be certain.
  */
 #include "capture/registry.h"
 
@@ -116,9 +117,8 @@ static void leave_alone(void)
     tide_unlock(&lock);
 }
 
-static bool grace(void)
+static bool grace(struct hall *hall)
 {
-    struct hall *const hall = atomic_load(&present_hall);
     for (int i = 0; i < 2; i++) {
         const uint32_t before = atomic_fetch_add(&hall->turn, 1) & 1;
         if (!wait_for(&hall->sides[before])) {
@@ -129,17 +129,19 @@ static bool grace(void)
     return true;
 }
 
-/* Wait until nobody looks at what was retired before, and give it back. */
-static bool wait_and_clean(void)
+/* Wait until nobody looks at what was retired before, and give it back.  False: whoever
+ * looks at what was retired when BEFORE was the present hall may still do so. */
+static bool wait_and_clean(const struct hall *before)
 {
     tide_lock(&grace_lock);
+    struct hall *const hall = atomic_load(&present_hall);
     tide_lock(&lock);
     struct tide_listener_list *list = retired_lists;
     struct tide_listener *listener = retired_listeners;
     retired_lists = NULL;
     retired_listeners = NULL;
     tide_unlock(&lock);
-    const bool clean = grace();
+    const bool clean = grace(hall);
     tide_unlock(&grace_lock);
     if (!clean)
         return false; /* somebody may look for ever */
@@ -155,7 +157,7 @@ static bool wait_and_clean(void)
             tide_lasting_release(listener, sizeof(*listener));
         listener = next;
     }
-    return true;
+    return hall == before;
 }
 
 /* --- Changes ------------------------------------------------------------------------- */
@@ -270,9 +272,10 @@ enum tide_answer tide_registry_remove(tide_handle handle, uint32_t kind, bool *w
     bool lasting = false;
     tide_lock(&lock);
     const enum tide_answer answer = remove_locked(handle, kind, user, &lasting);
+    const struct hall *const hall = atomic_load(&present_hall);
     tide_unlock(&lock);
     if (answer == TIDE_DONE && *wait)
-        *wait = wait_and_clean() && !lasting;
+        *wait = wait_and_clean(hall) && !lasting;
     return answer;
 }
 

@@ -16,7 +16,9 @@
 enum { TIDE_TEST_KIND = 3 };
 
 static time_t now;
-static long blocks; /* of memory that are held */
+static long blocks;         /* of memory that are held */
+static int locks_until;     /* somebody else comes first at this lock */
+static tide_handle of_else; /* and takes this away */
 
 _Thread_local struct tide_self tide_self;
 
@@ -28,8 +30,12 @@ int clock_gettime(clockid_t id, struct timespec *out)
     return 0;
 }
 
+static bool take_away(tide_handle handle);
+
 void tide_lock(_Atomic uint32_t *lock)
 {
+    if (locks_until && --locks_until == 0)
+        assert_false(take_away(of_else));
     assert_int_equal(atomic_exchange(lock, 1), 0);
 }
 
@@ -112,6 +118,21 @@ static void one_who_comes_later_is_waited_for_again(void **state)
     assert_true(take_away(add()));
 }
 
+/* Between the removal and the wait for readers somebody else gives up on one who looks at
+ * both. */
+static void who_waits_in_a_new_hall_is_not_certain(void **state)
+{
+    (void)state;
+    const tide_handle handle = add();
+    of_else = add();
+    const struct tide_reader stays = tide_registry_enter(2);
+    locks_until = 2; /* that of grace periods */
+    assert_false(take_away(handle));
+    assert_int_equal(locks_until, 0);
+    assert_int_equal(stays.list->list[0]->handle, handle);
+    assert_true(take_away(add()));
+}
+
 static void a_child_begins_without_readers(void **state)
 {
     (void)state;
@@ -128,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reader_who_stays_is_waited_for_once),
         cmocka_unit_test(one_who_comes_later_is_waited_for_again),
+        cmocka_unit_test(who_waits_in_a_new_hall_is_not_certain),
         cmocka_unit_test(a_child_begins_without_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
