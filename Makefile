@@ -52,8 +52,8 @@ bench:
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING
 	@cmake --build build/release -j $(JOBS)
 	@/usr/bin/python3 -B tests/bench/bench.py build/release --repeat 5
-	@/usr/bin/python3 -B tests/bench/querying.py build/release
-	@/usr/bin/python3 -B tests/bench/symbols.py build/release
+	@/usr/bin/python3 -B tests/bench/querying.py build/release && echo
+	@/usr/bin/python3 -B tests/bench/symbols.py build/release && echo
 	@/usr/bin/python3 -B tests/bench/naming.py build/release
 
 install: build

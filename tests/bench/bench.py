@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """tests/bench/bench.py - what recording costs, beside a plain run and beside heaptrack.
 
-Usage: bench.py BUILD_FOLDER [--repeat N] [--json FILE] [--quick] [LOAD...]
+Usage: bench.py [--repeat N] [--json FILE] [--quick] BUILD_FOLDER [LOAD...]
 
 Every load is run plain, then with each tool, and that REPEAT times over, so that all see
-the same weather; the minimum of each counts.  Added time is against plain.
+the same weather; the minimum of each counts.  Added time is against plain.  "Of CPU" is
+what the program itself takes more, without the collector; "reading" is the speed of the
+analysis without names, on one core.
 
   floor           a library that only forwards: nothing preloaded can be cheaper
   tidemark        tidemark run, everything on; and with --no-stacks
@@ -16,6 +18,7 @@ import argparse
 import json
 import math
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -138,8 +141,13 @@ class Tool:
                                "--json", "-n", "1"], capture_output=True, text=True,
                               check=True)
         honesty = json.loads(done.stdout)["honesty"]
+        read = subprocess.run([os.path.join(self.build, "bench", "analysis"), "-n", "1",
+                               "-s", "account", trace], capture_output=True, text=True,
+                              check=True)
+        [reading] = re.findall(r"account .* ([\d.]+) ns/event", read.stdout)
         return {"events": honesty["events"], "dropped": honesty["dropped"],
-                "collector_bytes": honesty["collector_bytes"]}
+                "collector_bytes": honesty["collector_bytes"],
+                "reading_ns": float(reading)}
 
 
 def run_load(tools, argv, repeat):
@@ -201,22 +209,25 @@ def per_event(best, name):
 
 
 def space_table(results):
-    print("| load | events | ns an event | program +MiB | heaptrack's +MiB | collector MiB |"
-          " bytes an event | heaptrack -r's |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| load | events | ns an event | of CPU | program +MiB | heaptrack's +MiB |"
+          " collector MiB | bytes an event | heaptrack -r's | reading, M events/s |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for load, best in results.items():
         ours = best.get("tidemark")
         if not ours:
             continue
         plain = best["plain"]["rss_kib"]
         theirs = best.get("heaptrack raw")
+        events = max(ours["events"], 1)
         print(f"| {load} | {ours['events']:,} |"
-              f" {added(best, 'tidemark') * 1e9 / max(ours['events'], 1):.0f} |"
+              f" {added(best, 'tidemark') * 1e9 / events:.0f} |"
+              f" {(ours['cpu_ns'] - best['plain']['cpu_ns']) / events:.0f} |"
               f" {(ours['rss_kib'] - plain) / 1024:+.1f} |"
               f" {cell((theirs['rss_kib'] - plain) / 1024 if theirs else None, '{:+.1f}')} |"
               f" {ours['collector_bytes'] / 2**20:.1f} |"
               f" {cell(per_event(best, 'tidemark'), '{:.2f}')} |"
-              f" {cell(per_event(best, 'heaptrack -r'), '{:.2f}')} |")
+              f" {cell(per_event(best, 'heaptrack -r'), '{:.2f}')} |"
+              f" {1000 / ours['reading_ns']:.0f} |")
 
 
 def least_cpu(argv, times=40):
@@ -282,6 +293,7 @@ def main():
     if not options.load:
         print()
         start_table(options.build)
+        print()
     if options.json:
         with open(options.json, "w", encoding="ascii") as file:
             json.dump(results, file, indent=1)
