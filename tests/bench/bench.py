@@ -67,8 +67,9 @@ def loads(build, folder, scale):
     found["ring 20 random, fp"] = [os.path.join(build, "programs", "ring"), million, "16",
                                    "random"]
     found["ring 20 one, order"] = [ring, million, "16", "one", "threads"]
-    found["4 threads"] = [os.path.join(programs, "ground_threads"), "4",
-                          str(int(400000 * scale))]
+    for threads in 1, 4:
+        found[f"{threads} thread{'s' * (threads > 1)}"] = [
+            os.path.join(programs, "exchange"), str(threads), str(int(1000000 * scale / threads))]
     found["containers"] = [os.path.join(build, "bench", "containers"),
                            str(int(10000 * scale))]
     found["5 M live"] = [os.path.join(programs, "hoard"), str(int(5000000 * scale))]

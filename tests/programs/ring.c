@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths.h"
+
 enum { SLOTS = 1024 };
 
 static void *slots[SLOTS];
 static uint64_t state = 1;
-static volatile unsigned sink;
 
 static uint32_t next(void)
 {
@@ -22,33 +23,11 @@ static uint32_t next(void)
     return (uint32_t)(state >> 33);
 }
 
-__attribute__((noinline)) static void turn_over(uint32_t at)
+__attribute__((noinline)) void turn_over(uint32_t at)
 {
     free(slots[at % SLOTS]);
     slots[at % SLOTS] = malloc(16 + (next() & 15 ? next() % 256 : next() % 9000));
 }
-
-#define STEP(n, below)                                                         \
-    __attribute__((noinline)) static void step_##n(uint32_t path, uint32_t at) \
-    {                                                                          \
-        below;                                                                 \
-        sink += path;                                                          \
-    }
-STEP(0, turn_over(at))
-STEP(1, turn_over(at))
-STEP(2, turn_over(at))
-STEP(3, turn_over(at))
-static void (*const last[])(uint32_t, uint32_t) = {step_0, step_1, step_2, step_3};
-STEP(4, last[path & 3](path >> 2, at))
-STEP(5, last[path & 3](path >> 2, at))
-STEP(6, last[path & 3](path >> 2, at))
-STEP(7, last[path & 3](path >> 2, at))
-static void (*const middle[])(uint32_t, uint32_t) = {step_4, step_5, step_6, step_7};
-STEP(8, middle[path & 3](path >> 2, at))
-STEP(9, middle[path & 3](path >> 2, at))
-STEP(10, middle[path & 3](path >> 2, at))
-STEP(11, middle[path & 3](path >> 2, at))
-static void (*const first[])(uint32_t, uint32_t) = {step_8, step_9, step_10, step_11};
 
 enum paths { RANDOM, CYCLE, ONE };
 
@@ -62,7 +41,7 @@ __attribute__((noinline)) static void descend(int depth, uint64_t pairs,
 {
     if (depth > 0) {
         descend(depth - 1, pairs, paths);
-        sink++;
+        STAY(depth);
         return;
     }
     for (uint64_t i = 0; i < pairs; i++) {
