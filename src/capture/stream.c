@@ -1,7 +1,7 @@
 /* capture/stream.c - the cold half of writing: room, time stamps, resets.
  *
  * tide_stream_refill() is the one function behind the hot path's only branch.  It runs
- * about once per 64 events, so what it does may cost, but it must not fail the target:
+ * about once per 85 events, so what it does may cost, but it must not fail the target:
  * errno is kept, every wait is bounded, and when there is no room to be had recording
  * stops and the loss is counted.
  */

@@ -56,7 +56,7 @@ static void add_passage(struct tide_page *page, const struct tide_columns *colum
     const struct tide_columns_values values = {
         .bytes = passage->bytes, .total = total, .count = passage->blocks};
     tide_columns_line(page, columns, &values);
-    /* Time is stamped every 64 events or so: shorter lives are short, not nothing. */
+    /* Time is stamped every 85 events or so, or less often: shorter lives are short, not nothing. */
     const double life = tide_passage_mean_s(passage);
     tide_page_add_right(page, TIDE_INK_PLAIN,
                         life < 0.001 ? "<0.001 s" : tide_number_seconds(life).text,
