@@ -33,6 +33,7 @@ struct tide_process_state {
     _Atomic uint32_t off;        /* recording has stopped in this process for good */
     _Atomic uint32_t crowded;    /* there was no lane for a thread */
     _Atomic uint32_t multi;      /* a second thread was seen: slots are counted */
+    _Atomic uint32_t unordered;  /* the same, but there are no slots to be had */
     _Atomic uint64_t epoch;      /* of modules: advanced when one was unloaded */
     uint32_t lanes;              /* numbers given out */
     struct tide_stream *streams; /* all, newest first */

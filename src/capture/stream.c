@@ -209,7 +209,9 @@ static uint64_t *put_reset(struct tide_stream *stream, uint64_t *out, uint64_t n
     stream->epoch = atomic_load(&tide_process->epoch);
     stream->reset_at = position;
     stream->reset_next = false;
-    *out++ = TIDE_ROW_HEAD(TIDE_OP_SYNC, stream->numbered, 0);
+    const unsigned unordered =
+        atomic_load(&tide_process->unordered) ? TIDE_ROW_UNORDERED : 0;
+    *out++ = TIDE_ROW_HEAD(TIDE_OP_SYNC, stream->numbered | unordered, 0);
     *out++ = now;
     *out++ = stream->epoch;
     *out++ = stream->tid;

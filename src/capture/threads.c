@@ -275,6 +275,8 @@ void tide_threads_begin(void)
     if (atomic_load(&tide_process->multi))
         return;
     if (!tide_order_init()) {
+        if (!atomic_exchange(&tide_process->unordered, 1))
+            tide_stream_call_all(TIDE_ATTENTION_SYNC);
         if (!atomic_exchange(&said, 1))
             tide_caution_unordered();
         return;

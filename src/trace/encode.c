@@ -347,9 +347,9 @@ static bool put_sync(struct tide_encoder *encoder, struct tide_encoder_lane *lan
     put_tag(encoder, TIDE_OP_SYNC, 0);
     for (int i = 1; i < 4; i++)
         put(encoder, TIDE_COLUMN_REST, row->at[i]);
-    put(encoder, TIDE_COLUMN_REST, TIDE_ROW_DETAIL(row->at[0]));
+    put(encoder, TIDE_COLUMN_REST, TIDE_ROW_DETAIL(row->at[0]) & ~TIDE_ROW_UNORDERED);
     lane->ticks = row->at[1];
-    lane->numbers = TIDE_ROW_DETAIL(row->at[0]) & 1;
+    lane->numbers = TIDE_ROW_DETAIL(row->at[0]) & (1 | TIDE_ROW_UNORDERED);
     lane->left_out = 0;
     lane->current = lane->stacks = 0;
     tide_encoder_forget(&encoder->memory);

@@ -25,7 +25,7 @@ struct tide_encoder_lane {
     uint32_t left_out; /* stamps since then that were not put */
     uint32_t current;  /* entry of the present stack */
     uint32_t stacks;   /* entries since the reset */
-    bool numbers;      /* the lane takes numbers */
+    bool numbers;      /* the lane takes numbers, or would if it could */
     bool told;         /* there was an EXTRA since the last stamp */
     bool goes_on;      /* the chunk begun last goes on where the one before it ended */
     const struct tide_encoder *coder; /* who made the last chunk; NULL: there is none */

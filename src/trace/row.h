@@ -15,7 +15,7 @@
  *   MOVE_BEGIN  the same
  *   MOVE_BACK   -
  *   TIME        -                            ticks (absolute)
- *   SYNC        flags                        ticks, epoch, tid
+ *   SYNC        flags, also ROW_UNORDERED    ticks, epoch, tid
  *   MAP         entry, call                  address, length, argument 1, argument 2
  *   EXTRA       kind, count of values        so many values
  *
@@ -42,6 +42,10 @@
 #define TIDE_ROW_HEAD(tag, detail, below)                        \
     ((uint64_t)(below) | (uint64_t)(tag) << TIDE_ROW_TAG_SHIFT | \
      (uint64_t)(detail) << TIDE_ROW_DETAIL_SHIFT)
+
+/* In the flags of a SYNC, for the collector alone: there are threads, and none takes numbers.
+ * Stamps are all that is known of their order. */
+#define TIDE_ROW_UNORDERED 2u
 
 /* How a row gives its stack: NEXT and RECENT of format.h are one here. */
 #define TIDE_STACK_ENTRY TIDE_STACK_RECENT

@@ -3,6 +3,8 @@
 Each case runs a program plain and recorded in the same surroundings.  Its output and
 status must be the same, the trace readable, what is missing said, and nothing left.
 """
+import collections
+import json
 import os
 import shutil
 import subprocess
@@ -371,6 +373,29 @@ class AddressSpace(Home):
 
     def test_of_both(self):
         self.sweep(0, 8 * 1024, 256, True)
+
+    def births_at_once(self, limit, *more):
+        """How many blocks were made at one time stamp, at most; and what is said."""
+        script = f'ulimit -v {limit}; exec "$@"'
+        done = self.call(self.words("sh", "-c", script, "sh", tide.program("ring"), "20000",
+                                    "4", "one", *more))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = self.call([tide.TIDEMARK, "export", "--to", "ndjson", "--all", self.trace])
+        made = [json.loads(line) for line in told.stdout.splitlines()]
+        times = collections.Counter(block["birth_s"] for block in made
+                                    if block["function"] == "turn_over")
+        self.assertEqual(times.total(), 20000)
+        return times.most_common(1)[0][1], self.trouble()
+
+    def test_of_order(self):
+        # A stamp for each KiB of rows, of which a birth has 16 bytes.  While there is one
+        # thread some are left out; but without room for numbers threads have nothing else.
+        self.assertGreater(self.births_at_once(400000)[0], 64)
+        for limit, troubles in ((400000, 1), ("unlimited", 0)):
+            with self.subTest(limit=limit):
+                births, said = self.births_at_once(limit, "threads")
+                self.assertLessEqual(births, 64)
+                self.assertEqual(len(said), troubles, said)
 
 
 class Processes(Home):

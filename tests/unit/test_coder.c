@@ -264,6 +264,8 @@ static void stamps_that_are_close_are_left_out(void **state)
     /* Not in threads, nor beside what a program tells; the first stamp has nothing before
      * it in the last case. */
     assert_int_equal(stamps_left(most, 1, false, false), TIDE_TEST_STAMPS);
+    assert_int_equal(stamps_left(most, TIDE_ROW_UNORDERED, false, false),
+                     TIDE_TEST_STAMPS);
     assert_int_equal(stamps_left(most, 0, true, false), TIDE_TEST_STAMPS);
     assert_int_equal(stamps_left(most, 0, false, true), TIDE_TEST_STAMPS - 1);
 }
