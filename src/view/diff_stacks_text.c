@@ -68,6 +68,7 @@ void tide_view_diff_stacks(struct tide_page *page, const struct tide_diff_view *
     }
     if (shown < diff->site_count) {
         tide_diff_columns_line(page, &columns, &rest, NULL, true);
-        tide_page_more(page, diff->site_count - shown, "stack");
+        tide_page_more(page, diff->site_count - shown,
+                       tide_diff_knows_callers(view) ? "stack" : "place");
     }
 }

@@ -106,25 +106,34 @@ static void add_side(struct tide_page *page, const struct tide_diff_view *view,
         tide_view_warning(page, trace);
 }
 
+bool tide_diff_knows_callers(const struct tide_diff_view *view)
+{
+    return tide_view_knows_callers(view->models[0]->trace) ||
+           tide_view_knows_callers(view->models[1]->trace);
+}
+
 static void add_one_sided(struct tide_text *out, const struct tide_diff_one_sided *sum,
                           const struct tide_style *style, const char *which,
                           const char *verb)
 {
     if (sum->count == 0)
         return;
-    tide_text_addf(out, "%s%s %s stack%s %s %s.", out->length ? " " : "",
+    tide_text_addf(out, "%s%s %s%s %s %s.", out->length ? " " : "",
                    tide_number_count(sum->count).text, which,
                    sum->count == 1 ? "" : "s", verb,
                    tide_number_bytes(sum->bytes, style->units).text);
 }
 
 /* What only one side has. */
-static void add_sides_words(struct tide_page *page, const struct tide_diff *diff)
+static void add_sides_words(struct tide_page *page, const struct tide_diff_view *view)
 {
+    const struct tide_diff *const diff = view->diff;
+    const bool stacks = tide_diff_knows_callers(view);
     struct tide_text words = {0};
-    add_one_sided(&words, &diff->added, page->style, "new",
+    add_one_sided(&words, &diff->added, page->style, stacks ? "new stack" : "new place",
                   diff->added.count == 1 ? "has" : "have");
-    add_one_sided(&words, &diff->gone, page->style, "gone", "had");
+    add_one_sided(&words, &diff->gone, page->style,
+                  stacks ? "gone stack" : "gone place", "had");
     if (words.length > 0) {
         tide_page_skip(page);
         tide_page_tab(page, TIDE_LEFT);
@@ -180,7 +189,8 @@ void tide_diff_heading(struct tide_page *page, const struct tide_diff_view *view
     const struct tide_change *const total = &view->diff->total;
     struct tide_text detail = {0};
     if (view->diff->site_count == 0)
-        tide_text_add(&detail, "no stack differs");
+        tide_text_add(&detail, tide_diff_knows_callers(view) ? "no stack differs"
+                                                             : "no place differs");
     else
         tide_text_addf(
             &detail, "%s (%s), %s %s",
@@ -252,6 +262,6 @@ void tide_view_diff(struct tide_page *page, const struct tide_diff_view *view)
         tide_view_diff_stacks(page, view);
     else
         add_flat(page, view);
-    add_sides_words(page, view->diff);
+    add_sides_words(page, view);
     add_suppressed(page, view);
 }

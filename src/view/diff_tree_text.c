@@ -231,6 +231,8 @@ void tide_view_diff_tree(struct tide_page *page, const struct tide_diff_view *vi
         tree.least = view->diff->nodes[0].weight / 100 * TIDE_DIFF_FOLD_PERCENT;
     walk(&tree);
     tree.measure = false;
-    tide_diff_columns_head(page, &tree.columns, "call path");
+    tide_diff_columns_head(page, &tree.columns,
+                           tide_diff_knows_callers(view) ? "call path"
+                                                         : "allocated in");
     walk(&tree);
 }

@@ -70,6 +70,8 @@ void tide_diff_columns_line(struct tide_page *page,
                             const struct tide_change *change,
                             const struct tide_change *inclusive, bool faint);
 
+/* Does either side know who called whom? */
+bool tide_diff_knows_callers(const struct tide_diff_view *view);
 /* The heading of the table: what is compared, and by how much it differs in all. */
 void tide_diff_heading(struct tide_page *page, const struct tide_diff_view *view);
 /* "function  file.c:12" in COLUMNS of the line. */

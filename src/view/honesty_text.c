@@ -111,8 +111,9 @@ static void add_losses(struct tide_page *page, const struct tide_honesty *h)
 }
 
 /* What only makes them less telling. */
-static void add_limits(struct tide_page *page, const struct tide_honesty *h)
+static void add_limits(struct tide_page *page, const struct tide_model *model)
 {
+    const struct tide_honesty *const h = &model->honesty;
     const struct doubt doubts[] = {
         {h->truncated_stacks, "stack cut at the depth limit",
          "stacks cut at the depth limit"},
@@ -129,9 +130,13 @@ static void add_limits(struct tide_page *page, const struct tide_honesty *h)
         {h->paused_frees, "free of what was made in a pause, it seems",
          "frees of what was made in a pause, it seems"},
     };
+    const bool callers = tide_view_knows_callers(model->trace);
     struct tide_text words = {0};
+    if (!callers)
+        tide_text_add(&words, "No stacks were recorded, as --no-stacks asks; ");
     if (!add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0])))
-        tide_text_add(&words, "No stack was cut, every frame has a name");
+        tide_text_add(&words, callers ? "No stack was cut, every frame has a name"
+                                      : "every function has a name");
     tide_text_add(&words, ".");
     add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
     tide_text_release(&words);
@@ -210,7 +215,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
     const char **const troubles = model->trace->troubles;
     tide_page_heading(page, "How far to trust this", "");
     add_losses(page, &model->honesty);
-    add_limits(page, &model->honesty);
+    add_limits(page, model);
     add_unnamed(page, model);
     add_costs(page, &model->honesty);
     for (size_t i = 0; troubles && troubles[i]; i++)

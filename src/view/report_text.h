@@ -63,6 +63,8 @@ void tide_view_warning(struct tide_page *page, const struct tide_trace *trace);
 const char *tide_metric_counts(enum tide_metric metric);
 /* "peak", "leaks", "total", "churn": as options and JSON name it. */
 const char *tide_metric_name(enum tide_metric metric);
+/* Does TRACE know who called whom?  Not after `run --no-stacks`. */
+bool tide_view_knows_callers(const struct tide_trace *trace);
 /* What a view is of, and what 100 % is. */
 struct tide_view_totals {
     enum tide_metric metric;

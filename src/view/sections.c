@@ -116,6 +116,12 @@ static void add_totals(struct tide_text *out, const struct tide_view_totals *tot
                        tide_number_bytes(totals->whole_bytes, units).text);
 }
 
+bool tide_view_knows_callers(const struct tide_trace *trace)
+{
+    static const char NONE[] = "unwind=none ";
+    return !trace->options || strncmp(trace->options, NONE, sizeof(NONE) - 1) != 0;
+}
+
 void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model,
                            bool until)
 {

@@ -82,7 +82,7 @@ static void add_path(struct tide_page *page, const struct tide_paths *paths, int
 
 /* The rows that are not shown, in one line. */
 static void add_rest(struct tide_page *page, const struct tide_rows *rows,
-                     const struct tide_columns *columns, size_t shown)
+                     const struct tide_columns *columns, size_t shown, const char *noun)
 {
     struct tide_columns_values rest = {.total = rows->total_bytes, .faint = true};
     for (size_t i = shown; i < rows->stack_count; i++) {
@@ -90,7 +90,7 @@ static void add_rest(struct tide_page *page, const struct tide_rows *rows,
         rest.count += rows->stacks[i].calls;
     }
     tide_columns_line(page, columns, &rest);
-    tide_page_more(page, rows->stack_count - shown, "stack");
+    tide_page_more(page, rows->stack_count - shown, noun);
 }
 
 static struct tide_columns measure(const struct tide_page *page,
@@ -171,7 +171,8 @@ static void add_view(struct tide_page *page, const struct tide_model *model,
     if (add_rows(page, model, rows, &columns, part))
         page->out->failed = true;
     if (shown < rows->stack_count)
-        add_rest(page, rows, &columns, shown);
+        add_rest(page, rows, &columns, shown,
+                 tide_view_knows_callers(model->trace) ? "stack" : "place");
 }
 
 static struct part part_of(const struct tide_rows *rows, size_t limit)

@@ -327,8 +327,11 @@ static void add_line(const struct tree_text *tree, const struct tide_branch *bra
     add_branch(tree, branch);
 }
 
-static const char *title_of(enum tide_tree_part part)
+static const char *title_of(const struct tide_model *model, enum tide_tree_part part)
 {
+    const bool whole = part == TIDE_TREE_DOWN || part == TIDE_TREE_UP;
+    if (whole && !tide_view_knows_callers(model->trace))
+        return "allocated in";
     static const char *const TITLES[] = {
         [TIDE_TREE_DOWN] = "call path",
         [TIDE_TREE_UP] = "allocated in, called from",
@@ -363,7 +366,7 @@ void tide_view_tree(struct tide_page *page, const struct tide_model *model,
     tree.step = indent_step(&tree);
     if (tree.branches.count > 0) {
         tide_columns_head(page, &tree.columns);
-        tide_page_add(page, TIDE_INK_DIM, title_of(rows->part));
+        tide_page_add(page, TIDE_INK_DIM, title_of(model, rows->part));
         tide_page_end(page);
     } else if (rows->part == TIDE_TREE_CALLERS && totals.calls > 0) {
         tide_page_tab(page, 2);

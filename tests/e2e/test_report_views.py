@@ -201,5 +201,45 @@ class Views(tide.Case):
                       self.text("--callers", "nobody_at_all"))
 
 
+class NoStacks(tide.Case):
+    """Of a trace without stacks no words that promise some."""
+
+    @classmethod
+    def setUpClass(cls):
+        program = [tide.program("ground_truth")]
+        cls.usual = tide.Recorded(program)
+        cls.bare = [tide.Recorded(program, ["--no-stacks"]),
+                    tide.Recorded([tide.program("ring"), "3000"], ["--unwind", "none"])]
+
+    def words(self, verb, *argv):
+        done = subprocess.run([tide.TIDEMARK, verb, *argv], capture_output=True, text=True,
+                              timeout=300, check=True)
+        return " ".join(done.stdout.split())
+
+    def test_reports(self):
+        said = "No stacks were recorded, as --no-stacks asks; every function has a name."
+        for options in ([], ["--peak", "--tree"], ["--total", "--stacks", "-n", "2"],
+                        ["--leaks", "-n", "2"], ["--churn"], ["--total", "--bottom-up"]):
+            with self.subTest(options=options):
+                text = self.words("report", self.bare[0].trace, *options)
+                self.assertIn(said, text)
+                self.assertNotRegex(text.replace(said, ""), "stack|call path|called from")
+        self.assertIn("more places", self.words("report", self.bare[0].trace, "--total",
+                                                "--stacks", "-n", "2"))
+        text = self.words("report", self.usual.trace, "--peak", "--tree")
+        self.assertIn("blocks call path ", text)
+        self.assertNotIn("No stacks were recorded", text)
+
+    def test_differences(self):
+        bare = [run.trace for run in self.bare]
+        for options in (["--tree"], ["--stacks", "-n", "1"]):
+            with self.subTest(options=options):
+                text = self.words("diff", *options, *bare)
+                self.assertNotRegex(text.replace("--no-stacks", ""), "stack|call path")
+                self.assertIn("allocated in", text)
+        self.assertIn("no place differs", self.words("diff", bare[0], bare[0]))
+        self.assertIn("call path", self.words("diff", "--tree", self.usual.trace, bare[1]))
+
+
 if __name__ == "__main__":
     unittest.main()
