@@ -1,57 +1,5 @@
 /* unit/test_account.c - the rules of the books, one by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "make_event.h"
-#include "model/account.h"
-
-static struct tide_account account;
-static struct tide_summary summary[TIDE_SPACES];
-
-/* Enter COUNT events into a new account and settle it. */
-static void enter_with(const struct tide_account_setup *setup,
-                       const struct tide_event *events, size_t count)
-{
-    assert_int_equal(tide_account_init(&account, setup), TIDE_OK);
-    assert_int_equal(tide_account_events(&account, events, count), TIDE_OK);
-    assert_int_equal(tide_account_finish(&account, summary), TIDE_OK);
-}
-
-#define ENTER(...)                                        \
-    do {                                                  \
-        const struct tide_event made[] = {__VA_ARGS__};   \
-        enter_with(&(struct tide_account_setup){0}, made, \
-                   sizeof(made) / sizeof(made[0]));       \
-    } while (0)
-
-static int leave(void **state)
-{
-    (void)state;
-    tide_account_release(&account);
-    return 0;
-}
-
-static const struct tide_summary *heap(void)
-{
-    return &summary[TIDE_IN_HEAP];
-}
-
-static const struct tide_site *site_of(uint32_t stack)
-{
-    for (size_t i = 0; i < account.sites.count; i++) {
-        if (account.sites.list[i].stack == stack &&
-            account.sites.list[i].space == TIDE_IN_HEAP)
-            return &account.sites.list[i];
-    }
-    fail_msg("no site for stack %u", stack);
-    return NULL;
-}
+#include "account_bench.h"
 
 static void sums_up_births_and_deaths(void **state)
 {
@@ -156,109 +104,6 @@ static void keeps_the_addresses_of_processes_apart(void **state)
     assert_int_equal(account.replaced_blocks, 0);
     assert_int_equal(heap()->peak_bytes, 30);
     assert_int_equal(heap()->live_bytes, 10);
-}
-
-/* --- realloc --- */
-
-static void counts_a_moved_block_once_in_the_peak(void **state)
-{
-    (void)state;
-    ENTER(alloc_event(0, 0x100, 100, 1), move_begin_event(0, 0x100),
-          move_end_event(0x100, alloc_event(0, 0x900, 150, 2)), free_event(0, 0x900));
-    assert_int_equal(heap()->alloc_calls, 2);
-    assert_int_equal(heap()->free_calls, 2);
-    assert_int_equal(heap()->realloc_calls, 1);
-    assert_int_equal(heap()->allocated_bytes, 250);
-    assert_int_equal(heap()->peak_bytes, 150);
-    assert_int_equal(heap()->peak_with_realloc_bytes, 250);
-    assert_int_equal(heap()->live_bytes, 0);
-    assert_int_equal(site_of(1)->freed_bytes, 100);
-    assert_int_equal(site_of(1)->peak_bytes, 0);
-    assert_int_equal(site_of(2)->peak_bytes, 150);
-}
-
-static void needs_no_second_copy_when_a_block_grows_in_place(void **state)
-{
-    (void)state;
-    ENTER(alloc_event(0, 0x100, 100, 1), move_begin_event(0, 0x100),
-          move_end_event(0x100, alloc_event(0, 0x100, 150, 1)));
-    assert_int_equal(heap()->peak_with_realloc_bytes, 150);
-    assert_int_equal(account.replaced_blocks, 0);
-    assert_int_equal(heap()->live_blocks, 1);
-}
-
-static void lets_others_use_the_address_of_a_moving_block(void **state)
-{
-    (void)state;
-    ENTER(alloc_event(0, 0x100, 100, 1), move_begin_event(0, 0x100),
-          alloc_event(1, 0x100, 7, 2),
-          move_end_event(0x100, alloc_event(0, 0x900, 50, 1)), free_event(1, 0x100));
-    assert_int_equal(account.replaced_blocks, 0);
-    assert_int_equal(account.unmatched_frees, 0);
-    assert_int_equal(heap()->peak_bytes, 107);
-    assert_int_equal(heap()->live_bytes, 50);
-}
-
-static void puts_back_what_a_failed_realloc_left(void **state)
-{
-    (void)state;
-    ENTER(alloc_event(0, 0x100, 100, 1), move_begin_event(0, 0x100),
-          extra_event(0, TIDE_EXTRA_FAILED, TIDE_KIND_REALLOC),
-          move_back_event(0, 0x100), free_event(0, 0x100));
-    assert_int_equal(heap()->failed_calls, 1);
-    assert_int_equal(heap()->realloc_calls, 0);
-    assert_int_equal(heap()->alloc_calls, 1);
-    assert_int_equal(heap()->free_calls, 1);
-    assert_int_equal(account.unmatched_frees, 0);
-    assert_int_equal(heap()->live_blocks, 0);
-}
-
-static void frees_by_realloc_to_nothing(void **state)
-{
-    (void)state;
-    ENTER(alloc_event(0, 0x100, 100, 1), move_begin_event(0, 0x100),
-          move_gone_event(0, 0x100));
-    assert_int_equal(heap()->realloc_calls, 1);
-    assert_int_equal(heap()->free_calls, 1);
-    assert_int_equal(heap()->live_bytes, 0);
-    assert_int_equal(heap()->temporary_calls, 1);
-}
-
-static void takes_a_move_of_an_unknown_block_for_a_birth(void **state)
-{
-    (void)state;
-    ENTER(move_begin_event(0, 0x500),
-          move_end_event(0x500, alloc_event(0, 0x600, 10, 1)),
-          move_end_event(0, alloc_event(0, 0x700, 10, 1)));
-    assert_int_equal(heap()->alloc_calls, 2);
-    assert_int_equal(account.unmatched_frees, 2);
-    assert_int_equal(heap()->live_bytes, 20);
-}
-
-static void keeps_a_block_standing_whose_move_never_ends(void **state)
-{
-    (void)state;
-    ENTER(alloc_event(0, 0x100, 100, 1), move_begin_event(0, 0x100));
-    assert_int_equal(heap()->live_bytes, 100);
-    assert_int_equal(heap()->live_blocks, 1);
-}
-
-static void nests_moves_and_heals_abandoned_ones(void **state)
-{
-    (void)state;
-    ENTER(alloc_event(0, 0x100, 100, 1), alloc_event(0, 0x200, 30, 1),
-          move_begin_event(0, 0x100), move_begin_event(0, 0x200),
-          move_end_event(0x200, alloc_event(0, 0x300, 35, 1)),
-          move_end_event(0x100, alloc_event(0, 0x400, 110, 1)));
-    assert_int_equal(heap()->live_bytes, 145);
-    assert_int_equal(account.unmatched_frees, 0);
-    leave(NULL);
-    /* The move of 0x200 began inside that of 0x100 but did not end before it. */
-    ENTER(alloc_event(0, 0x100, 100, 1), alloc_event(0, 0x200, 30, 1),
-          move_begin_event(0, 0x100), move_begin_event(0, 0x200),
-          move_end_event(0x100, alloc_event(0, 0x400, 110, 1)), free_event(0, 0x200));
-    assert_int_equal(heap()->live_bytes, 110);
-    assert_int_equal(account.unmatched_frees, 0);
 }
 
 /* --- Temporary --- */
@@ -480,7 +325,6 @@ static void survives_events_that_make_no_sense(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_teardown(name, leave)
     const struct CMUnitTest tests[] = {
         CASE(sums_up_births_and_deaths),
         CASE(knows_who_stood_at_the_peak),
@@ -490,14 +334,6 @@ int main(void)
         CASE(ends_a_block_whose_address_is_given_again),
         CASE(counts_frees_of_unknown_blocks),
         CASE(keeps_the_addresses_of_processes_apart),
-        CASE(counts_a_moved_block_once_in_the_peak),
-        CASE(needs_no_second_copy_when_a_block_grows_in_place),
-        CASE(lets_others_use_the_address_of_a_moving_block),
-        CASE(puts_back_what_a_failed_realloc_left),
-        CASE(frees_by_realloc_to_nothing),
-        CASE(takes_a_move_of_an_unknown_block_for_a_birth),
-        CASE(keeps_a_block_standing_whose_move_never_ends),
-        CASE(nests_moves_and_heals_abandoned_ones),
         CASE(calls_a_block_temporary_when_its_thread_frees_it_at_once),
         CASE(calls_no_block_temporary_after_another_birth),
         CASE(calls_no_block_temporary_that_another_lane_frees),

@@ -1,51 +1,13 @@
 /* unit/test_reader.c - opening a trace: header, chunks, notes. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "reader_bench.h"
 #include "trace/resolve.h"
-#include "trace/trace.h"
-#include "trace_builder.h"
-#include "trace_walk.h"
-
-static char why[200];
-
-static enum tide_status open_bytes(const uint8_t *bytes, size_t length,
-                                   struct tide_trace **trace)
-{
-    return tide_trace_open_fd(tide_fd_of_bytes(bytes, length), "trace", why,
-                              sizeof(why), trace);
-}
-
-static struct tide_trace *opened(const struct tide_builder *builder)
-{
-    struct tide_trace *trace;
-    assert_int_equal(open_bytes(builder->file.bytes, builder->file.length, &trace),
-                     TIDE_OK);
-    assert_non_null(trace);
-    return trace;
-}
-
-/* A lane with one block, in a chunk of its own. */
-static void add_chunk(struct tide_builder *builder, uint32_t process, uint32_t lane)
-{
-    const uint64_t words[] = {0x2000};
-    const struct tide_out_stack stack = {.words = words, .depth = 1};
-    struct tide_lane_out *out = tide_builder_lane(builder, process, lane);
-    builder->clock += 100;
-    tide_out_sync(out, builder->clock, 0);
-    tide_out_alloc(out, (struct tide_out_birth){.address = 0x100, .size = 10}, stack);
-    tide_out_cut(out);
-}
 
 /* --- Header --- */
 
@@ -366,142 +328,6 @@ static void a_clock_that_was_set_is_not_believed(void **state)
     tide_builder_free(builder);
 }
 
-/* --- Damage --- */
-
-static void says_where_it_ends_early(void **state)
-{
-    (void)state;
-    struct tide_builder *builder = tide_builder_new();
-    add_chunk(builder, 0, 0);
-    const size_t first = builder->file.length;
-    add_chunk(builder, 0, 0);
-    struct tide_trace *trace;
-    assert_int_equal(open_bytes(builder->file.bytes, builder->file.length - 3, &trace),
-                     TIDE_OK);
-    assert_false(trace->complete);
-    assert_int_equal(trace->good_bytes, first);
-    assert_int_equal(trace->chunk_count, 1);
-    assert_int_equal(trace->end_ticks, trace->lane_chunks[0].last_ticks > 1000
-                                           ? trace->lane_chunks[0].last_ticks
-                                           : 1000);
-    char expected[100];
-    snprintf(expected, sizeof(expected), "ends early at byte %zu; %zu bytes unread",
-             first, builder->file.length - 3 - first);
-    assert_string_equal(trace->problem, expected);
-    tide_trace_close(trace);
-    tide_builder_free(builder);
-}
-
-/* Five chunks; the third is damaged at byte AT of its header by ^= MASK. */
-static struct tide_trace *open_damaged(size_t at, uint8_t mask, size_t *third)
-{
-    struct tide_builder *builder = tide_builder_new();
-    for (int i = 0; i < 5; i++) {
-        if (i == 2)
-            *third = builder->file.length;
-        add_chunk(builder, 0, 0);
-    }
-    tide_builder_finish(builder);
-    builder->file.bytes[*third + at] ^= mask;
-    struct tide_trace *trace = opened(builder);
-    tide_builder_free(builder);
-    return trace;
-}
-
-static void goes_on_after_a_damaged_header(void **state)
-{
-    (void)state;
-    /* magic, kind, stored_bytes a little and a lot, raw_bytes */
-    const struct {
-        size_t at;
-        uint8_t mask;
-    } cases[] = {{0, 1}, {5, 64}, {8, 1}, {10, 1}, {11, 128}, {15, 1}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        size_t third = 0;
-        struct tide_trace *trace = open_damaged(cases[i].at, cases[i].mask, &third);
-        char expected[60];
-        snprintf(expected, sizeof(expected), "damaged at byte %zu: 1 chunk,", third);
-        assert_true(trace->complete);
-        assert_int_equal(trace->bad_chunks, 1);
-        assert_int_equal(trace->chunk_count, 4);
-        assert_ptr_equal(strstr(trace->problem, expected), trace->problem);
-        assert_true(trace->good_bytes < trace->file_bytes);
-        tide_trace_close(trace);
-    }
-}
-
-static void a_chunk_that_says_a_wrong_lane_is_dropped(void **state)
-{
-    (void)state;
-    const size_t process = 16, lane = 20, sequence = 24;
-    const size_t fields[] = {process, lane, lane + 3, sequence, sequence + 3};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        size_t third = 0;
-        struct tide_trace *trace = open_damaged(fields[i], 8, &third);
-        assert_int_equal(trace->lane_count, 1);
-        assert_int_equal(trace->process_count, 1);
-        assert_int_equal(trace->chunk_count, 4);
-        assert_int_equal(trace->bad_chunks, 1);
-        tide_trace_close(trace);
-    }
-}
-
-static void a_damaged_payload_is_found_when_it_is_read(void **state)
-{
-    (void)state;
-    struct tide_builder *builder = tide_builder_new();
-    size_t third = 0;
-    for (int i = 0; i < 5; i++) {
-        if (i == 2)
-            third = builder->file.length;
-        add_chunk(builder, 0, 0);
-    }
-    tide_builder_finish(builder);
-    builder->file.bytes[third + 70] ^= 1;
-    struct tide_walked walked;
-    assert_int_equal(tide_walk(tide_builder_fd(builder), 10, &walked), TIDE_OK);
-    assert_int_equal(walked.trace->bad_chunks, 1);
-    assert_int_equal(walked.counts.lost_records, 1);
-    assert_int_equal(walked.counts.events, 4);
-    char expected[60];
-    snprintf(expected, sizeof(expected), "damaged chunk at byte %zu", third);
-    assert_string_equal(walked.trace->problem, expected);
-    tide_walk_release(&walked);
-    tide_builder_free(builder);
-}
-
-static void says_what_stands_after_the_end(void **state)
-{
-    (void)state;
-    struct tide_builder *builder = tide_builder_new();
-    tide_builder_finish(builder);
-    tide_buffer_put(&builder->file, "more", 4);
-    struct tide_trace *trace = opened(builder);
-    assert_true(trace->complete);
-    assert_ptr_equal(strstr(trace->problem, "4 bytes after the end"), trace->problem);
-    tide_trace_close(trace);
-    tide_builder_free(builder);
-}
-
-static void a_huge_hole_takes_no_time(void **state)
-{
-    (void)state;
-    struct tide_builder *builder = tide_builder_new();
-    struct tide_trace *trace;
-    add_chunk(builder, 0, 0);
-    const int fd = tide_builder_fd(builder);
-    if (ftruncate(fd, (off_t)1 << 50) == 0) {
-        assert_int_equal(tide_trace_open_fd(fd, "trace", why, sizeof(why), &trace),
-                         TIDE_OK);
-        assert_false(trace->complete);
-        assert_int_equal(trace->chunk_count, 1);
-        tide_trace_close(trace);
-    } else {
-        close(fd);
-    }
-    tide_builder_free(builder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -519,12 +345,6 @@ int main(void)
         cmocka_unit_test(ignores_processes_that_cannot_be),
         cmocka_unit_test(seconds_follow_the_clock_notes),
         cmocka_unit_test(a_clock_that_was_set_is_not_believed),
-        cmocka_unit_test(says_where_it_ends_early),
-        cmocka_unit_test(goes_on_after_a_damaged_header),
-        cmocka_unit_test(a_chunk_that_says_a_wrong_lane_is_dropped),
-        cmocka_unit_test(a_damaged_payload_is_found_when_it_is_read),
-        cmocka_unit_test(says_what_stands_after_the_end),
-        cmocka_unit_test(a_huge_hole_takes_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,85 +1,8 @@
-/* tests/unit/test_report_text.c - the report as text: right, safe, never too wide. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+/* unit/test_report_text.c - the report as text: right, safe, never too wide. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "dice.h"
-#include "model_fixture.h"
-#include "view/info.h"
-#include "view/report_text.h"
-#include "view/utf8.h"
-
-static const struct tide_style PLAIN = {.width = 80};
-
-/* Every section of the report, one after the other. */
-static struct tide_text everything(struct fixture *f, const struct tide_style *style,
-                                   size_t limit)
-{
-    struct tide_text text = {0};
-    struct tide_page page = {.out = &text, .style = style};
-    tide_view_warning(&page, &f->trace);
-    tide_view_overview(&page, &f->model);
-    tide_view_timeline(&page, &f->model);
-    for (int metric = TIDE_METRIC_PEAK; metric <= TIDE_METRIC_CHURN; metric++) {
-        fixture_rows(f, (enum tide_metric)metric);
-        tide_view_tree(&page, &f->model, &f->rows, limit);
-        tide_view_flat(&page, &f->model, &f->rows, limit);
-        tide_view_stacks(&page, &f->model, &f->rows, limit);
-    }
-    tide_view_findings(&page, &f->findings);
-    tide_view_honesty(&page, &f->model);
-    tide_view_info(&page, &f->model, (struct tide_info_options){true, true});
-    assert_false(text.failed);
-    return text;
-}
-
-/* Of LINE, without its escape sequences; unknown ones fail. */
-static int visible_columns(char *line)
-{
-    char *out = line;
-    for (const char *in = line; *in;) {
-        if (*in == '\033') {
-            in += strcspn(in, "m");
-            assert_int_equal(*in, 'm');
-            in++;
-        } else {
-            *out++ = *in++;
-        }
-    }
-    *out = '\0';
-    return tide_columns(line);
-}
-
-static void assert_width(const struct tide_text *text, const struct tide_style *style)
-{
-    char *const copy = strdup(text->bytes);
-    assert_non_null(copy);
-    char *rest;
-    for (char *line = strtok_r(copy, "\n", &rest); line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        const int columns = visible_columns(line);
-        if (columns > style->width)
-            print_error("%d > %d: %s\n", columns, style->width, line);
-        assert_true(columns <= style->width);
-        for (const char *c = line; *c; c++)
-            assert_true((unsigned char)*c >= 0x20 && *c != 0x7f);
-    }
-    free(copy);
-}
-
-static void assert_holds(const struct tide_text *text, const char *words)
-{
-    if (!strstr(text->bytes, words))
-        print_error("'%s' is not in:\n%s\n", words, text->bytes);
-    assert_non_null(strstr(text->bytes, words));
-}
+#include "report_bench.h"
 
 static void no_line_is_wider_than_the_page(void **state)
 {
@@ -245,136 +168,6 @@ static void says_how_the_program_ended(void **state)
     assert_ending(0, false, "; ended, status not known.");
 }
 
-static void the_tree_shows_each_branch_with_its_share(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_init_solver(&f);
-    struct tide_text text = {0};
-    const struct tide_style style = {.width = 100, .utf8 = true};
-    struct tide_page page = {.out = &text, .style = &style};
-    fixture_rows(&f, TIDE_METRIC_PEAK);
-    tide_view_tree(&page, &f.model, &f.rows, 16);
-    assert_holds(&text, "At the peak  683 MiB in 47,417 blocks, at 7.312 s\n");
-    assert_holds(
-        &text,
-        "   675 MiB   98.8 %  47,408  main › Simulation::run  simulation.cpp:88\n"
-        "   592 MiB   86.6 %   6,031  ├─ Simulation::step  simulation.cpp:141\n"
-        "   530 MiB   77.6 %   1,235  │  ├─ Assembler::assemble  ");
-    assert_holds(&text,
-                 "   412 MiB   60.3 %   1,204  │  │  ├─ "
-                 "SparseMatrix<…>::reserve(unsigned long)  sparse_matrix.h:44\n");
-    assert_holds(&text, "   118 MiB   17.3 %      31  │  │  └─ "
-                        "std::vector<…>::_M_realloc_insert<…>(…)  vector.tcc:439\n");
-    assert_holds(&text, "  8.00 MiB    1.2 %       8  Pool::worker › Pool::scratch  "
-                        "pool.cpp:23\n");
-    tide_text_release(&text);
-    fixture_release(&f);
-}
-
-static void a_chain_of_hundreds_of_calls_is_shown_by_its_ends(void **state)
-{
-    (void)state;
-    struct tide_text path = {0};
-    tide_text_add(&path, "main");
-    for (int i = 0; i < 400; i++)
-        tide_text_addf(&path, i % 2 ? ";std::f%d" : ";f%d", i);
-    struct fixture f;
-    fixture_init(&f);
-    fixture_add(&f, &(struct fixture_site){path.bytes, 1, 10, 1, 10, 1, 10, 0, 0});
-    tide_text_release(&path);
-    fixture_rows(&f, TIDE_METRIC_PEAK);
-    for (size_t limit = 0; limit < 10; limit += 9) { /* 0: all */
-        struct tide_text text = {0};
-        struct tide_page page = {.out = &text, .style = &PLAIN};
-        tide_view_tree(&page, &f.model, &f.rows, limit);
-        assert_holds(&text, "  main > ... > ");
-        assert_holds(&text, "> std::f399\n");
-        assert_width(&text, &PLAIN);
-        tide_text_release(&text);
-    }
-    fixture_release(&f);
-}
-
-static void the_flat_table_shows_self_and_inclusive(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_init_solver(&f);
-    struct tide_text text = {0};
-    struct tide_page page = {.out = &text, .style = &PLAIN};
-    fixture_rows(&f, TIDE_METRIC_PEAK);
-    tide_view_flat(&page, &f.model, &f.rows, 6);
-    assert_holds(&text, "  inclusive    share       self  blocks  function");
-    assert_holds(&text, "    675 MiB   98.8 %        0 B  47,408  main ");
-    assert_holds(&text, "    412 MiB   60.3 %    412 MiB   1,204  SparseMatrix<");
-    assert_holds(&text, "  solver\n"); /* the module */
-    assert_holds(&text, "... 21 more functions\n");
-    tide_text_clear(&text);
-    const struct tide_style wide = {.width = 240};
-    page.style = &wide;
-    tide_view_flat(&page, &f.model, &f.rows, 6);
-    const char *const head = strstr(text.bytes, "function  ");
-    assert_non_null(head);
-    assert_in_range(strstr(head, "module") - head, 10, 102); /* not at the far right */
-    tide_text_clear(&text);
-    const struct tide_style narrow = {.width = 80};
-    page.style = &narrow;
-    tide_view_flat(&page, &f.model, &f.rows, 6);
-    assert_holds(&text, " :44 "); /* the file has no room, the line has */
-    tide_text_release(&text);
-    fixture_release(&f);
-}
-
-static void the_stacks_show_callers_below_callees(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_init_solver(&f);
-    struct tide_text text = {0};
-    struct tide_page page = {.out = &text, .style = &PLAIN};
-    fixture_rows(&f, TIDE_METRIC_LEAKS);
-    tide_view_stacks(&page, &f.model, &f.rows, 2);
-    assert_holds(&text,
-                 "  2.00 MiB   27.9 %       1  xrealloc  util.c:31\n"
-                 "                             <- Mesh::parse_nodes  mesh.cpp:133\n"
-                 "                             <- Mesh::load  mesh.cpp:61\n"
-                 "                             <- Simulation::run  simulation.cpp:88\n"
-                 "                             <- main  solver.cpp:212\n");
-    /* 900 KiB + 210 KiB + 72,704 + 3 KiB in 1,200 + 60 + 1 + 12 blocks */
-    assert_holds(&text, "  1.16 MiB   16.2 %   1,273  ... 4 more stacks\n");
-    tide_text_release(&text);
-    fixture_release(&f);
-}
-
-static void a_deep_stack_is_cut_with_dots(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_init(&f);
-    fixture_add(&f,
-                &(struct fixture_site){"main;b;c;d;e;f;g", 1, 10, 1, 10, 1, 10, 0, 0});
-    struct tide_text text = {0};
-    struct tide_page page = {.out = &text, .style = &PLAIN};
-    fixture_rows(&f, TIDE_METRIC_LEAKS);
-    tide_view_stacks(&page, &f.model, &f.rows, 5);
-    assert_holds(&text, "  g\n");
-    assert_holds(&text, "<- c\n");
-    assert_holds(&text, "<- ... 2 more\n");
-    assert_null(strstr(text.bytes, "<- b\n"));
-    fixture_release(&f);
-    tide_text_clear(&text);
-    fixture_init(&f);
-    fixture_add(&f,
-                &(struct fixture_site){"main;b;c;d;e;f", 1, 10, 1, 10, 1, 10, 0, 0});
-    fixture_rows(&f, TIDE_METRIC_LEAKS);
-    tide_view_stacks(&page, &f.model, &f.rows, 5);
-    assert_holds(&text, "<- main\n"); /* "1 more" would take as much room */
-    assert_null(strstr(text.bytes, "more"));
-    tide_text_release(&text);
-    fixture_release(&f);
-}
-
 static void control_characters_of_names_are_shown_as_numbers(void **state)
 {
     (void)state;
@@ -433,36 +226,6 @@ static void a_trace_that_ends_early_says_so(void **state)
     tide_view_overview(&page, &f.model);
     assert_holds(&text, "! This trace ends early. ");
     assert_holds(&text, "; how it ended is not in the trace.");
-    tide_text_release(&text);
-    fixture_release(&f);
-}
-
-static void the_inside_of_the_library_is_left_out(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_init(&f);
-    fixture_add(&f,
-                &(struct fixture_site){
-                    "main;fill;std::map<int, int>::operator[](int);std::_Rb_tree<int>::"
-                    "_M_get_node();void std::allocate<int>();std::__new<int>@new.h:9",
-                    1, 10, 1, 10, 1, 10, 0, 0});
-    struct tide_text text = {0};
-    const struct tide_style style = {.width = 160};
-    struct tide_page page = {.out = &text, .style = &style};
-    fixture_rows(&f, TIDE_METRIC_PEAK);
-    tide_view_tree(&page, &f.model, &f.rows, 9);
-    assert_holds(&text, "  main > fill > std::map<...>::operator[] > ... > "
-                        "std::__new<int>  new.h:9\n");
-    tide_view_tree(&page, &f.model, &f.rows, 0); /* all */
-    assert_holds(&text, "> std::_Rb_tree<...>::_M_get_node > std::allocate<...> > ");
-    tide_text_clear(&text);
-    tide_view_stacks(&page, &f.model, &f.rows, 9);
-    assert_holds(&text, "  std::__new<int>  new.h:9\n");
-    assert_holds(&text, "<- ... 2 more\n");
-    assert_holds(&text, "<- std::map<int, int>::operator[](int)\n");
-    assert_holds(&text, "<- fill\n");
-    assert_holds(&text, "<- main\n");
     tide_text_release(&text);
     fixture_release(&f);
 }
@@ -567,14 +330,8 @@ int main(void)
         cmocka_unit_test(is_silent_about_what_is_not_there),
         cmocka_unit_test(says_so_when_nothing_was_recorded),
         cmocka_unit_test(says_how_the_program_ended),
-        cmocka_unit_test(the_tree_shows_each_branch_with_its_share),
-        cmocka_unit_test(a_chain_of_hundreds_of_calls_is_shown_by_its_ends),
-        cmocka_unit_test(the_flat_table_shows_self_and_inclusive),
-        cmocka_unit_test(the_stacks_show_callers_below_callees),
-        cmocka_unit_test(a_deep_stack_is_cut_with_dots),
         cmocka_unit_test(control_characters_of_names_are_shown_as_numbers),
         cmocka_unit_test(a_trace_that_ends_early_says_so),
-        cmocka_unit_test(the_inside_of_the_library_is_left_out),
         cmocka_unit_test(the_honesty_lines_name_every_loss),
         cmocka_unit_test(colours_and_bars_only_when_the_style_has_them),
         cmocka_unit_test(the_crest_stands_under_the_highest_point),
