@@ -9,7 +9,10 @@
 #include "capture/process.h"
 #include "capture/stack.h"
 
-enum { TIDE_KEY_TAKEN = 1 }; /* a slot being filled: no pc is 1 */
+enum {
+    TIDE_KEY_TAKEN = 1,    /* a slot being filled: no pc is 1 */
+    TIDE_ROWS_EIGHTHS = 5, /* of a table that is to grow are taken */
+};
 
 _Atomic(struct tide_row_table *) tide_rows;
 
@@ -45,7 +48,7 @@ bool tide_stack_cfi_init(void)
 static void outgrow(struct tide_row_table *table)
 {
     const int before = errno;
-    const uint32_t log2 = table->log2 + TIDE_ROWS_LOG2_STEP;
+    const uint32_t log2 = table->log2 + 1;
     struct tide_row_table *const larger = make_table(log2);
     struct tide_row_table *present = table;
     if (larger && atomic_compare_exchange_strong(&tide_rows, &present, larger)) {
@@ -59,20 +62,33 @@ static void outgrow(struct tide_row_table *table)
     errno = before;
 }
 
+/* Is ROW what its kind promises?  See TIDE_PLAIN_ROW. */
+static bool is_usual(struct tide_cfi_row row)
+{
+    if (row.cfa == TIDE_CFA_RBP)
+        return row.cfa_offset == 16 && row.rbp_offset == -16;
+    return row.cfa_offset >= 8 && row.cfa_offset % 8 == 0 &&
+           (row.rbp == TIDE_RBP_SAME ||
+            (row.rbp_offset <= -8 && row.rbp_offset >= -row.cfa_offset &&
+             row.rbp_offset % 8 == 0));
+}
+
 static uint64_t pack(struct tide_cfi_row row)
 {
     const uint64_t mask = (1ull << TIDE_OFFSET_BITS) - 1;
-    const bool usual = row.cfa == TIDE_CFA_RSP && row.rbp == TIDE_RBP_SAME;
-    if (usual && row.cfa_offset >= 8 && row.cfa_offset % 8 == 0)
-        return (uint64_t)TIDE_PLAIN_ROW | (uint64_t)row.cfa_offset << 8;
-    if (usual) /* no compiler writes it: as good as none */
-        return TIDE_CFA_UNKNOWN;
-    return (uint64_t)row.cfa | (uint64_t)row.rbp << 4 |
-           ((uint64_t)row.cfa_offset & mask) << 8 |
+    const uint64_t kind = row.cfa | (uint64_t)row.rbp << 4;
+    const bool good = is_usual(row);
+    if (kind == TIDE_PLAIN_ROW) {
+        if (!good) /* no compiler writes it: as good as none */
+            return TIDE_CFA_UNKNOWN;
+        row.rbp_offset = -8;
+    }
+    return kind | (good ? 0 : TIDE_ODD_ROW) | ((uint64_t)row.cfa_offset & mask) << 8 |
            ((uint64_t)row.rbp_offset & mask) << (8 + TIDE_OFFSET_BITS);
 }
 
-uint64_t tide_row_learn(uint64_t key, uintptr_t pc)
+/* Find the row for PC and remember it. */
+static TIDE_COLD uint64_t learn(uint64_t key, uintptr_t pc)
 {
     const uint64_t row = pack(tide_cfi_find_row(pc));
     struct tide_row_table *const table = atomic_load(&tide_rows);
@@ -93,9 +109,23 @@ uint64_t tide_row_learn(uint64_t key, uintptr_t pc)
         break;
     }
     if (table->log2 < TIDE_ROWS_LOG2_MOST &&
-        atomic_fetch_add(&table->taken, 1) == 1u << (table->log2 - 1))
+        atomic_fetch_add(&table->taken, 1) == TIDE_ROWS_EIGHTHS << (table->log2 - 3))
         outgrow(table);
     return row;
+}
+
+uint64_t tide_row_look_on(struct tide_row_table *table, uint64_t key, uintptr_t pc)
+{
+    const uint32_t home = tide_row_home(table, key);
+    uint64_t row;
+    for (uint32_t i = 0; i < TIDE_ROW_PROBES; i++) {
+        const struct tide_row_slot *slot = tide_row_at(table, home + i);
+        if (tide_row_in(slot, key, &row))
+            return row;
+        if (atomic_load_explicit(&slot->key, memory_order_relaxed) == 0)
+            break;
+    }
+    return learn(key, pc);
 }
 
 /* The upper bits of a pc are 0, so a key tells its generation.  Others go on finding the

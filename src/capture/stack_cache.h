@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/row_table.h"
 #include "capture/self.h"
 
 enum {
@@ -46,20 +47,11 @@ struct tide_check {
     uintptr_t value;
 };
 
-/* A frame as the walk met it, and what the step from it read. */
+/* A frame as the walk met it; its caller stands behind it. */
 struct tide_walked {
     uintptr_t pc, sp, rbp;
-    const uintptr_t *rbp_at; /* NULL: rbp is the caller's as well */
-    const uintptr_t *cfa_at; /* NULL: the CFA is not itself read from the stack */
-    bool by_rbp;             /* the CFA, or rbp_at, was found by rbp */
+    uint64_t row; /* packed: how its caller was found */
 };
-
-/* The step from AT read nothing but the return address, which stands where SP tells. */
-static inline void tide_walked_plainly(struct tide_walked *at)
-{
-    at->rbp_at = at->cfa_at = NULL;
-    at->by_rbp = false;
-}
 
 /* The innermost frames of a stack that was taken before, on top of one that is kept: a
  * program that goes the same ways again and again finds them here, without a row being
@@ -98,7 +90,7 @@ struct tide_stack_cache {
     uint64_t generation; /* of loaded code */
     struct tide_cached_frame frame[TIDE_CACHE_MAX]; /* outermost first, as in stack[] */
     struct tide_check check[TIDE_FRAME_CHECKS * TIDE_CACHE_MAX]; /* outermost first */
-    struct tide_walked walked[TIDE_CACHE_MAX]; /* new ones, innermost first */
+    struct tide_walked walked[TIDE_CACHE_MAX + 1]; /* new ones, innermost first */
     struct tide_leaf *leaf; /* the last stack ended in it; NULL: in frame[] */
     uint8_t luck;           /* with leaves: at 0 they are tried now and then only */
     uint8_t turns;          /* since they were tried last */
@@ -164,55 +156,82 @@ static inline bool tide_cache_meets(const struct tide_stack_cache *cache,
                                     const uint64_t *pcs, const struct tide_walked *at,
                                     uint32_t *top)
 {
-    while (*top > 0 && cache->frame[*top - 1].sp < at->sp)
-        --*top;
+    const struct tide_cached_frame *frame = &cache->frame[*top] - 1;
+    while (frame >= cache->frame && frame->sp < at->sp)
+        frame--;
+    *top = (uint32_t)(frame + 1 - cache->frame);
     if (*top == 0)
         return false;
-    const struct tide_cached_frame *frame = &cache->frame[*top - 1];
     return frame->sp == at->sp && pcs[*top - 1] == at->pc &&
            (!frame->need_rbp || frame->rbp == at->rbp);
 }
 
 /* What goes on from one kept frame to the next further in. */
 struct tide_cache_end {
+    struct tide_check *check; /* the next */
     uint64_t hash;
-    uint32_t checks;
     bool need_rbp;
 };
 
-static inline struct tide_cache_end tide_cache_end_of(
-    const struct tide_stack_cache *cache, uint32_t frames)
+static inline struct tide_cache_end tide_cache_end_of(struct tide_stack_cache *cache,
+                                                      uint32_t frames)
 {
     if (frames == 0)
-        return (struct tide_cache_end){0};
+        return (struct tide_cache_end){.check = cache->check};
     const struct tide_cached_frame *const last = &cache->frame[frames - 1];
-    return (struct tide_cache_end){last->hash, last->checks, last->need_rbp};
+    return (struct tide_cache_end){cache->check + last->checks, last->hash,
+                                   last->need_rbp};
 }
 
-/* Keep the step from WALKED to the caller whose state is OUTER (NULL: it has none, and
- * nothing was read to know it) as FRAME, the next after END. */
-TIDE_HOT void tide_cache_add(struct tide_stack_cache *cache,
+/* The step read VALUE at AT. */
+TIDE_HOT struct tide_check *tide_check_put(struct tide_check *check, uintptr_t at,
+                                           uintptr_t value)
+{
+    check->at = (const uintptr_t *)at; /* NOLINT(performance-no-int-to-ptr) */
+    check->value = value;
+    return check + 1;
+}
+
+/* What the step from WALKED to the one behind it read, by any row; nothing, if that leads
+ * nowhere.  *NEED_RBP: those further out need it. */
+static __attribute__((noinline)) struct tide_check *tide_check_put_any(
+    struct tide_check *check, const struct tide_walked *walked, bool *need_rbp)
+{
+    const struct tide_cfi_row row = tide_row_unpack(walked->row);
+    const struct tide_walked *const outer = walked + 1;
+    if (row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)
+        return check;
+    const uintptr_t rbp_base = row.rbp == TIDE_RBP_AT_CFA ? outer->sp : walked->rbp;
+    const uintptr_t rbp_at = rbp_base + (uintptr_t)(intptr_t)row.rbp_offset;
+    const uintptr_t cfa_at = walked->rbp + (uintptr_t)(intptr_t)row.cfa_offset;
+    if (row.rbp != TIDE_RBP_SAME && *need_rbp)
+        check = tide_check_put(check, rbp_at, outer->rbp);
+    check = tide_check_put(check, outer->sp - 8, outer->pc);
+    if (row.cfa == TIDE_CFA_DEREF)
+        check = tide_check_put(check, cfa_at, outer->sp);
+    *need_rbp = row.cfa != TIDE_CFA_RSP || row.rbp == TIDE_RBP_AT_RBP ||
+                (row.rbp == TIDE_RBP_SAME && *need_rbp);
+    return check;
+}
+
+/* Keep the step from WALKED to the one behind it as FRAME, the next after END. */
+TIDE_HOT void tide_cache_add(const struct tide_stack_cache *cache,
                              struct tide_cached_frame *frame,
                              struct tide_cache_end *end,
-                             const struct tide_walked *walked,
-                             const struct tide_walked *outer)
+                             const struct tide_walked *walked)
 {
-    struct tide_check *check = &cache->check[end->checks];
-    if (outer) {
-        if (walked->rbp_at && end->need_rbp)
-            *check++ = (struct tide_check){walked->rbp_at, outer->rbp};
-        /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-        *check++ = (struct tide_check){(const uintptr_t *)(outer->sp - 8), outer->pc};
-        if (TIDE_UNLIKELY(walked->cfa_at))
-            *check++ = (struct tide_check){walked->cfa_at, outer->sp};
+    if (TIDE_LIKELY(tide_row_is_by_rsp(walked->row) && !end->need_rbp)) {
+        end->check = tide_check_put(end->check, walked[1].sp - 8, walked[1].pc);
+    } else {
+        bool need_rbp = end->need_rbp;
+        end->check = tide_check_put_any(end->check, walked, &need_rbp);
+        end->need_rbp = need_rbp;
     }
     end->hash = tide_cache_hash(end->hash, walked->pc);
-    end->checks = (uint32_t)(check - cache->check);
-    end->need_rbp = walked->by_rbp || (!walked->rbp_at && end->need_rbp);
     frame->sp = walked->sp;
     frame->rbp = walked->rbp;
     frame->hash = end->hash;
-    frame->checks = end->checks;
+    frame->checks = (uint32_t)(end->check - cache->check);
     frame->need_rbp = end->need_rbp;
 }
 

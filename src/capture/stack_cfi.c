@@ -90,19 +90,13 @@ static TIDE_COLD bool step_signal(const struct tide_stream *stream,
     return true;
 }
 
-/* READ tells what was read, beside the return address. */
-static inline bool step(struct walk_state *walk, struct tide_cfi_row row,
-                        struct tide_walked *read)
+static inline bool step(struct walk_state *walk, struct tide_cfi_row row)
 {
     uintptr_t cfa = (row.cfa == TIDE_CFA_RSP ? walk->sp : walk->rbp) +
                     (uintptr_t)(intptr_t)row.cfa_offset;
-    read->by_rbp = row.cfa != TIDE_CFA_RSP || row.rbp == TIDE_RBP_AT_RBP;
-    read->cfa_at = NULL;
-    read->rbp_at = NULL;
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_DEREF)) {
         if (!readable(walk, cfa, 8))
             return false;
-        read->cfa_at = (const uintptr_t *)cfa;
         cfa = load(cfa);
     }
     if (TIDE_UNLIKELY(cfa <= walk->sp || !readable(walk, cfa - 8, 8)))
@@ -112,7 +106,6 @@ static inline bool step(struct walk_state *walk, struct tide_cfi_row row,
                              (uintptr_t)(intptr_t)row.rbp_offset;
         if (TIDE_UNLIKELY(!readable(walk, at, 8)))
             return false;
-        read->rbp_at = (const uintptr_t *)at;
         walk->rbp = load(at);
     }
     walk->pc = load(cfa - 8);
@@ -160,7 +153,6 @@ static TIDE_COLD bool make_plain(const struct walk_state *walk,
 static bool go_out(const struct tide_stream *stream, struct walk_state *walk,
                    struct behind *behind, uint64_t epoch, bool *whole)
 {
-    struct tide_walked unused;
     struct tide_cfi_row row = tide_row_of(walk->exact ? walk->pc : walk->pc - 1, epoch);
     if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END)) {
         *whole = true;
@@ -173,7 +165,7 @@ static bool go_out(const struct tide_stream *stream, struct walk_state *walk,
     behind->pc = walk->pc;
     behind->sp = walk->sp;
     behind->exact = walk->exact;
-    if (row.cfa == TIDE_CFA_UNKNOWN || !step(walk, row, &unused))
+    if (row.cfa == TIDE_CFA_UNKNOWN || !step(walk, row))
         return false;
     *whole = walk->pc == 0;
     return walk->pc != 0;
@@ -235,6 +227,19 @@ static TIDE_COLD uint32_t walk_in_full(struct tide_stream *stream,
     return depth;
 }
 
+/* The frame from which the stack of CALLER goes on. */
+static inline struct tide_walked first_of(struct tide_caller caller)
+{
+    return (struct tide_walked){
+        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
+}
+
+/* What may be read above SP; 0: it is not on the thread's own stack. */
+static inline uintptr_t own_end(const struct tide_stream *stream, uintptr_t sp)
+{
+    return sp >= stream->stack_low && sp < stream->stack_high ? stream->stack_high : 0;
+}
+
 /* How a walk with the cache came to its end. */
 enum how { TIDE_MET, TIDE_ENDED, TIDE_NO_ROW, TIDE_NOT_FOR_CACHE };
 
@@ -245,24 +250,21 @@ struct found {
 };
 
 /* Put the new frames behind the kept ones. */
-static inline uint32_t add_fresh(struct tide_stream *stream, const struct found *found,
-                                 const struct tide_walked *outer)
+static inline uint32_t add_fresh(struct tide_stream *stream, const struct found *found)
 {
-    struct tide_stack_cache *cache = &stream->cache;
+    struct tide_stack_cache *const cache = &stream->cache;
     uint32_t at = found->kept;
-    struct tide_cache_end end = tide_cache_end_of(cache, at);
     if (TIDE_UNLIKELY(found->how == TIDE_NO_ROW)) {
         const uint64_t word = TIDE_WORD(TIDE_FRAME_SYNTHETIC, TIDE_SYNTHETIC_UNKNOWN);
         cache->frame[at] = (struct tide_cached_frame){.sp = UINTPTR_MAX,
                                                       .hash = tide_cache_hash(0, word)};
         stream->stack[at++] = word;
-        end = tide_cache_end_of(cache, at);
     }
+    struct tide_cache_end end = tide_cache_end_of(cache, at);
     for (uint32_t i = found->fresh; i-- > 0; at++) {
         const struct tide_walked *const walked = &cache->walked[i];
-        tide_cache_add(cache, &cache->frame[at], &end, walked, outer);
+        tide_cache_add(cache, &cache->frame[at], &end, walked);
         stream->stack[at] = TIDE_WORD(TIDE_FRAME_NATIVE, walked->pc);
-        outer = walked;
     }
     return at;
 }
@@ -280,71 +282,72 @@ static inline bool joins_known(const struct tide_stream *stream,
     return known;
 }
 
-/* The step outwards from AT by a row that is not plain; TIDE_MET: it leads on. */
-static __attribute__((noinline)) enum how go_on_by(struct walk_state *walk,
-                                                   uint64_t packed,
-                                                   struct tide_walked *at)
+/* The step outwards from AT by a row that is not of a usual kind. */
+static __attribute__((noinline)) enum how go_on_by(const struct tide_walked *at,
+                                                   uintptr_t high,
+                                                   struct tide_walked *outer)
 {
-    const struct tide_cfi_row row = tide_row_unpack(packed);
-    if (TIDE_UNLIKELY(row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)) {
-        tide_walked_plainly(at);
-        return row.cfa == TIDE_CFA_END ? TIDE_ENDED : TIDE_NO_ROW;
-    }
-    if (TIDE_UNLIKELY(row.cfa >= TIDE_CFA_SIGNAL) ||
-        TIDE_UNLIKELY(!step(walk, row, at)))
-        return TIDE_NOT_FOR_CACHE;
-    return TIDE_LIKELY(walk->pc != 0) ? TIDE_MET : TIDE_ENDED;
+    const struct tide_cfi_row row = tide_row_unpack(at->row);
+    struct walk_state walk = {
+        .pc = at->pc, .sp = at->sp, .rbp = at->rbp, .low = at->sp, .high = high};
+    enum how how = TIDE_MET;
+    if (row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)
+        how = row.cfa == TIDE_CFA_END ? TIDE_ENDED : TIDE_NO_ROW;
+    else if (row.cfa >= TIDE_CFA_SIGNAL || !step(&walk, row))
+        how = TIDE_NOT_FOR_CACHE;
+    outer->pc = walk.pc;
+    outer->sp = walk.sp;
+    outer->rbp = walk.rbp;
+    return how;
 }
 
-/* The step outwards from AT; TIDE_MET: it leads on.  A plain row has an offset of at least
- * 8, and sp stays aligned. */
-TIDE_HOT enum how go_on(struct walk_state *walk, uint64_t epoch, struct tide_walked *at)
+/* The step outwards from AT by its row, to OUTER; TIDE_MET: it leads on.  Rows of usual kinds
+ * keep sp aligned and lead outwards, if rbp does.  Field by field: a frame that is copied as
+ * a whole is read before what was written has come to the cache. */
+TIDE_HOT enum how go_on(const struct tide_walked *at, uintptr_t high,
+                        struct tide_walked *outer)
 {
-    const uint64_t packed = tide_row_packed(walk->pc - 1, epoch);
-    const unsigned kind = packed & 0xff;
+    const uint64_t row = at->row;
+    const uintptr_t sp = at->sp, rbp = at->rbp;
     uintptr_t cfa;
-    if (kind == TIDE_PLAIN_ROW) {
-        cfa = walk->sp + (packed >> 8);
-        if (TIDE_UNLIKELY(cfa > walk->high))
+    if (TIDE_LIKELY(tide_row_is_by_rsp(row))) {
+        cfa = sp + (uintptr_t)tide_row_first_offset(row);
+        if (TIDE_UNLIKELY(cfa > high))
             return TIDE_NOT_FOR_CACHE;
-        tide_walked_plainly(at);
-    } else if (kind == TIDE_SAVING_ROW || kind == TIDE_FRAME_ROW) {
-        const bool framed = kind == TIDE_FRAME_ROW;
-        cfa =
-            (framed ? walk->rbp : walk->sp) + (uintptr_t)tide_row_first_offset(packed);
-        const uintptr_t rbp_at = cfa + (uintptr_t)tide_row_second_offset(packed);
-        if (TIDE_UNLIKELY(cfa <= walk->sp || cfa > walk->high || rbp_at < walk->low ||
-                          rbp_at >= cfa || (cfa | rbp_at) % 8 != 0))
+        const uintptr_t saved = load(cfa + (uintptr_t)tide_row_second_offset(row));
+        const uintptr_t saves = -(uintptr_t)(row / TIDE_SAVES_RBP & 1);
+        outer->rbp = rbp ^ ((rbp ^ saved) & saves);
+    } else if (TIDE_LIKELY((row & 0xff) == TIDE_FRAME_ROW)) {
+        if (TIDE_UNLIKELY(rbp < sp || rbp > high - 16 || rbp % 8 != 0))
             return TIDE_NOT_FOR_CACHE;
-        at->rbp_at = (const uintptr_t *)rbp_at;
-        at->cfa_at = NULL;
-        at->by_rbp = framed;
-        walk->rbp = load(rbp_at);
+        cfa = rbp + 16;
+        outer->rbp = load(rbp);
     } else {
-        return go_on_by(walk, packed, at);
+        return go_on_by(at, high, outer);
     }
-    walk->pc = load(cfa - 8);
-    walk->sp = walk->low = cfa;
-    return TIDE_LIKELY(walk->pc != 0) ? TIDE_MET : TIDE_ENDED;
+    outer->pc = load(cfa - 8);
+    outer->sp = cfa;
+    return TIDE_MET;
 }
 
-/* Walk until a frame is met that is known; the first TOP of the cache may be, but not the
- * one where WALK begins.  WALK ends at the state after the last fresh frame. */
-static inline struct found walk_to_known(struct tide_stream *stream,
-                                         struct walk_state *walk, uint64_t epoch,
+/* Walk from the first of cache->walked until a frame is met that is known; the first TOP of
+ * the cache may be, but not the one where it begins.  What the last step led to stands behind
+ * those that are fresh. */
+static inline struct found walk_to_known(struct tide_stream *stream, uintptr_t high,
                                          uint32_t limit, uint32_t top)
 {
     struct tide_stack_cache *const cache = &stream->cache;
-    for (uint32_t fresh = 0; fresh + 2 < limit; fresh++) {
-        struct tide_walked *const at = &cache->walked[fresh];
-        at->pc = walk->pc;
-        at->sp = walk->sp;
-        at->rbp = walk->rbp;
+    const uint64_t epoch = cache->generation;
+    struct tide_walked *at = cache->walked;
+    for (uint32_t fresh = 0; fresh + 2 < limit; fresh++, at++) {
         if (fresh > 0 && joins_known(stream, at, &top))
             return (struct found){top, fresh, TIDE_MET};
-        const enum how how = go_on(walk, epoch, at);
+        at->row = tide_row_packed(at->pc - 1, epoch);
+        const enum how how = go_on(at, high, at + 1);
         if (TIDE_UNLIKELY(how != TIDE_MET))
             return (struct found){0, fresh + 1, how};
+        if (TIDE_UNLIKELY(at[1].pc == 0))
+            return (struct found){0, fresh + 1, TIDE_ENDED};
     }
     return (struct found){.how = TIDE_NOT_FOR_CACHE};
 }
@@ -373,38 +376,25 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
                                                         struct wish wish, bool *cut)
 {
     struct tide_stack_cache *const cache = &stream->cache;
-    const uint64_t epoch =
-        atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
     const uint32_t most = wish.limit < TIDE_CACHE_MAX ? wish.limit : TIDE_CACHE_MAX;
-    struct walk_state walk = start_at(stream, caller);
-    const bool own = walk.high == stream->stack_high;
+    const struct tide_walked first = first_of(caller);
+    const uintptr_t own = own_end(stream, first.sp);
 
-    const struct found found = walk_to_known(stream, &walk, epoch, most, wish.top);
+    cache->walked[0] = first;
+    cache->generation =
+        atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
+    tide_sight_fetch_rows(cache, &first, own);
+    const struct found found =
+        walk_to_known(stream, own ? own : first.sp + other_stack_reach, most, wish.top);
     if (TIDE_UNLIKELY(found.how == TIDE_NOT_FOR_CACHE) ||
         TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
         return walk_in_full(stream, caller, wish.limit, cut);
     cache->own_stack = own && (found.kept == 0 || cache->own_stack);
-    cache->generation = epoch;
-    const struct tide_walked outer = {.pc = walk.pc, .sp = walk.sp, .rbp = walk.rbp};
-    const bool stepped = found.how == TIDE_MET || walk.pc == 0;
-    const uint32_t depth = add_fresh(stream, &found, stepped ? &outer : NULL);
+    const uint32_t depth = add_fresh(stream, &found);
     (void)tide_cache_taken(stream, found.kept, depth);
     if (wish.leaf && found.kept > 0)
         tide_leaf_keep(cache, stream->stack, found.kept);
     return depth;
-}
-
-/* The frame from which the stack of CALLER goes on. */
-static inline struct tide_walked first_of(struct tide_caller caller)
-{
-    return (struct tide_walked){
-        .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
-}
-
-/* What may be read above SP; 0: it is not on the thread's own stack. */
-static inline uintptr_t own_end(const struct tide_stream *stream, uintptr_t sp)
-{
-    return sp >= stream->stack_low && sp < stream->stack_high ? stream->stack_high : 0;
 }
 
 /* The leaf in which the stack of CALLER ends, if that is known. */

@@ -154,6 +154,20 @@ static inline struct tide_leaf *tide_leaf_follow(struct tide_stack_cache *cache,
     return leaf;
 }
 
+/* The stack whose first frame is AT will be walked: have the rows of the frames that follow,
+ * by what the sight tells.  Each would have to wait for the one before. */
+static inline void tide_sight_fetch_rows(struct tide_stack_cache *cache,
+                                         const struct tide_walked *at, uintptr_t high)
+{
+    const uint64_t begin = tide_sight_key(cache, at->pc, at->sp);
+    const struct tide_sight *const sight = tide_sight_of(cache, begin);
+    if (sight->key != begin || at->sp + 8 * (uintptr_t)sight->at[3] >= high)
+        return;
+#pragma GCC unroll 4
+    for (int i = 0; i < TIDE_SIGHT_WORDS; i++)
+        tide_row_fetch(tide_sight_word(at->sp, sight->at[i]) - 1, cache->generation);
+}
+
 /* The leaf for the stack whose first frame is AT, by what the sight tells; NULL when it
  * does not hold.  What is read is below HIGH. */
 static inline struct tide_leaf *tide_leaf_look(struct tide_stack_cache *cache,
@@ -254,6 +268,33 @@ static inline uint64_t tide_leaf_word(const struct tide_leaf *leaf, uint32_t ind
     return leaf->words[TIDE_LEAF_FRAMES + 1 - leaf->frames + index - leaf->base];
 }
 
+/* The usual case: of each of the innermost frames nothing was read but the return address,
+ * and they are not far apart. */
+static inline bool tide_leaf_is_plain(const struct tide_stack_cache *cache)
+{
+    const struct tide_cached_frame *const top = &cache->frame[cache->frames - 1];
+    const struct tide_cached_frame *const under = top - TIDE_LEAF_FRAMES;
+    return cache->frames > TIDE_LEAF_FRAMES &&
+           top->checks - under->checks == TIDE_LEAF_FRAMES &&
+           under->sp - top->sp <= 8 * (uintptr_t)UINT16_MAX;
+}
+
+/* Then this does what tide_leaf_fill() would. */
+TIDE_HOT void tide_leaf_fill_plain(const struct tide_stack_cache *cache,
+                                   struct tide_leaf *leaf, const uint64_t *words)
+{
+    const uint32_t base = cache->frames - TIDE_LEAF_FRAMES;
+    const uintptr_t sp = cache->frame[cache->frames - 1].sp;
+    const struct tide_cached_frame *const frame = &cache->frame[base - 1];
+#pragma GCC unroll 8
+    for (int i = 0; i < TIDE_LEAF_FRAMES; i++) {
+        leaf->pc_at[i] = (uint16_t)((frame[i].sp - 8 - sp) / 8);
+        leaf->words[i] = words[base - 1 + (uint32_t)i];
+    }
+    leaf->words[TIDE_LEAF_FRAMES] = words[cache->frames - 1];
+    leaf->has_others = false;
+}
+
 /* How many frames a leaf of the stack in the cache stands on: as few as its size allows,
  * since those further out change the least. */
 static inline uint32_t tide_leaf_base(const struct tide_stack_cache *cache)
@@ -272,26 +313,40 @@ static inline uint32_t tide_leaf_base(const struct tide_stack_cache *cache)
     return base;
 }
 
-/* Learn the sight of the stack in the cache, PCS, that was just walked.  Where the stack ends
- * before, the last place is told again. */
-static inline struct tide_sight *tide_sight_learn(struct tide_stack_cache *cache,
-                                                  const uint64_t *pcs)
+/* Where the I-th innermost return address of the stack in the cache stands; where the stack
+ * ends before, or it is too far, LAST. */
+static inline uint16_t tide_sight_place(const struct tide_stack_cache *cache,
+                                        uint32_t i, uint16_t last)
+{
+    const uint32_t top = cache->frames - 1;
+    const uintptr_t at = i < top ? tide_leaf_distance(cache->frame[top - 1 - i].sp - 8,
+                                                      cache->frame[top].sp)
+                                 : UINTPTR_MAX;
+    return at <= UINT16_MAX ? (uint16_t)at : last;
+}
+
+/* Learn the sight of the stack in the cache, PCS, that was just walked.  If it is PLAIN, all
+ * of its places can be told.  Returns the key of the stack. */
+TIDE_HOT uint64_t tide_sight_learn(struct tide_stack_cache *cache, const uint64_t *pcs,
+                                   bool plain)
 {
     const uint32_t top = cache->frames - 1;
     const uintptr_t sp = cache->frame[top].sp;
     const uint64_t key = tide_sight_key(cache, pcs[top], sp);
     struct tide_sight *const sight = tide_sight_of(cache, key);
-    uint16_t last = 0;
     sight->key = key;
-    for (uint32_t i = 0; i < TIDE_SIGHT_WORDS; i++) {
-        const uintptr_t at =
-            i < top ? tide_leaf_distance(cache->frame[top - 1 - i].sp - 8, sp)
-                    : UINTPTR_MAX;
-        if (at <= UINT16_MAX)
-            last = (uint16_t)at;
-        sight->at[i] = last;
+    if (TIDE_LIKELY(plain)) {
+        const struct tide_cached_frame *const frame = &cache->frame[top];
+#pragma GCC unroll 4
+        for (int i = 0; i < TIDE_SIGHT_WORDS; i++)
+            sight->at[i] = (uint16_t)((frame[-1 - i].sp - 8 - sp) / 8);
+        return tide_leaf_mix(key, pcs[top - 1], pcs[top - 2], pcs[top - 3],
+                             pcs[top - 4]);
     }
-    return sight;
+    uint16_t last = 0;
+    for (uint32_t i = 0; i < TIDE_SIGHT_WORDS; i++)
+        sight->at[i] = last = tide_sight_place(cache, i, last);
+    return tide_leaf_key(sight, sp);
 }
 
 /* Keep the innermost frames of the stack in the cache, WORDS; KNOWN of its frames, the
@@ -302,8 +357,10 @@ static inline void tide_leaf_keep(struct tide_stack_cache *cache, const uint64_t
     if (!cache->own_stack)
         return;
     const struct tide_cached_frame *const top = &cache->frame[cache->frames - 1];
-    const uint64_t key = tide_leaf_key(tide_sight_learn(cache, words), top->sp);
-    const uint32_t base = tide_leaf_base(cache);
+    const bool plain = tide_leaf_is_plain(cache);
+    const uint64_t key = tide_sight_learn(cache, words, plain);
+    const uint32_t base =
+        plain ? cache->frames - TIDE_LEAF_FRAMES : tide_leaf_base(cache);
     if (base > known || base == cache->frames)
         return;
     const struct tide_cached_frame *const under = &cache->frame[base - 1];
@@ -313,7 +370,9 @@ static inline void tide_leaf_keep(struct tide_stack_cache *cache, const uint64_t
     struct tide_leaf *const leaf = &cache->leaves[place];
     leaf->sp = 0; /* a handler may jump out of here: half a leaf is none */
     atomic_signal_fence(memory_order_seq_cst);
-    if (!tide_leaf_fill(cache, leaf, words, base))
+    if (TIDE_LIKELY(plain))
+        tide_leaf_fill_plain(cache, leaf, words);
+    else if (!tide_leaf_fill(cache, leaf, words, base))
         return;
     leaf->rbp = top->rbp;
     cache->leaf_keys[place] = key;
