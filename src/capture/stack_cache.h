@@ -135,10 +135,10 @@ static inline uint32_t tide_cache_verify(const struct tide_stack_cache *cache,
     const struct tide_check *const first = cache->check;
     const struct tide_check *end = first + cache->frame[index].checks;
     if (TIDE_LIKELY(cache->own_stack)) {
-        while (end - first >= 8 &&
+        while (end >= first + 8 &&
                !(tide_four_changed(end - 4) | tide_four_changed(end - 8)))
             end -= 8;
-        if (end - first >= 4 && !tide_four_changed(end - 4))
+        if (end >= first + 4 && !tide_four_changed(end - 4))
             end -= 4;
     }
     while (end > first && *end[-1].at == end[-1].value)
