@@ -109,7 +109,8 @@ static TIDE_COLD uint64_t learn(uint64_t key, uintptr_t pc)
         break;
     }
     if (table->log2 < TIDE_ROWS_LOG2_MOST &&
-        atomic_fetch_add(&table->taken, 1) == TIDE_ROWS_EIGHTHS << (table->log2 - 3))
+        atomic_fetch_add(&table->taken, 1) == (uint32_t)TIDE_ROWS_EIGHTHS
+                                                  << (table->log2 - 3))
         outgrow(table);
     return row;
 }
