@@ -20,10 +20,32 @@
 
 #define TIDE_INLINE static inline __attribute__((always_inline))
 
+#define RARE(condition) __builtin_expect((condition) != 0, 0)
+
+/* Operations, as sets of bits. */
+#define TIDE_BIT(op) (1u << (op))
+#define TIDE_BIRTHS                                           \
+    (TIDE_BIT(TIDE_OP_ALLOC) | TIDE_BIT(TIDE_OP_ALLOC_HERE) | \
+     TIDE_BIT(TIDE_OP_ALLOC_LIKE) | TIDE_BIT(TIDE_OP_ALLOC_LIKE_HERE))
+#define TIDE_LIKES  (TIDE_BIT(TIDE_OP_ALLOC_LIKE) | TIDE_BIT(TIDE_OP_ALLOC_LIKE_HERE))
+#define TIDE_HERES  (TIDE_BIT(TIDE_OP_ALLOC_HERE) | TIDE_BIT(TIDE_OP_ALLOC_LIKE_HERE))
+#define TIDE_DEATHS (TIDE_BIT(TIDE_OP_FREE) | TIDE_BIT(TIDE_OP_FREE_AGE))
+
 /* Where the next fields stand.  When something is wrong, an `at` may be beyond its end. */
-struct hand {
+struct columns {
     const uint8_t *at[TIDE_COLUMNS], *end[TIDE_COLUMNS];
-    bool wrong;
+};
+
+/* What changes from record to record is kept here, where no store of an event can change
+ * it, and given back at the end. */
+struct hand {
+    struct tide_lane_memory *memory;
+    uint64_t next_birth, last_death, cut_stacks;
+    uint32_t births, current, mark;
+    uint32_t entries; /* of the recent stacks: those there are */
+    unsigned wrong;   /* not 0: the record at hand makes no sense */
+    uint8_t last_kind;
+    bool numbers;
 };
 
 /* The number in the bytes of a varint of up to eight. */
@@ -43,53 +65,64 @@ TIDE_INLINE uint64_t short_value(uint64_t bytes)
     return (value & 0x3fffu) | (value & 0x3fff0000u) >> 2;
 }
 
-/* The hand itself is not given to anybody, so that it can stay in registers. */
-static __attribute__((noinline)) struct tide_cursor take_longest(
-    struct tide_cursor cursor, uint64_t *value)
-{
-    *value = tide_cursor_varint(&cursor);
-    return cursor;
-}
-
-TIDE_INLINE uint64_t take(struct hand *hand, unsigned column)
+/* A varint of any length at AT, before END; *AFTER becomes where it ends, NULL when it
+ * does not. */
+static __attribute__((noinline)) uint64_t long_varint(const uint8_t *at,
+                                                      const uint8_t *end,
+                                                      const uint8_t **after)
 {
     uint64_t word;
-    const uint8_t *const at = hand->at[column];
     memcpy(&word, at, sizeof(word));
     word = le64toh(word);
     const uint64_t ends = ~word & 0x8080808080808080u;
-    if (__builtin_expect((uint32_t)ends == 0, 0)) {
-        if (!ends) {
-            uint64_t value;
-            const struct tide_cursor cursor = take_longest(
-                (struct tide_cursor){.at = at, .end = hand->end[column]}, &value);
-            hand->at[column] = cursor.at;
-            hand->wrong |= cursor.failed;
-            return value;
-        }
-        hand->at[column] = at + (unsigned)__builtin_ctzll(ends) / 8 + 1;
-        hand->wrong |= hand->at[column] > hand->end[column];
+    if (ends) {
+        *after = at + (unsigned)__builtin_ctzll(ends) / 8 + 1;
         return long_value(word & (ends ^ (ends - 1)));
     }
-    const uint32_t near_ends = (uint32_t)ends;
-    hand->at[column] = at + (unsigned)__builtin_ctz(near_ends) / 8 + 1;
-    hand->wrong |= hand->at[column] > hand->end[column];
-    return short_value((uint32_t)word & (near_ends ^ (near_ends - 1)));
+    struct tide_cursor cursor = {.at = at, .end = end};
+    const uint64_t value = tide_cursor_varint(&cursor);
+    *after = cursor.failed ? NULL : cursor.at;
+    return value;
+}
+
+TIDE_INLINE uint64_t take_long(struct columns *columns, struct hand *hand,
+                               unsigned column)
+{
+    const uint8_t *after;
+    const uint8_t *const end = columns->end[column];
+    const uint64_t value = long_varint(columns->at[column], end, &after);
+    hand->wrong |= !after || after > end;
+    columns->at[column] = after ? after : end;
+    return value;
+}
+
+TIDE_INLINE uint64_t take(struct columns *columns, struct hand *hand, unsigned column)
+{
+    uint32_t word;
+    const uint8_t *const at = columns->at[column];
+    memcpy(&word, at, sizeof(word));
+    word = le32toh(word);
+    const uint32_t ends = ~word & 0x80808080u;
+    if (RARE(ends == 0))
+        return take_long(columns, hand, column);
+    columns->at[column] = at + (unsigned)__builtin_ctz(ends) / 8 + 1;
+    hand->wrong |= columns->at[column] > columns->end[column];
+    return short_value(word & (ends ^ (ends - 1)));
 }
 
 /* The same, where two bytes are nearly always enough. */
-TIDE_INLINE uint64_t take_small(struct hand *hand, unsigned column)
+TIDE_INLINE uint64_t take_small(struct columns *columns, struct hand *hand,
+                                unsigned column)
 {
-    uint16_t word;
-    const uint8_t *const at = hand->at[column];
-    memcpy(&word, at, sizeof(word));
-    const uint32_t bytes = le16toh(word);
-    if (__builtin_expect((~bytes & 0x8080u) == 0, 0))
-        return take(hand, column);
-    const uint32_t second = bytes >> 7 & 1;
-    hand->at[column] = at + 1 + second;
-    hand->wrong |= hand->at[column] > hand->end[column];
-    return (bytes & 0x7f) | (bytes >> 1 & 0x3f80 & (0 - second));
+    const uint8_t *const at = columns->at[column];
+    const uint32_t first = at[0];
+    const uint32_t goes_on = 0 - (first >> 7); /* all bits or none */
+    const uint32_t second = at[1] & goes_on;
+    if (RARE(second & 0x80))
+        return take_long(columns, hand, column);
+    columns->at[column] = at + 1 + (goes_on & 1);
+    hand->wrong |= columns->at[column] > columns->end[column];
+    return (first & 0x7f) | second << 7;
 }
 
 TIDE_INLINE uint64_t near(uint64_t last, uint64_t value)
@@ -98,138 +131,175 @@ TIDE_INLINE uint64_t near(uint64_t last, uint64_t value)
 }
 
 /* The number of a record that has one. */
-TIDE_INLINE void take_number(const struct tide_decoder *decoder, struct hand *hand,
+TIDE_INLINE void take_number(struct columns *columns, struct hand *hand,
                              struct tide_event *event)
 {
-    const uint8_t *const at = hand->at[TIDE_COLUMN_NUMBERS];
-    hand->wrong |= hand->end[TIDE_COLUMN_NUMBERS] - at < 2;
-    if (decoder->numbers)
+    const uint8_t *const at = columns->at[TIDE_COLUMN_NUMBERS];
+    hand->wrong |= columns->end[TIDE_COLUMN_NUMBERS] - at < 2;
+    if (hand->numbers)
         event->numbered = TIDE_ON_SLOT | TIDE_HAS_NUMBER;
     event->number = (uint16_t)(at[0] | at[1] << 8);
-    hand->at[TIDE_COLUMN_NUMBERS] = at + 2;
+    columns->at[TIDE_COLUMN_NUMBERS] = at + 2;
 }
 
 /* FREE, FREE_AGE without far or stack. */
-TIDE_INLINE void usual_free(const struct tide_decoder *decoder, struct hand *hand,
-                            unsigned tag, struct tide_event *event)
+TIDE_INLINE void usual_free(struct columns *columns, struct hand *hand, unsigned tag,
+                            struct tide_event *event)
 {
-    struct tide_lane_memory *const memory = decoder->memory;
-    *event = decoder->blank;
-    event->kind = TIDE_EVENT_FREE;
+    struct tide_lane_memory *const memory = hand->memory;
     if (tag & TIDE_TAG_NUMBERED)
-        take_number(decoder, hand, event);
+        take_number(columns, hand, event);
     if (TIDE_TAG_OP(tag) == TIDE_OP_FREE) {
-        memory->last_death = near(memory->last_death, take(hand, TIDE_COLUMN_DEATHS));
-        event->address = memory->last_death;
+        const uint64_t distance = take(columns, hand, TIDE_COLUMN_DEATHS);
+        event->address = hand->last_death = near(hand->last_death, distance);
         return;
     }
-    const uint64_t age = take_small(hand, TIDE_COLUMN_AGES);
-    hand->wrong |= age >= TIDE_AGES || age >= memory->births;
-    event->address = tide_lane_take_age(memory, (uint32_t)age % TIDE_AGES);
+    const uint64_t age = take_small(columns, hand, TIDE_COLUMN_AGES);
+    hand->wrong |= age >= TIDE_AGES || age >= hand->births;
+    const uint32_t place = (hand->births - 1 - (uint32_t)age) % TIDE_AGES;
+    const uint8_t class = memory->age_class[place];
+    const uint64_t address = memory->ages[place];
+    event->address = hand->last_death = address;
+    if (class < TIDE_CLASSES)
+        tide_piles_add(&memory->piles, class, address);
+}
+
+/* The entry of the recent stacks that a birth gives by NEXT or RECENT. */
+TIDE_INLINE uint32_t take_entry(struct columns *columns, struct hand *hand,
+                                unsigned tag)
+{
+    uint16_t *const next = hand->memory->next;
+    uint64_t entry = next[hand->current];
+    if (TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT) {
+        entry = take_small(columns, hand, TIDE_COLUMN_STACKS);
+        next[hand->current] = (uint16_t)entry;
+    }
+    hand->wrong |= entry >= hand->entries;
+    hand->current = (uint32_t)entry % TIDE_RECENTS;
+    return hand->current;
 }
 
 /* The birth is like the last one with its stack, RECENT. */
-TIDE_INLINE void be_like(const struct tide_recent *recent, struct tide_event *event)
+TIDE_INLINE void be_like(struct hand *hand, const struct tide_recent *recent,
+                         struct tide_event *event)
 {
+    hand->wrong |= recent->like != hand->mark;
     event->alloc_kind = recent->kind;
     event->align_log2 = recent->align_log2;
     event->size = recent->size;
     event->usable = recent->usable;
 }
 
-/* The birth is what its record says, and the last one with the present stack. */
-TIDE_INLINE void be_new(struct tide_decoder *decoder, struct hand *hand, unsigned tag,
-                        struct tide_event *event)
+/* The birth is what its record says, and the last one with its stack, RECENT. */
+TIDE_INLINE void be_new(struct columns *columns, struct hand *hand, unsigned tag,
+                        struct tide_recent *recent, struct tide_event *event)
 {
     if (tag & TIDE_TAG_SHAPED)
-        decoder->last_kind = *hand->at[TIDE_COLUMN_REST]++;
-    event->alloc_kind = decoder->last_kind;
-    event->size = take_small(hand, TIDE_COLUMN_SIZES);
-    event->usable = TIDE_USABLE_GLIBC(event->size);
-    tide_lane_keep_likeness(decoder, event);
+        hand->last_kind = *columns->at[TIDE_COLUMN_REST]++;
+    const uint64_t size = take_small(columns, hand, TIDE_COLUMN_SIZES);
+    const uint64_t large = ((size + 23) & ~15ull) - 8;
+    const uint64_t is_large = 0 - (uint64_t)(size > 24);
+    const uint64_t usable = 24 ^ ((24 ^ large) & is_large);
+    recent->kind = event->alloc_kind = hand->last_kind;
+    recent->align_log2 = 0;
+    recent->like = hand->mark;
+    recent->size = event->size = size;
+    recent->usable = event->usable = usable;
 }
 
-/* ALLOC in all its forms, with a stack by NEXT or RECENT; memory->stacks > 0. */
-TIDE_INLINE void usual_alloc(struct tide_decoder *decoder, struct hand *hand,
-                             unsigned tag, struct tide_event *event)
+/* ALLOC in all its forms, with a stack by NEXT or RECENT. */
+TIDE_INLINE void usual_alloc(struct columns *columns, struct hand *hand, unsigned tag,
+                             struct tide_event *event)
+{
+    struct tide_lane_memory *const memory = hand->memory;
+    const unsigned op = TIDE_TAG_OP(tag);
+    if (tag & TIDE_TAG_NUMBERED)
+        take_number(columns, hand, event);
+    struct tide_recent *const recent = &memory->recent[take_entry(columns, hand, tag)];
+    hand->cut_stacks += recent->cut;
+    event->stack = recent->node;
+    if (TIDE_LIKES >> op & 1)
+        be_like(hand, recent, event);
+    else
+        be_new(columns, hand, tag, recent, event);
+    const uint64_t usable = event->usable, class = tide_class_of(usable);
+    uint64_t address = tide_lane_expects(memory, usable);
+    if (TIDE_HERES >> op & 1)
+        hand->wrong |= address == 0;
+    else
+        address = near(hand->next_birth, take(columns, hand, TIDE_COLUMN_BIRTHS));
+    event->address = address;
+    const uint32_t place = hand->births++ % TIDE_AGES;
+    memory->ages[place] = address;
+    memory->age_class[place] = class < TIDE_CLASSES ? (uint8_t) class : TIDE_CLASSES;
+    hand->next_birth = address + usable + 8;
+}
+
+/* A birth of the usual form, though it is shaped or has a mode of its own?  A kind may be
+ * said, but nothing more unusual. */
+TIDE_INLINE bool is_usual_shape(const struct columns *columns, unsigned tag)
+{
+    const uint8_t *const shape = columns->at[TIDE_COLUMN_REST];
+    return !(TIDE_TAG_MODE(tag) & 1) && /* DELTA, LEAF */
+           !(TIDE_LIKES >> TIDE_TAG_OP(tag) & 1) &&
+           shape < columns->end[TIDE_COLUMN_REST] && *shape < TIDE_KINDS;
+}
+
+/* Take the record of TAG, but for the tag itself; false: it is none of the usual ones,
+ * and was left.  BLANK is what every event begins with. */
+TIDE_INLINE bool usual(struct columns *columns, struct hand *hand, unsigned tag,
+                       const struct tide_event *blank, struct tide_event *event)
+{
+    const unsigned odd_mode = 1u << TIDE_TAG_MODE_SHIFT;
+    if (TIDE_BIRTHS >> TIDE_TAG_OP(tag) & 1) {
+        if (RARE(tag & (odd_mode | TIDE_TAG_SHAPED)) && !is_usual_shape(columns, tag))
+            return false;
+        *event = *blank;
+        usual_alloc(columns, hand, tag, event);
+        return true;
+    }
+    if (!(TIDE_DEATHS >> TIDE_TAG_OP(tag) & 1) || tag & ~(15u | TIDE_TAG_NUMBERED))
+        return false;
+    *event = *blank;
+    event->kind = TIDE_EVENT_FREE;
+    usual_free(columns, hand, tag, event);
+    return true;
+}
+
+static struct hand take_in_hand(const struct tide_decoder *decoder)
 {
     struct tide_lane_memory *const memory = decoder->memory;
-    const unsigned op = TIDE_TAG_OP(tag);
-    *event = decoder->blank;
-    event->kind = TIDE_EVENT_ALLOC;
-    if (tag & TIDE_TAG_NUMBERED)
-        take_number(decoder, hand, event);
-    uint64_t entry = TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT
-                         ? take_small(hand, TIDE_COLUMN_STACKS)
-                         : memory->next[decoder->current];
-    hand->wrong |= entry >= memory->stacks || entry >= TIDE_RECENTS;
-    entry %= TIDE_RECENTS;
-    const struct tide_recent *const recent = &memory->recent[entry];
-    tide_lane_go_to(decoder, (uint32_t)entry);
-    decoder->cut_stacks += recent->cut;
-    event->stack = recent->node;
-    if (op >= TIDE_OP_ALLOC_LIKE) {
-        hand->wrong |= recent->like != decoder->mark;
-        be_like(recent, event);
-    } else {
-        be_new(decoder, hand, tag, event);
-    }
-    const uint64_t expected = tide_lane_expects(memory, event->usable);
-    if (op == TIDE_OP_ALLOC_HERE || op == TIDE_OP_ALLOC_LIKE_HERE) {
-        event->address = expected;
-        hand->wrong |= expected == 0;
-    } else {
-        event->address = near(memory->next_birth, take(hand, TIDE_COLUMN_BIRTHS));
-    }
-    tide_lane_add_birth(memory, event);
+    return (struct hand){
+        .memory = memory,
+        .next_birth = memory->next_birth,
+        .last_death = memory->last_death,
+        .births = memory->births,
+        .current = decoder->current,
+        .mark = decoder->mark,
+        .entries = memory->stacks < TIDE_RECENTS ? memory->stacks : TIDE_RECENTS,
+        .last_kind = decoder->last_kind,
+        .numbers = decoder->numbers,
+    };
 }
 
-/* A birth of the usual form?  A kind may be said, but nothing more unusual. */
-TIDE_INLINE bool is_usual_alloc(const struct hand *hand, unsigned tag)
+static void give_back(struct tide_decoder *decoder, const struct hand *hand)
 {
-    if (TIDE_TAG_MODE(tag) & 1) /* DELTA, LEAF */
-        return false;
-    if (!(tag & TIDE_TAG_SHAPED))
-        return true;
-    const uint8_t *const shape = hand->at[TIDE_COLUMN_REST];
-    return TIDE_TAG_OP(tag) < TIDE_OP_ALLOC_LIKE &&
-           shape < hand->end[TIDE_COLUMN_REST] && *shape < TIDE_KINDS;
+    hand->memory->next_birth = hand->next_birth;
+    hand->memory->last_death = hand->last_death;
+    hand->memory->births = hand->births;
+    decoder->current = hand->current;
+    decoder->last_kind = hand->last_kind;
+    decoder->cut_stacks += hand->cut_stacks;
 }
 
-/* Take the record at hand; false: it is none of the usual ones, and was left. */
-TIDE_INLINE bool usual(struct tide_decoder *decoder, struct hand *hand,
-                       struct tide_event *event)
+/* FIELDS are read so far; false when a column was overrun. */
+static bool go_on_from(struct tide_fields *fields, const struct columns *columns)
 {
-    const unsigned tag = *hand->at[TIDE_COLUMN_TAGS];
-    switch (TIDE_TAG_OP(tag)) {
-    case TIDE_OP_FREE:
-    case TIDE_OP_FREE_AGE:
-        if (tag & ~(15u | TIDE_TAG_NUMBERED))
-            return false;
-        hand->at[TIDE_COLUMN_TAGS]++;
-        usual_free(decoder, hand, tag, event);
-        return true;
-    case TIDE_OP_ALLOC:
-    case TIDE_OP_ALLOC_HERE:
-    case TIDE_OP_ALLOC_LIKE:
-    case TIDE_OP_ALLOC_LIKE_HERE:
-        if (!is_usual_alloc(hand, tag))
-            return false;
-        hand->at[TIDE_COLUMN_TAGS]++;
-        usual_alloc(decoder, hand, tag, event);
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Give the columns back as far as they were read; false when one was overrun. */
-static bool give_back(struct tide_fields *fields, const struct hand *hand)
-{
-    bool right = !hand->wrong;
+    bool right = true;
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
-        right &= hand->at[i] <= hand->end[i];
-        fields->at[i].at = hand->at[i] <= hand->end[i] ? hand->at[i] : hand->end[i];
+        const uint8_t *const at = columns->at[i], *const end = columns->end[i];
+        right &= at <= end;
+        fields->at[i].at = at <= end ? at : end;
     }
     return right;
 }
@@ -240,23 +310,29 @@ bool tide_decode_usual(struct tide_decoder *decoder, struct tide_fields *fields,
     *count = 0;
     if (!fields->columns || !decoder->memory || decoder->memory->stacks == 0)
         return true;
-    struct hand hand = {.wrong = false};
+    struct columns columns;
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
-        hand.at[i] = fields->at[i].at;
-        hand.end[i] = fields->at[i].end;
+        columns.at[i] = fields->at[i].at;
+        columns.end[i] = fields->at[i].end;
     }
+    struct hand hand = take_in_hand(decoder);
     decoder->blank =
         (struct tide_event){.numbered = decoder->numbers ? TIDE_ON_SLOT : 0,
                             .process = decoder->process,
                             .lane = decoder->lane,
                             .ticks = decoder->ticks};
-    size_t made = 0;
-    while (made < max && hand.at[TIDE_COLUMN_TAGS] < hand.end[TIDE_COLUMN_TAGS] &&
-           usual(decoder, &hand, &events[made])) {
-        if (__builtin_expect(hand.wrong, 0))
+    const uint8_t *tag = columns.at[TIDE_COLUMN_TAGS];
+    const size_t tags = (size_t)(columns.end[TIDE_COLUMN_TAGS] - tag);
+    const struct tide_event *const full = events + (tags < max ? tags : max);
+    struct tide_event *event = events;
+    for (; event < full && usual(&columns, &hand, *tag, &decoder->blank, event);
+         event++) {
+        tag++;
+        if (RARE(hand.wrong))
             break;
-        made++;
     }
-    *count = made;
-    return give_back(fields, &hand);
+    columns.at[TIDE_COLUMN_TAGS] = tag;
+    *count = (size_t)(event - events);
+    give_back(decoder, &hand);
+    return go_on_from(fields, &columns) && !hand.wrong;
 }

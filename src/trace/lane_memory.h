@@ -11,7 +11,11 @@
 static inline uint64_t tide_lane_expects(struct tide_lane_memory *memory,
                                          uint64_t usable)
 {
-    return tide_piles_take(&memory->piles, tide_class_of(usable));
+    struct tide_piles *const piles = &memory->piles;
+    const uint64_t class = tide_class_of(usable);
+    if (class >= TIDE_CLASSES || (!piles->count[class] && !piles->more[class]))
+        return 0;
+    return tide_piles_take(piles, class);
 }
 
 static inline void tide_lane_add_birth(struct tide_lane_memory *memory,
