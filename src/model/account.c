@@ -198,23 +198,27 @@ static void fetch_blocks(const struct tide_account *account,
                          size_t count)
 {
     const struct tide_live_page *pages[TIDE_GROUP];
+    uint64_t deaths[TIDE_GROUP]; /* address of the death; 0: it is a birth */
+    size_t wanted = 0;
     uint64_t last = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t number = events[i].address >> TIDE_PAGE_BITS;
-        pages[i] = NULL;
-        if (number == last && events[i].kind == TIDE_EVENT_ALLOC)
+    for (const struct tide_event *event = events; event < events + count; event++) {
+        const uint64_t number = event->address >> TIDE_PAGE_BITS;
+        if (number == last && event->kind == TIDE_EVENT_ALLOC)
             continue;
         last = number;
-        pages[i] = tide_pages_likely(&account->store, &live->pages, events[i].address);
-        __builtin_prefetch(pages[i]);
+        pages[wanted] =
+            tide_pages_likely(&account->store, &live->pages, event->address);
+        __builtin_prefetch(pages[wanted]);
+        deaths[wanted++] =
+            event->kind == TIDE_EVENT_FREE || event->kind == TIDE_EVENT_MOVE_BEGIN
+                ? event->address
+                : 0;
     }
-    for (size_t i = 0; i < count; i++)
-        if (pages[i])
-            tide_pages_fetch_leaf(&account->store, pages[i]);
-    for (size_t i = 0; i < count; i++)
-        if (events[i].kind == TIDE_EVENT_FREE ||
-            events[i].kind == TIDE_EVENT_MOVE_BEGIN)
-            tide_pages_fetch_block(&account->store, pages[i], events[i].address);
+    for (size_t i = 0; i < wanted; i++)
+        tide_pages_fetch_leaf(&account->store, pages[i]);
+    for (size_t i = 0; i < wanted; i++)
+        if (deaths[i])
+            tide_pages_fetch_block(&account->store, pages[i], deaths[i]);
 }
 
 /* The same of the keys. */

@@ -24,9 +24,11 @@ struct tally {
     uint64_t top;                  /* the most bytes after a birth */
     uint64_t low;                  /* the least after a death since the last peak ... */
     uint64_t low_before;           /* ... and before it */
+    uint64_t peaks;                /* as water counts them */
     const struct tide_event *peak; /* what made the last peak; NULL: nothing did */
     uint64_t peak_bytes, peak_usable;
     uint64_t peak_births, peak_deaths;
+    uint32_t context; /* of the heap, where the lane is */
     enum tide_status status;
 };
 
@@ -40,6 +42,8 @@ HOT struct tally begin(const struct tide_entry *entry)
         .newest = entry->lane->newest,
         .low = UINT64_MAX,
         .low_before = UINT64_MAX,
+        .peaks = water->peaks,
+        .context = entry->lane->where.context[TIDE_IN_HEAP],
         .peak_bytes = water->peak_bytes,
         .peak_usable = water->peak_usable,
     };
@@ -57,6 +61,7 @@ static void note_peak(const struct tide_entry *entry, const struct tally *tally,
 {
     struct tide_watermark *const water = entry->water;
     struct tide_stretch *const stretch = &entry->lane->stretch;
+    water->peaks = tally->peaks;
     water->peak_bytes = tally->peak_bytes;
     water->peak_births = tally->peak_births;
     water->peak_blocks =
@@ -103,65 +108,77 @@ static void end(const struct tide_entry *entry, const struct tally *tally)
 /* The heap stands higher than at any time before. */
 HOT void reach_peak(const struct tide_event *event, struct tally *tally)
 {
+    tally->peaks++;
     tally->peak = event;
     tally->peak_bytes = tally->bytes;
     tally->peak_births = tally->births;
     tally->peak_deaths = tally->deaths;
+    if (tally->low == UINT64_MAX)
+        return;
     if (tally->low < tally->low_before)
         tally->low_before = tally->low;
     tally->low = UINT64_MAX;
 }
 
-/* A block has come to stand. */
-HOT void rise(const struct tide_entry *entry, const struct tide_event *event,
-              struct tally *tally, const struct tide_block *block)
+/* A block of SIZE bytes of KEY has come to stand.  If that made a new height, the key has
+ * nothing to save: what it will hold from here on is what it held then. */
+HOT void rise(const struct tide_event *event, struct tally *tally, struct tide_key *key,
+              uint64_t size)
 {
-    tally->births++;
-    tally->newest = block->born;
-    tally->usable += block->size + block->slack;
+    tally->newest = ++tally->births;
+    tally->usable += event->usable;
+    tally->bytes += size;
     if (tally->usable > tally->peak_usable)
         tally->peak_usable = tally->usable;
-    tally->bytes += block->size;
-    if (tally->bytes <= tally->top)
-        return;
-    tally->top = tally->bytes;
-    if (tally->bytes <= tally->peak_bytes)
-        return;
-    entry->water->peaks++;
-    reach_peak(event, tally);
+    if (tally->bytes > tally->top)
+        tally->top = tally->bytes;
+    if (tally->bytes > tally->peak_bytes)
+        reach_peak(event, tally);
+    else
+        tide_key_touch_at(key, tally->peaks);
 }
 
-/* What KEY gains by BLOCK, born at TICKS. */
+/* What KEY gains by the block of EVENT. */
 HOT void gain(const struct tide_keys *keys, struct tide_key *key,
-              const struct tide_block *block, uint64_t ticks)
+              const struct tide_event *event)
 {
-    const uint64_t bytes = key->bytes + block->size;
+    const uint64_t size = event->size, ticks = event->ticks;
+    const uint64_t bytes = key->bytes + size;
     const uint64_t held = bytes - key->freed_bytes;
     key->calls++;
     key->bytes = bytes;
     key->last_ticks = ticks;
-    key->slack_bytes += block->slack;
+    key->slack_bytes += event->usable - size;
     if (held > key->most_bytes) {
         key->most_bytes = held;
         key->most_ticks = ticks;
     }
     if (RARE(key->crowd))
-        tide_crowd_gain(&keys->crowds[key->crowd - 1], block->size, ticks);
+        tide_crowd_gain(&keys->crowds[key->crowd - 1], size, ticks);
 }
 
-/* The index of the key of EVENT; false when it cannot be had. */
-HOT bool find_key(const struct tide_entry *entry, const struct tide_event *event,
-                  uint32_t *index)
+/* The key of EVENT: index + 1; 0 when it cannot be had. */
+static uint32_t __attribute__((noinline))
+other_key(const struct tide_entry *entry, const struct tide_event *event)
+{
+    struct tide_entry other = *entry;
+    uint32_t index;
+    other.event = event;
+    return tide_entry_key(&other, entry->lane->where.context[TIDE_IN_HEAP], &index)
+               ? 0
+               : index + 1;
+}
+
+HOT uint32_t find_key(const struct tide_entry *entry, const struct tide_event *event,
+                      struct tally *tally)
 {
     const struct tide_keys *const keys = &entry->account->keys;
-    const uint32_t context = entry->lane->where.context[TIDE_IN_HEAP];
-    const uint32_t last = tide_keys_last(keys, event->stack);
-    *index = last - 1;
-    if (last && keys->list[last - 1].context == context)
-        return true;
-    struct tide_entry other = *entry;
-    other.event = event;
-    return tide_entry_key(&other, context, index) == TIDE_OK;
+    uint32_t key = tide_keys_last(keys, event->stack);
+    if (RARE(!key) || RARE(keys->list[key - 1].context != tally->context)) {
+        key = other_key(entry, event);
+        tally->context = entry->lane->where.context[TIDE_IN_HEAP];
+    }
+    return key;
 }
 
 /* False: it is not usual, and nothing was entered. */
@@ -170,26 +187,34 @@ HOT bool birth(const struct tide_entry *entry, const struct tide_event *event,
 {
     struct tide_account *const account = entry->account;
     const uint64_t size = event->size, slack = event->usable - size;
-    uint32_t index;
-    if (RARE((size >> 32 | slack >> 16) != 0) ||
-        RARE(!find_key(entry, event, &index)) || RARE(index >= TIDE_WIDE_KEY - 1))
+    if (RARE((size >> 32 | slack >> 16) != 0))
         return false;
     const struct tide_block block = {
         .address = event->address,
         .size = size,
-        .born = (tally->births + 1) & TIDE_BIRTHS_MAX,
-        .key = index + 1,
+        .born = tally->births + 1,
+        .key = find_key(entry, event, tally),
         .slack = (uint32_t)slack,
     };
-    if (RARE(!tide_live_add(&account->store, &entry->process->live, block.address,
+    if (RARE(!block.key) ||
+        RARE(!tide_live_add(&account->store, &entry->process->live, block.address,
                             tide_block_pack(&block))))
         return false;
+    struct tide_key *const key = &account->keys.list[block.key - 1];
     account->alloc_kinds[event->alloc_kind & 15]++;
-    struct tide_key *const key = &account->keys.list[index];
-    tide_key_touch(key, entry->water);
-    gain(&account->keys, key, &block, event->ticks);
-    rise(entry, event, tally, &block);
+    rise(event, tally, key, size);
+    gain(&account->keys, key, event);
     return true;
+}
+
+/* The block of KEY, SIZE bytes, was made elsewhere: perhaps by another thread. */
+static enum tide_status __attribute__((noinline))
+note_flow(const struct tide_entry *entry, const struct tide_event *event, uint32_t key,
+          uint64_t size)
+{
+    struct tide_entry other = *entry;
+    other.event = event;
+    return tide_entry_flow(&other, key, size);
 }
 
 /* The same for a death. */
@@ -199,11 +224,11 @@ HOT bool death(const struct tide_entry *entry, const struct tide_event *event,
     struct tide_account *const account = entry->account;
     const struct tide_packed packed =
         tide_live_pull(&account->store, &entry->process->live, event->address);
-    if (RARE(!packed.place))
+    if (RARE(!packed.what))
         return false;
     const struct tide_block block = tide_block_unpack(packed, event->address);
     struct tide_key *const key = &account->keys.list[block.key - 1];
-    tide_key_touch(key, entry->water);
+    tide_key_touch_at(key, tally->peaks);
     key->freed_calls++;
     key->freed_bytes += block.size;
     if (RARE(key->crowd))
@@ -216,19 +241,21 @@ HOT bool death(const struct tide_entry *entry, const struct tide_event *event,
         key->temporary_calls++;
         key->temporary_bytes += block.size;
     }
-    if (RARE(key->context != entry->lane->where.context[TIDE_IN_HEAP])) {
-        struct tide_entry other = *entry;
-        other.event = event;
-        tally->status = tide_entry_flow(&other, block.key - 1, block.size);
+    if (RARE(key->context != tally->context)) {
+        tally->status = note_flow(entry, event, block.key - 1, block.size);
+        tally->context = entry->lane->where.context[TIDE_IN_HEAP];
     }
     return true;
 }
 
-/* Are the sums such that nothing wraps, and does nobody want to know more? */
-static bool is_usual(const struct tide_entry *entry)
+/* Are the sums such that nothing wraps in COUNT events, do all blocks pack but for their
+ * size, and does nobody want to know more? */
+static bool is_usual(const struct tide_entry *entry, size_t count)
 {
     const uint64_t balance = (uint64_t)entry->lane->stretch.balance;
-    return !entry->account->detail && entry->water->bytes < TIDE_SANE_BYTES &&
+    return !entry->account->detail && entry->water->births < TIDE_BIRTHS_MAX - count &&
+           entry->account->keys.count + count < TIDE_WIDE_KEY &&
+           entry->water->bytes < TIDE_SANE_BYTES &&
            entry->water->usable < TIDE_SANE_BYTES &&
            balance + TIDE_SANE_BYTES < 2 * TIDE_SANE_BYTES &&
            tide_live_ready(&entry->process->live);
@@ -241,7 +268,7 @@ enum tide_status tide_entry_quick(const struct tide_entry *entry,
     const uint64_t calm_until = entry->account->calm_until;
     const struct tide_event *event = events, *const behind = events + count;
     *entered = 0;
-    if (RARE(!is_usual(entry)))
+    if (RARE(!is_usual(entry, count)))
         return TIDE_OK;
     struct tally tally = begin(entry);
     tide_stretch_touch(&entry->lane->stretch, entry->water);

@@ -113,15 +113,20 @@ void tide_keys_finish(struct tide_keys *keys, const struct tide_watermark *water
 
 /* --- Every event -------------------------------------------------------------------- */
 
-/* Before any change of what a key holds. */
+/* Before any change of what a key holds, when its space has reached PEAKS heights. */
+static inline void tide_key_touch_at(struct tide_key *key, uint64_t peaks)
+{
+    if (key->peak_at == peaks)
+        return;
+    key->peak_at = peaks;
+    key->peak_blocks = (int64_t)(key->calls - key->freed_calls);
+    key->peak_bytes = (int64_t)(key->bytes - key->freed_bytes);
+}
+
 static inline void tide_key_touch(struct tide_key *key,
                                   const struct tide_watermark *water)
 {
-    if (key->peak_at == water->peaks)
-        return;
-    key->peak_at = water->peaks;
-    key->peak_blocks = (int64_t)(key->calls - key->freed_calls);
-    key->peak_bytes = (int64_t)(key->bytes - key->freed_bytes);
+    tide_key_touch_at(key, water->peaks);
 }
 
 static inline void tide_crowd_gain(struct tide_crowd *crowd, uint64_t bytes,

@@ -13,11 +13,20 @@
 
 enum {
     TIDE_YOUNG_FIRST = 256, /* places; a power of two */
-    TIDE_YOUNG_MOST = 16 * 1024,
+    TIDE_YOUNG_MOST = 64 * 1024,
     TIDE_YOUNG_GROWTH = 4,
     TIDE_YOUNG_APART = 8, /* places a block, if they are to be had */
-    TIDE_YOUTH = 1 << 20, /* births after which a block is no longer young */
+    TIDE_YOUTH = 1 << 20, /* births after which a block is no longer young, at least */
 };
+
+/* Is BLOCK, at its place among the young, no longer young when OTHER is born?  A block
+ * lives, on average, for as many births as there are blocks. */
+static bool is_old(const struct tide_live *live, struct tide_packed block,
+                   struct tide_packed other)
+{
+    const uint64_t age = (other.born - block.born) & TIDE_BIRTHS_MAX;
+    return age >= TIDE_YOUTH && age / 2 >= live->count;
+}
 
 bool tide_live_ready(struct tide_live *live)
 {
@@ -29,7 +38,8 @@ bool tide_live_ready(struct tide_live *live)
 }
 
 /* Blocks of different places have different places in a wider table as well. */
-static bool widen(const struct tide_live_store *store, struct tide_live *live)
+static bool __attribute__((noinline))
+widen(const struct tide_live_store *store, struct tide_live *live)
 {
     const size_t places = live->young_mask + 1;
     struct tide_live wider = *live;
@@ -39,15 +49,14 @@ static bool widen(const struct tide_live_store *store, struct tide_live *live)
         return false;
     for (size_t i = 0; i < places; i++) {
         struct tide_young *const to = tide_live_place(&wider, live->young[i].address);
-        if (live->young[i].block.place) {
+        if (live->young[i].block.what) {
             to->address = live->young[i].address;
             to->block = live->young[i].block;
         }
     }
-    size_t page = 0, at = 0;
-    struct tide_block block;
-    while (tide_pages_next(store, &live->pages, &page, &at, &block))
-        tide_live_place(&wider, block.address)->elders++;
+    struct tide_pages_walk walk = {0};
+    while (walk.left || tide_pages_walk_on(store, &live->pages, &walk))
+        tide_live_place(&wider, tide_pages_walk_take(store, &walk).address)->elders++;
     free(live->young);
     *live = wider;
     return true;
@@ -59,7 +68,7 @@ static bool grow_old(struct tide_live_store *store, struct tide_live *live,
 {
     if (!tide_pages_add(store, &live->pages, young->address, young->block))
         return false;
-    young->block.place = 0;
+    young->block.what = 0;
     young->elders++;
     return true;
 }
@@ -69,7 +78,8 @@ static bool add_elder(struct tide_live_store *store, struct tide_live *live,
                       struct tide_young *young, uint64_t address,
                       struct tide_packed block)
 {
-    if (!tide_pages_add_new(store, &live->pages, address, block))
+    if (!tide_pages_append(&live->pages, address, block) &&
+        !tide_pages_add_new(store, &live->pages, address, block))
         return false;
     young->elders++;
     live->count++;
@@ -80,16 +90,16 @@ bool tide_live_add_beside(struct tide_live_store *store, struct tide_live *live,
                           struct tide_young *young, uint64_t address,
                           struct tide_packed block)
 {
-    if (young->block.place && young->address == address)
+    if (young->block.what && young->address == address)
         return false;
-    if (young->block.place && live->young_mask < TIDE_YOUNG_MOST - 1 &&
+    if (young->block.what && live->young_mask < TIDE_YOUNG_MOST - 1 &&
         live->count > live->young_mask / TIDE_YOUNG_APART && widen(store, live))
         young = tide_live_place(live, address);
-    if (young->block.place && block.born_low - young->block.born_low < TIDE_YOUTH)
+    if (young->block.what && !is_old(live, young->block, block))
         return add_elder(store, live, young, address, block);
     if (young->elders && tide_pages_hold(store, &live->pages, address))
         return false;
-    if (young->block.place && !grow_old(store, live, young))
+    if (young->block.what && !grow_old(store, live, young))
         return false;
     young->address = address;
     young->block = block;
@@ -104,8 +114,8 @@ struct tide_packed tide_live_pull_elder(struct tide_live_store *store,
     struct tide_packed block = {0};
     if (young->elders)
         block = tide_pages_pull(store, &live->pages, address);
-    young->elders -= block.place != 0;
-    live->count -= block.place != 0;
+    young->elders -= block.what != 0;
+    live->count -= block.what != 0;
     return block;
 }
 
@@ -139,7 +149,7 @@ bool tide_live_take(struct tide_live_store *store, struct tide_live *live,
     if (!live->count)
         return false;
     const struct tide_packed packed = tide_live_pull(store, live, address);
-    if (packed.place) {
+    if (packed.what) {
         *out = tide_block_unpack(packed, address);
         return true;
     }
@@ -164,16 +174,20 @@ void tide_live_abandon(struct tide_live *live)
     *live = (struct tide_live){0};
 }
 
-bool tide_live_next(const struct tide_live_store *store, const struct tide_live *live,
-                    struct tide_live_walk *walk, struct tide_block *out)
+bool tide_live_next_place(const struct tide_live_store *store,
+                          const struct tide_live *live, struct tide_live_walk *walk,
+                          struct tide_block *out)
 {
     const size_t places = live->young ? live->young_mask + 1 : 0;
     while (walk->young < places) {
         const struct tide_young *const young = &live->young[walk->young++];
-        if (!young->block.place)
+        if (!young->block.what)
             continue;
         *out = tide_block_unpack(young->block, young->address);
         return true;
     }
-    return tide_pages_next(store, &live->pages, &walk->page, &walk->at, out);
+    if (!tide_pages_walk_on(store, &live->pages, &walk->pages))
+        return false;
+    *out = tide_pages_walk_take(store, &walk->pages);
+    return true;
 }

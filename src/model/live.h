@@ -22,7 +22,7 @@ enum { TIDE_YOUNG_UNIT_BITS = 4 }; /* addresses of blocks are apart by that at l
 /* A place of the young: half a cache line. */
 struct tide_young {
     uint64_t address;
-    struct tide_packed block; /* it packs; its place is 0: there is none */
+    struct tide_packed block; /* it packs, if there is one */
     uint32_t elders;          /* blocks in the pages whose place this would be */
 };
 _Static_assert(sizeof(struct tide_young) == 32, "two a cache line");
@@ -69,7 +69,7 @@ static inline bool tide_live_add(struct tide_live_store *store, struct tide_live
                                  uint64_t address, struct tide_packed block)
 {
     struct tide_young *const young = tide_live_place(live, address);
-    if (__builtin_expect((young->block.place | young->elders) != 0, 0))
+    if (__builtin_expect((young->block.what | young->elders) != 0, 0))
         return tide_live_add_beside(store, live, young, address, block);
     young->address = address;
     young->block = block;
@@ -77,17 +77,18 @@ static inline bool tide_live_add(struct tide_live_store *store, struct tide_live
     return true;
 }
 
-/* Take the block at ADDRESS out.  Its place is 0 when that is not as simple (there is
- * none, or it was too large for a leaf): then tide_live_take() says more. */
+/* Take the block at ADDRESS out.  There is none in what is returned when that is not as
+ * simple (there was none, or it was too large for a leaf): then tide_live_take() says
+ * more. */
 static inline struct tide_packed tide_live_pull(struct tide_live_store *store,
                                                 struct tide_live *live,
                                                 uint64_t address)
 {
     struct tide_young *const young = tide_live_place(live, address);
     const struct tide_packed block = young->block;
-    if (__builtin_expect(young->address != address || !block.place, 0))
+    if (__builtin_expect(young->address != address || !block.what, 0))
         return tide_live_pull_elder(store, live, address);
-    young->block.place = 0;
+    young->block.what = 0;
     live->count--;
     return block;
 }
@@ -102,9 +103,23 @@ void tide_live_release(struct tide_live_store *store, struct tide_live *live);
 
 /* A walk over all blocks of a table that does not change meanwhile; zeros begin it. */
 struct tide_live_walk {
-    size_t young, page, at;
+    size_t young;
+    struct tide_pages_walk pages;
 };
-bool tide_live_next(const struct tide_live_store *store, const struct tide_live *live,
-                    struct tide_live_walk *walk, struct tide_block *out);
+
+/* --- live.c: when the leaf at hand has no more --- */
+bool tide_live_next_place(const struct tide_live_store *store,
+                          const struct tide_live *live, struct tide_live_walk *walk,
+                          struct tide_block *out);
+
+static inline bool tide_live_next(const struct tide_live_store *store,
+                                  const struct tide_live *live,
+                                  struct tide_live_walk *walk, struct tide_block *out)
+{
+    if (__builtin_expect(!walk->pages.left, 0))
+        return tide_live_next_place(store, live, walk, out);
+    *out = tide_pages_walk_take(store, &walk->pages);
+    return true;
+}
 
 #endif

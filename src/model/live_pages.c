@@ -73,23 +73,31 @@ static inline uint8_t tag_of(uint64_t address)
     return (uint8_t)(address >> TIDE_LOW_BITS);
 }
 
-static bool is_wide(struct tide_packed entry)
+/* The lowest bits of the address of ENTRY. */
+static inline uint32_t low_bits_of(struct tide_packed entry)
 {
-    return entry.place >> TIDE_LOW_BITS == TIDE_WIDE_KEY;
+    return low_bits(entry.what >> 32);
 }
 
-static struct tide_block unpack(const struct tide_live_store *store,
-                                struct tide_packed entry, uint64_t address)
+/* A wide block has its place in the list in place of a size. */
+static struct tide_packed pack_wide(uint32_t at, uint64_t address)
 {
-    return is_wide(entry) ? store->wide[entry.size] : tide_block_unpack(entry, address);
+    const struct tide_block block = {
+        .address = address, .size = at, .key = TIDE_WIDE_KEY};
+    return tide_block_pack(&block);
+}
+
+static uint32_t wide_place(struct tide_packed entry)
+{
+    return (uint32_t)entry.what;
 }
 
 /* The block of ENTRY is no longer in the table. */
 static void drop(struct tide_live_store *store, struct tide_packed entry)
 {
-    if (is_wide(entry)) {
-        store->wide[entry.size].key = store->wide_spare;
-        store->wide_spare = entry.size + 1;
+    if (tide_packed_is_wide(entry)) {
+        store->wide[wide_place(entry)].key = store->wide_spare;
+        store->wide_spare = wide_place(entry) + 1;
     }
 }
 
@@ -105,7 +113,7 @@ static inline unsigned find_entry(struct leaf leaf, unsigned count, uint64_t add
             same &= (1u << (count - from)) - 1;
         for (; same; same &= same - 1) {
             const unsigned at = from + (unsigned)__builtin_ctz(same);
-            if (low_bits(leaf.entries[at].place) == low_bits(address))
+            if (low_bits_of(leaf.entries[at]) == low_bits(address))
                 return at;
         }
     }
@@ -183,7 +191,7 @@ static unsigned first_class(const struct tide_pages *pages, uint64_t number)
 {
     const struct tide_live_page *const last = &pages->list[pages->last];
     return last->number + 1 == number && last->count > 4
-               ? tide_leaf_class(last->count / 2u)
+               ? tide_leaf_class(last->count * 3u / 4)
                : 0;
 }
 
@@ -243,10 +251,31 @@ static inline void remove_entry(struct tide_pages *pages, struct tide_live_page 
                                 struct leaf leaf, unsigned at)
 {
     const unsigned last = page->count - 1u;
+    if (page == pages->open.page)
+        pages->open.room = 0;
     page->count = (uint16_t)last;
     pages->count--;
     leaf.tags[at] = leaf.tags[last];
     leaf.entries[at] = leaf.entries[last];
+}
+
+/* PAGE has got the block at ADDRESS, the last one of LEAF, its leaf. */
+static inline void keep_open(struct tide_pages *pages, struct tide_live_page *page,
+                             struct leaf leaf, uint64_t address)
+{
+    struct tide_open_page *const open = &pages->open;
+    if (open->number == page->number + 1) {
+        open->top = address > open->top ? address : open->top;
+    } else if (page->count == 1) {
+        open->number = page->number + 1;
+        open->top = address;
+    } else { /* how high its blocks stand is not known */
+        open->number = 0;
+    }
+    open->page = page;
+    open->tag = leaf.tags + page->count;
+    open->entry = leaf.entries + page->count;
+    open->room = (uint32_t)page->capacity - page->count;
 }
 
 /* Add the block at ADDRESS to PAGE, which is its page. */
@@ -263,6 +292,7 @@ static inline bool add_entry(struct tide_live_store *store, struct tide_pages *p
     page->count = (uint16_t)(count + 1);
     pages->count++;
     pages->last = (size_t)(page - pages->list);
+    keep_open(pages, page, leaf, address);
     if (RARE(pages->absent == page->number + 1))
         pages->absent = 0;
     return true;
@@ -288,10 +318,10 @@ bool tide_pages_add_new(struct tide_live_store *store, struct tide_pages *pages,
 bool tide_pages_add_wide(struct tide_live_store *store, struct tide_pages *pages,
                          const struct tide_block *block)
 {
-    struct tide_packed entry = {.place = TIDE_WIDE_KEY << TIDE_LOW_BITS |
-                                         low_bits(block->address)};
-    if (!keep_wide(store, block, &entry.size))
+    uint32_t place;
+    if (!keep_wide(store, block, &place))
         return false;
+    const struct tide_packed entry = pack_wide(place, block->address);
     if (tide_pages_add(store, pages, block->address, entry))
         return true;
     drop(store, entry);
@@ -320,7 +350,7 @@ struct tide_packed tide_pages_pull(struct tide_live_store *store,
         return (struct tide_packed){0};
     const struct leaf leaf = leaf_of(store, page);
     const unsigned at = find_entry(leaf, page->count, address);
-    if (RARE(at == page->count || is_wide(leaf.entries[at])))
+    if (RARE(at == page->count || tide_packed_is_wide(leaf.entries[at])))
         return (struct tide_packed){0};
     const struct tide_packed block = leaf.entries[at];
     remove_entry(pages, page, leaf, at);
@@ -338,7 +368,7 @@ bool tide_pages_take(struct tide_live_store *store, struct tide_pages *pages,
     if (at == page->count)
         return false;
     const struct tide_packed entry = leaf.entries[at];
-    *out = unpack(store, entry, address);
+    *out = tide_packed_block(store, entry, address);
     drop(store, entry);
     remove_entry(pages, page, leaf, at);
     return true;
@@ -365,25 +395,22 @@ void tide_pages_abandon(struct tide_pages *pages)
     *pages = (struct tide_pages){0};
 }
 
-bool tide_pages_next(const struct tide_live_store *store,
-                     const struct tide_pages *pages, size_t *page, size_t *at,
-                     struct tide_block *out)
+bool tide_pages_walk_on(const struct tide_live_store *store,
+                        const struct tide_pages *pages, struct tide_pages_walk *walk)
 {
     const size_t places = pages->list ? pages->mask + 1 : 0;
-    while (*page < places && *at >= pages->list[*page].count) {
-        ++*page;
-        *at = 0;
-    }
-    if (*page >= places)
+    while (walk->page < places && !pages->list[walk->page].count)
+        walk->page++;
+    if (walk->page >= places)
         return false;
-    const struct tide_live_page *const here = &pages->list[*page];
-    const struct leaf leaf = leaf_of(store, here);
-    const struct tide_packed entry = leaf.entries[*at];
-    const uint64_t address = here->number << TIDE_PAGE_BITS |
-                             (uint64_t)leaf.tags[*at] << TIDE_LOW_BITS |
-                             low_bits(entry.place);
-    *out = unpack(store, entry, address);
-    ++*at;
+    const struct tide_live_page *const page = &pages->list[walk->page++];
+    const struct leaf leaf = leaf_of(store, page);
+    if (walk->page < places)
+        tide_pages_fetch_leaf(store, page + 1);
+    walk->tag = leaf.tags;
+    walk->entry = leaf.entries;
+    walk->base = page->number << TIDE_PAGE_BITS;
+    walk->left = page->count;
     return true;
 }
 

@@ -31,6 +31,18 @@ struct tide_live_page {
     uint16_t capacity;
 };
 
+/* The page that got a block last, as long as it is known to have none at a higher address:
+ * where blocks are born side by side, the next one goes there without a search. */
+struct tide_open_page {
+    uint64_t number; /* + 1 */
+    uint64_t top;    /* none of its blocks stands higher */
+    struct tide_live_page *page;
+    /* Room for the next block, and for how many; none when its leaf has changed. */
+    uint8_t *tag;
+    struct tide_packed *entry;
+    uint32_t room;
+};
+
 /* All zeros is ready for use. */
 struct tide_pages {
     struct tide_live_page *list; /* owned; mask + 1 of them, NULL before the first */
@@ -39,6 +51,7 @@ struct tide_pages {
     size_t count;    /* blocks */
     size_t last;     /* the place of the page that got a block last */
     uint64_t absent; /* number + 1 of a page that holds nothing; 0: of none is known */
+    struct tide_open_page open;
 };
 
 /* Where the page of ADDRESS belongs, in all tables of STORE. */
@@ -62,23 +75,36 @@ static inline bool tide_block_packs(const struct tide_block *block)
 /* BLOCK, which packs. */
 static inline struct tide_packed tide_block_pack(const struct tide_block *block)
 {
-    const uint32_t low = block->address & ((1u << TIDE_LOW_BITS) - 1);
-    return (struct tide_packed){.size = (uint32_t)block->size,
-                                .place = block->key << TIDE_LOW_BITS | low,
-                                .born_low = (uint32_t)block->born,
-                                .born_high = (uint16_t)(block->born >> 32),
-                                .slack = (uint16_t)block->slack};
+    const uint64_t low = block->address & ((1u << TIDE_LOW_BITS) - 1);
+    const uint64_t place = (uint64_t)block->key << TIDE_LOW_BITS | low;
+    return (struct tide_packed){.what = block->size | place << 32,
+                                .born = block->born | (uint64_t)block->slack << 48};
 }
 
 static inline struct tide_block tide_block_unpack(struct tide_packed packed,
                                                   uint64_t address)
 {
     return (struct tide_block){.address = address,
-                               .size = packed.size,
-                               .born =
-                                   (uint64_t)packed.born_high << 32 | packed.born_low,
-                               .key = packed.place >> TIDE_LOW_BITS,
-                               .slack = packed.slack};
+                               .size = (uint32_t)packed.what,
+                               .born = packed.born & TIDE_BIRTHS_MAX,
+                               .key = (uint32_t)(packed.what >> (32 + TIDE_LOW_BITS)),
+                               .slack = (uint32_t)(packed.born >> 48)};
+}
+
+/* A block that does not pack stands in the store's list, at the place that is the size of
+ * its entry. */
+static inline bool tide_packed_is_wide(struct tide_packed packed)
+{
+    return packed.what >> (32 + TIDE_LOW_BITS) == TIDE_WIDE_KEY;
+}
+
+/* Whatever PACKED is, the block at ADDRESS. */
+static inline struct tide_block tide_packed_block(const struct tide_live_store *store,
+                                                  struct tide_packed packed,
+                                                  uint64_t address)
+{
+    return tide_packed_is_wide(packed) ? store->wide[(uint32_t)packed.what]
+                                       : tide_block_unpack(packed, address);
 }
 
 /* --- Blocks come and go --- */
@@ -93,12 +119,29 @@ bool tide_pages_add_new(struct tide_live_store *store, struct tide_pages *pages,
 bool tide_pages_add_wide(struct tide_live_store *store, struct tide_pages *pages,
                          const struct tide_block *block);
 
+/* The same where it takes no search; else false, and nothing has changed. */
+static inline bool tide_pages_append(struct tide_pages *pages, uint64_t address,
+                                     struct tide_packed block)
+{
+    struct tide_open_page *const open = &pages->open;
+    if (!open->room || open->number != (address >> TIDE_PAGE_BITS) + 1 ||
+        open->top >= address)
+        return false;
+    *open->entry++ = block;
+    *open->tag++ = (uint8_t)(address >> TIDE_LOW_BITS);
+    open->top = address;
+    open->room--;
+    open->page->count++;
+    pages->count++;
+    return true;
+}
+
 /* Is there a block at ADDRESS? */
 bool tide_pages_hold(const struct tide_live_store *store, struct tide_pages *pages,
                      uint64_t address);
 
-/* Take the block at ADDRESS out.  Its place is 0 when there is none, or one that does not
- * pack: then tide_pages_take() says more. */
+/* Take the block at ADDRESS out.  There is none in what is returned when there was none, or
+ * one that does not pack: then tide_pages_take() says more. */
 struct tide_packed tide_pages_pull(struct tide_live_store *store,
                                    struct tide_pages *pages, uint64_t address);
 /* Take the block at ADDRESS out, whatever it is; false when there is none. */
@@ -112,11 +155,30 @@ void tide_pages_abandon(struct tide_pages *pages);
 /* All are gone. */
 void tide_pages_release(struct tide_live_store *store, struct tide_pages *pages);
 
-/* The block after AT of PAGE, both places in the table, which become those of the next
- * one; false when there is none. */
-bool tide_pages_next(const struct tide_live_store *store,
-                     const struct tide_pages *pages, size_t *page, size_t *at,
-                     struct tide_block *out);
+/* A walk over all blocks, leaf by leaf; zeros begin it. */
+struct tide_pages_walk {
+    size_t page; /* place in the table of the one after that at hand */
+    /* What is left of the leaf at hand. */
+    const uint8_t *tag;
+    const struct tide_packed *entry;
+    uint64_t base; /* address of its page */
+    unsigned left;
+};
+
+/* Go to the next leaf that has any; false when there is none. */
+bool tide_pages_walk_on(const struct tide_live_store *store,
+                        const struct tide_pages *pages, struct tide_pages_walk *walk);
+
+/* The next block of the leaf at hand, which has one. */
+static inline struct tide_block tide_pages_walk_take(
+    const struct tide_live_store *store, struct tide_pages_walk *walk)
+{
+    const struct tide_packed entry = *walk->entry++;
+    const uint64_t low = (entry.what >> 32) & ((1u << TIDE_LOW_BITS) - 1);
+    const uint64_t address = walk->base | (uint64_t)*walk->tag++ << TIDE_LOW_BITS | low;
+    walk->left--;
+    return tide_packed_block(store, entry, address);
+}
 
 /* --- Fetching ahead: first the page, a while later its leaf, then the entry --- */
 

@@ -29,11 +29,9 @@ struct tide_block {
 
 /* The same, as a leaf keeps it: it goes through two registers. */
 struct tide_packed {
-    uint32_t size;
-    uint32_t place; /* key, and the lowest bits of the address; 0: there is no block */
-    uint32_t born_low;
-    uint16_t born_high;
-    uint16_t slack;
+    uint64_t what; /* size; from bit 32 the lowest bits of the address, above them the
+                      key; 0: there is no block */
+    uint64_t born; /* from bit 48: slack */
 };
 _Static_assert(sizeof(struct tide_packed) == 16, "four a cache line");
 

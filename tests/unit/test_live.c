@@ -178,6 +178,47 @@ static void agrees_with_a_list_when_all_collide(void **state)
     compare_with_list(page_apart, 1ull << 40);
 }
 
+/* As blocks are born side by side, and now and then one below them: whether there is a
+ * block already is known in either way to add one. */
+static void adds_none_twice_where_blocks_are_born_side_by_side(void **state)
+{
+    (void)state;
+    struct tide_live_store store;
+    struct tide_pages pages = {0};
+    bool there[TIDE_ADDRESSES] = {false};
+    uint64_t random = 1, count = 0, appended = 0;
+    tide_live_store_init(&store);
+    for (uint64_t step = 0; step < TIDE_STEPS; step++) {
+        const bool in_turn = any_below(&random, 64);
+        const uint64_t which =
+            in_turn ? step % TIDE_ADDRESSES : any_below(&random, TIDE_ADDRESSES);
+        const bool dies = in_turn ? step / TIDE_ADDRESSES % 2 : any_below(&random, 2);
+        const struct tide_block block = {
+            .address = sixteen_apart(which), .size = which, .born = step, .key = 1};
+        const struct tide_packed packed = tide_block_pack(&block);
+        if (dies) {
+            const struct tide_packed old =
+                tide_pages_pull(&store, &pages, block.address);
+            assert_int_equal(old.what != 0, there[which]);
+            assert_true(!there[which] || old.what == packed.what);
+            there[which] = false;
+        } else {
+            const bool quick = tide_pages_append(&pages, block.address, packed);
+            const bool added =
+                quick || tide_pages_add_new(&store, &pages, block.address, packed);
+            assert_int_equal(added, !there[which]);
+            there[which] = true;
+            appended += quick;
+        }
+    }
+    for (size_t i = 0; i < TIDE_ADDRESSES; i++)
+        count += there[i];
+    assert_int_equal(pages.count, count);
+    assert_true(appended > TIDE_STEPS / 100);
+    tide_pages_release(&store, &pages);
+    tide_live_store_release(&store);
+}
+
 /* The longest run of places in use. */
 static size_t longest_run(const struct tide_pages *pages)
 {
@@ -206,9 +247,12 @@ static void spreads_regular_addresses(void **state)
         struct tide_live_store store;
         struct tide_pages pages = {0};
         tide_live_store_init(&store);
-        for (uint64_t i = 0; i < 3000; i++)
-            assert_true(tide_pages_add(&store, &pages, patterns[p](i),
-                                       (struct tide_packed){.size = 7, .place = 8}));
+        for (uint64_t i = 0; i < 3000; i++) {
+            const uint64_t address = patterns[p](i);
+            const struct tide_block block = {.address = address, .size = 7, .key = 1};
+            assert_true(
+                tide_pages_add(&store, &pages, address, tide_block_pack(&block)));
+        }
         assert_true(longest_run(&pages) < 400);
         tide_pages_release(&store, &pages);
         tide_live_store_release(&store);
@@ -252,7 +296,7 @@ static size_t most_bytes_a_block(uint64_t apart)
             most = bytes_of(&store, &live) / i;
     }
     /* Beside them, the young take the same room however many blocks there are. */
-    assert_true((live.young_mask + 1) * sizeof(*live.young) <= 1 << 20);
+    assert_true((live.young_mask + 1) * sizeof(*live.young) <= 1 << 21);
     tide_live_release(&store, &live);
     tide_live_store_release(&store);
     return most;
@@ -303,6 +347,7 @@ int main(void)
         cmocka_unit_test(agrees_with_a_list_for_odd_addresses),
         cmocka_unit_test(agrees_with_a_list_when_pages_are_full),
         cmocka_unit_test(agrees_with_a_list_when_all_collide),
+        cmocka_unit_test(adds_none_twice_where_blocks_are_born_side_by_side),
         cmocka_unit_test(spreads_regular_addresses),
         cmocka_unit_test(holds_the_address_zero),
         cmocka_unit_test(uses_less_than_40_bytes_a_block),
