@@ -52,9 +52,23 @@ static size_t find_line(const struct tide_survivors *survivors, uint64_t number)
     return from;
 }
 
-uint64_t tide_survivors_when(const struct tide_survivors *survivors, uint64_t number)
+/* The same as find_line(), for one after the other: blocks that stand side by side were
+ * often born so. */
+static size_t find_near(struct tide_survivors *survivors, uint64_t number)
 {
-    const size_t at = find_line(survivors, number);
+    const struct tide_diary_line *const diary = survivors->diary;
+    const size_t near = survivors->near;
+    const bool right = near > 0 && near < survivors->lines &&
+                       diary[near - 1].births < number && number <= diary[near].births;
+    if (!right)
+        survivors->near = find_line(survivors, number);
+    return survivors->near;
+}
+
+/* When birth NUMBER was, which line AT is the first to have. */
+static uint64_t when_at(const struct tide_survivors *survivors, size_t at,
+                        uint64_t number)
+{
     if (survivors->lines == 0)
         return 0;
     if (at == survivors->lines)
@@ -68,6 +82,11 @@ uint64_t tide_survivors_when(const struct tide_survivors *survivors, uint64_t nu
     return before.ticks + (uint64_t)(part * (double)(after.ticks - before.ticks));
 }
 
+uint64_t tide_survivors_when(const struct tide_survivors *survivors, uint64_t number)
+{
+    return when_at(survivors, find_line(survivors, number), number);
+}
+
 /* --- Blocks -------------------------------------------------------------------------- */
 
 /* Where VALUE lies between the two of SPAN: from 0 up to 1. */
@@ -77,6 +96,15 @@ static double place_in(uint64_t value, const uint64_t *span)
         return 0;
     const double part = (double)(value - span[0]) / (double)(span[1] - span[0]);
     return part < 1 ? part : 1;
+}
+
+/* SUM has more blocks, born between FIRST and LAST; they are not counted yet. */
+static void note_time(struct tide_survival *sum, uint64_t first, uint64_t last)
+{
+    if (sum->blocks == 0 || first < sum->first_ticks)
+        sum->first_ticks = first;
+    if (last > sum->last_ticks)
+        sum->last_ticks = last;
 }
 
 static void note_place(struct tide_survival *survival, enum tide_life_axis axis,
@@ -92,22 +120,21 @@ enum tide_status tide_survivors_add(struct tide_survivors *survivors,
                                     const struct tide_block *block, uint32_t key,
                                     const struct tide_life_span *span)
 {
-    struct tide_survival *const list = tide_grown(survivors->list, &survivors->capacity,
-                                                  (size_t)key + 1, sizeof(*list));
-    if (!list)
-        return TIDE_ENOMEM;
-    survivors->list = list;
-    const uint64_t ticks = tide_survivors_when(survivors, block->born);
-    struct tide_survival one = {
-        .blocks = 1,
-        .bytes = block->size,
-        .first_ticks = ticks,
-        .last_ticks = ticks,
-    };
-    note_place(&one, TIDE_LIFE_BIRTHS, place_in(block->born, span->births),
-               block->size);
-    note_place(&one, TIDE_LIFE_TIME, place_in(ticks, span->ticks), block->size);
-    tide_survival_merge(&list[key], &one);
+    if (key >= survivors->capacity) {
+        struct tide_survival *const list = tide_grown(
+            survivors->list, &survivors->capacity, (size_t)key + 1, sizeof(*list));
+        if (!list)
+            return TIDE_ENOMEM;
+        survivors->list = list;
+    }
+    const uint64_t ticks =
+        when_at(survivors, find_near(survivors, block->born), block->born);
+    struct tide_survival *const sum = &survivors->list[key];
+    note_time(sum, ticks, ticks);
+    sum->blocks++;
+    sum->bytes += block->size;
+    note_place(sum, TIDE_LIFE_BIRTHS, place_in(block->born, span->births), block->size);
+    note_place(sum, TIDE_LIFE_TIME, place_in(ticks, span->ticks), block->size);
     return TIDE_OK;
 }
 
@@ -117,10 +144,7 @@ void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *
 {
     if (one->blocks == 0)
         return;
-    if (sum->blocks == 0 || one->first_ticks < sum->first_ticks)
-        sum->first_ticks = one->first_ticks;
-    if (one->last_ticks > sum->last_ticks)
-        sum->last_ticks = one->last_ticks;
+    note_time(sum, one->first_ticks, one->last_ticks);
     sum->blocks += one->blocks;
     sum->bytes += one->bytes;
     for (int axis = 0; axis < TIDE_LIFE_AXES; axis++) {

@@ -30,6 +30,7 @@ struct tide_survivors {
     struct tide_diary_line diary[TIDE_DIARY_LINES];
     size_t lines;
     uint64_t apart;             /* births between two lines, at least */
+    size_t near;                /* the line that was found last */
     struct tide_survival *list; /* owned, per key; without threads and processes */
     size_t capacity;
 };
