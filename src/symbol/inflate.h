@@ -1,7 +1,7 @@
 /* symbol/inflate.h - the beginning of something compressed, as long as it is needed.
  *
  * For: symbol/, tests/.  Debug information is compressed in one piece but read in small
- * ones.  zlib decompresses it to where somebody wants to read, and later on from there.
+ * ones.  It is decompressed to where somebody wants to read, and later on from there.
  */
 #ifndef TIDE_SYMBOL_INFLATE_H
 #define TIDE_SYMBOL_INFLATE_H

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include <cmocka.h>
@@ -146,6 +147,105 @@ static void looks_at_the_checksum_last(void **state)
     check_end_refused(fixture, fixture->packed_size - 1, TIDE_SAMPLE, TIDE_SAMPLE - 1);
 }
 
+/* --- All kinds of data, and of damage ------------------------------------------------ */
+
+enum { TIDE_KINDS_OF_DATA = 6, TIDE_SOME = 70000 };
+
+static uint64_t any(uint64_t *random, uint64_t below)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (*random >> 33) % below;
+}
+
+/* From bytes that do not repeat to such that do little else, near and far. */
+static void make_data(uint8_t *out, size_t size, unsigned kind, uint64_t *random)
+{
+    for (size_t i = 0; i < size;) {
+        const size_t run = 1 + any(random, kind > 3 ? 600 : 12);
+        const size_t distance = 1 + any(random, kind > 2 && any(random, 2) ? 9 : 33000);
+        const bool copies = kind && any(random, 8) < kind && distance <= i;
+        for (size_t end = i + run < size ? i + run : size; i < end; i++)
+            out[i] = copies ? out[i - distance]
+                            : (uint8_t)(any(random, 1 + any(random, 256)));
+    }
+}
+
+/* SIZE bytes at PLAIN, compressed in one of zlib's ways, in a block of just its size. */
+static uint8_t *compress_as(const uint8_t *plain, size_t size, int level, int strategy,
+                            size_t *packed_size)
+{
+    z_stream stream = {.next_in = plain, .avail_in = (uInt)size};
+    assert_int_equal(deflateInit2(&stream, level, Z_DEFLATED, 15, 8, strategy), Z_OK);
+    const uLong bound = deflateBound(&stream, size);
+    uint8_t *const packed = malloc(bound);
+    assert_non_null(packed);
+    stream.next_out = packed;
+    stream.avail_out = (uInt)bound;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    *packed_size = stream.total_out;
+    deflateEnd(&stream);
+    return realloc(packed, *packed_size);
+}
+
+/* Decompress in random steps: all of it must come, or as much as is right. */
+static bool inflate_in_steps(const uint8_t *packed, size_t packed_size, uint8_t *out,
+                             size_t size, uint64_t *random)
+{
+    struct tide_inflate *const inflate =
+        tide_inflate_open(packed, packed_size, out, size);
+    assert_non_null(inflate);
+    bool good = true;
+    for (size_t at = 0; good && at < size;) {
+        const size_t step = 1 + any(random, any(random, 2) ? 50 : size);
+        at = step < size - at ? at + step : size;
+        good = tide_inflate_until(inflate, at);
+    }
+    tide_inflate_close(inflate);
+    return good;
+}
+
+static void agrees_with_zlib(uint8_t *packed, size_t packed_size, const uint8_t *plain,
+                             uint64_t *random)
+{
+    uint8_t *const out = malloc(TIDE_SOME);
+    assert_non_null(out);
+    assert_true(inflate_in_steps(packed, packed_size, out, TIDE_SOME, random));
+    assert_memory_equal(out, plain, TIDE_SOME);
+    for (int i = 0; i < 40; i++) {
+        const bool anywhere = packed_size < 100 || any(random, 2);
+        uint8_t *const byte = &packed[any(random, anywhere ? packed_size : 100)];
+        const uint8_t was = *byte;
+        *byte ^= (uint8_t)(1u << any(random, 8));
+        uLongf size = TIDE_SOME;
+        const bool right = uncompress(out, &size, packed, packed_size) == Z_OK;
+        assert_int_equal(inflate_in_steps(packed, packed_size, out, TIDE_SOME, random),
+                         right && size == TIDE_SOME);
+        *byte = was;
+    }
+    free(out);
+}
+
+static void agrees_with_zlib_on_all_kinds_of_data_and_damage(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    uint8_t *const plain = malloc(TIDE_SOME);
+    assert_non_null(plain);
+    for (unsigned kind = 0; kind < TIDE_KINDS_OF_DATA; kind++) {
+        make_data(plain, TIDE_SOME, kind, &random);
+        for (int way = 0; way < 20; way++) {
+            size_t size;
+            uint8_t *const packed =
+                compress_as(plain, TIDE_SOME, way % 10, /* 0: stored */
+                            way < 10 ? Z_DEFAULT_STRATEGY : way % 5, &size);
+            assert_non_null(packed);
+            agrees_with_zlib(packed, size, plain, &random);
+            free(packed);
+        }
+    }
+    free(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +254,7 @@ int main(void)
         cmocka_unit_test(knows_when_data_do_not_end),
         cmocka_unit_test(knows_when_data_are_damaged),
         cmocka_unit_test(looks_at_the_checksum_last),
+        cmocka_unit_test(agrees_with_zlib_on_all_kinds_of_data_and_damage),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
