@@ -14,6 +14,7 @@
 #include "trace/encode_birth.h"
 #include "trace/encode_columns.h"
 #include "trace/encode_memory.h"
+#include "trace/encode_usual.h"
 #include "trace/row_hand.h"
 
 #define TIDE_INLINE static inline __attribute__((always_inline))
@@ -86,23 +87,21 @@ TIDE_INLINE void put_address(struct tide_encoder *encoder, unsigned column,
 
 /* --- Stacks ------------------------------------------------------------------------------- */
 
-static void put_word(struct tide_encoder *encoder, struct tide_word_place *place,
-                     uint64_t word)
+/* WORD, which stands at PLACE; where the next one goes. */
+TIDE_INLINE uint8_t *put_word(uint8_t *out, struct tide_encoder_memory *memory,
+                              struct tide_word_place *place, uint64_t word)
 {
-    struct tide_encoder_memory *const memory = &encoder->memory;
-    word &= TIDE_WORD_MASK;
     const uint32_t slot = tide_word_slot(word);
+    uint64_t token = 0;
     if (memory->dictionary[slot] != word) {
-        const uint64_t step = tide_zigzag((int64_t)(word - memory->words.last_new));
-        put(encoder, TIDE_COLUMN_FRAMES, step << 1 | 1);
+        token = tide_zigzag((int64_t)(word - memory->words.last_new)) << 1 | 1;
         memory->dictionary[slot] = word;
         memory->words.last_new = word;
-    } else if (*place->expected == slot + 1) {
-        put(encoder, TIDE_COLUMN_FRAMES, 0);
-    } else {
-        put(encoder, TIDE_COLUMN_FRAMES, ((uint64_t)slot + 1) << 1);
+    } else if (*place->expected != slot + 1) {
+        token = ((uint64_t)slot + 1) << 1;
     }
     tide_words_step(&memory->words, place, slot);
+    return tide_put_varint_any(out, token);
 }
 
 /* ENTRY is the present stack from here on. */
@@ -119,15 +118,17 @@ static void put_delta(struct tide_encoder *encoder, struct tide_encoder_lane *la
 {
     const uint64_t popped = *row->at & UINT32_MAX, pushed = *row->at >> 32;
     row->at++;
-    put(encoder, TIDE_COLUMN_FRAMES, popped);
-    put(encoder, TIDE_COLUMN_FRAMES, pushed);
+    uint8_t *out = encoder->columns.out[TIDE_COLUMN_FRAMES];
+    out = tide_put_varint_any(out, popped);
+    out = tide_put_varint_any(out, pushed);
     struct tide_word_place place = tide_words_begin(&encoder->memory.words);
     for (uint64_t i = 0; i < pushed; i++)
-        put_word(encoder, &place, *row->at++);
+        out = put_word(out, &encoder->memory, &place, *row->at++ & TIDE_WORD_MASK);
+    encoder->columns.out[TIDE_COLUMN_FRAMES] = out;
     const uint32_t entry = lane->stacks % TIDE_RECENTS;
     go_to(encoder, lane, entry);
     encoder->memory.next[entry] = (uint16_t)entry;
-    encoder->memory.like[entry].mark = 0;
+    encoder->memory.like[entry] = TIDE_LIKE_NONE;
     lane->stacks++;
 }
 
@@ -160,14 +161,6 @@ TIDE_INLINE void put_stack(struct tide_encoder *encoder, struct tide_encoder_lan
 
 /* --- Births -------------------------------------------------------------------------------- */
 
-TIDE_INLINE bool is_like(const struct tide_encoder_memory *memory,
-                         const struct tide_row_birth *birth)
-{
-    const struct tide_likeness *const like = &memory->like[birth->entry];
-    return like->mark == memory->mark && like->size == birth->size &&
-           like->usable == birth->usable && like->wish == birth->wish;
-}
-
 TIDE_INLINE unsigned shape_of(const struct tide_row_birth *birth, bool far)
 {
     return tide_row_birth_kind(birth) |
@@ -191,19 +184,6 @@ TIDE_INLINE void put_details(struct tide_encoder *encoder,
         put_byte(encoder, TIDE_COLUMN_REST, tide_row_birth_align(birth));
 }
 
-/* With which stack the birth is from here on the last one. */
-TIDE_INLINE void keep_likeness(struct tide_encoder *encoder,
-                               const struct tide_encoder_lane *lane,
-                               const struct tide_row_birth *birth)
-{
-    if (lane->stacks > 0)
-        encoder->memory.like[lane->current] =
-            (struct tide_likeness){.size = birth->size,
-                                   .usable = birth->usable,
-                                   .wish = birth->wish,
-                                   .mark = encoder->memory.mark};
-}
-
 /* ALLOC, MOVE_END. */
 TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
                            struct tide_row_hand *row, unsigned tag)
@@ -221,7 +201,7 @@ TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lan
     const bool far = !here && is_far(birth.address, memory->next_birth);
     const unsigned mode = mode_for(encoder, lane, TIDE_TAG_MODE(tag), birth.entry);
     const bool known = mode == TIDE_STACK_NEXT || mode == TIDE_STACK_RECENT;
-    const bool like = fresh && known && !far && is_like(memory, &birth);
+    const bool like = fresh && known && !far && tide_row_birth_is_like(memory, &birth);
     const unsigned shape = shape_of(&birth, far);
     const bool shaped = !like && shape != memory->last_kind;
 
@@ -235,8 +215,8 @@ TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lan
     if (!here)
         put_address(encoder, TIDE_COLUMN_BIRTHS, birth.address, memory->next_birth);
     put_stack(encoder, lane, row, mode, birth.entry);
-    if (mode != TIDE_STACK_LEAF)
-        keep_likeness(encoder, lane, &birth);
+    if (mode != TIDE_STACK_LEAF && lane->stacks > 0)
+        tide_row_birth_keep(memory, &birth, lane->current);
     tide_encoder_add_birth(memory, birth.address, birth.usable);
     return true;
 }
@@ -402,8 +382,8 @@ static bool put_extra(struct tide_encoder *encoder, struct tide_encoder_lane *la
 
 /* --- All of them ---------------------------------------------------------------------------------- */
 
-TIDE_INLINE bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
-                         struct tide_row_hand *row)
+static bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
+                    struct tide_row_hand *row)
 {
     const unsigned tag = TIDE_ROW_TAG(*row->at);
     switch (TIDE_TAG_OP(tag)) {
@@ -439,17 +419,42 @@ void tide_encoder_begin(struct tide_encoder *encoder, struct tide_encoder_lane *
         tide_encoder_forget(&encoder->memory);
 }
 
+/* Is there room for what BYTES of rows become?  If so, it is taken. */
+static enum tide_status take_room(struct tide_encoder *encoder, size_t bytes)
+{
+    const size_t word = sizeof(uint64_t);
+    if (bytes % word != 0 || bytes > TIDE_ROWS_MAX - encoder->rows)
+        return TIDE_ECORRUPT;
+    if (!tide_column_set_room(&encoder->columns, (encoder->rows + bytes) / word))
+        return TIDE_ENOMEM;
+    encoder->rows += bytes;
+    return TIDE_OK;
+}
+
 enum tide_status tide_encoder_add(struct tide_encoder *encoder,
                                   struct tide_encoder_lane *lane, const uint64_t *rows,
                                   size_t bytes)
 {
-    const size_t words = bytes / sizeof(*rows);
-    struct tide_row_hand row = {.at = rows, .end = rows + words};
-    if (bytes % sizeof(*rows) != 0 || bytes > TIDE_ROWS_MAX - encoder->rows)
-        return TIDE_ECORRUPT;
-    if (!tide_column_set_room(&encoder->columns, encoder->rows / sizeof(*rows) + words))
-        return TIDE_ENOMEM;
-    encoder->rows += bytes;
+    const enum tide_status status = take_room(encoder, bytes);
+    if (status)
+        return status;
+    struct tide_row_hand row = {.at = rows, .end = rows + bytes / sizeof(*rows)};
+    bool good = true;
+    while (good && row.at < row.end) {
+        tide_encode_usual(&encoder->columns, &encoder->memory, lane, &row);
+        good = row.at == row.end || put_row(encoder, lane, &row);
+    }
+    return good ? TIDE_OK : TIDE_ECORRUPT;
+}
+
+enum tide_status tide_encoder_add_plain(struct tide_encoder *encoder,
+                                        struct tide_encoder_lane *lane,
+                                        const uint64_t *rows, size_t bytes)
+{
+    const enum tide_status status = take_room(encoder, bytes);
+    if (status)
+        return status;
+    struct tide_row_hand row = {.at = rows, .end = rows + bytes / sizeof(*rows)};
     bool good = true;
     while (good && row.at < row.end)
         good = put_row(encoder, lane, &row);

@@ -51,6 +51,10 @@ void tide_encoder_begin(struct tide_encoder *encoder, struct tide_encoder_lane *
 enum tide_status tide_encoder_add(struct tide_encoder *encoder,
                                   struct tide_encoder_lane *lane, const uint64_t *rows,
                                   size_t bytes);
+/* The same, every row in the plain way: for tests. */
+enum tide_status tide_encoder_add_plain(struct tide_encoder *encoder,
+                                        struct tide_encoder_lane *lane,
+                                        const uint64_t *rows, size_t bytes);
 /* The columns of the chunk. */
 void tide_encoder_columns(const struct tide_encoder *encoder,
                           struct tide_column_bytes out[TIDE_COLUMNS]);

@@ -56,4 +56,35 @@ static inline __attribute__((always_inline)) bool tide_row_take_birth(
            tide_row_stack_fits(row, TIDE_TAG_MODE(tag), birth->entry);
 }
 
+/* What BIRTH is like, in 64 bits if that can be. */
+static inline uint64_t tide_row_birth_likeness(const struct tide_row_birth *birth)
+{
+    const uint64_t slack = birth->usable - birth->size;
+    if (birth->size > UINT32_MAX || slack > UINT16_MAX || tide_row_birth_align(birth))
+        return TIDE_LIKE_ODD;
+    return tide_likeness(birth->size | slack << TIDE_ROW_SLACK_SHIFT, birth->wish);
+}
+
+/* Is BIRTH like the last one with its stack? */
+static inline bool tide_row_birth_is_like(const struct tide_encoder_memory *memory,
+                                          const struct tide_row_birth *birth)
+{
+    const uint64_t likeness = tide_row_birth_likeness(birth);
+    const struct tide_odd_likeness *const odd = &memory->odd[birth->entry];
+    return memory->like[birth->entry] == likeness &&
+           (likeness != TIDE_LIKE_ODD ||
+            (odd->size == birth->size && odd->usable == birth->usable &&
+             odd->wish == birth->wish));
+}
+
+/* BIRTH is from here on the last one with the stack ENTRY. */
+static inline void tide_row_birth_keep(struct tide_encoder_memory *memory,
+                                       const struct tide_row_birth *birth,
+                                       uint32_t entry)
+{
+    memory->like[entry] = tide_row_birth_likeness(birth);
+    memory->odd[entry] =
+        (struct tide_odd_likeness){birth->size, birth->usable, birth->wish};
+}
+
 #endif

@@ -11,24 +11,26 @@
 
 #include "trace/format.h"
 #include "trace/piles.h"
+#include "trace/row.h"
 #include "trace/words.h"
 
-/* The last birth with a stack. */
-struct tide_likeness {
+#define TIDE_LIKE_NONE 0ull
+#define TIDE_LIKE_ODD  UINT64_MAX /* it does not fit in 64 bits, and stands in `odd` */
+
+struct tide_odd_likeness {
     uint64_t size, usable;
     uint32_t wish; /* kind | align_log2 << 8 */
-    uint32_t mark; /* of the chunk in which it was */
 };
 
 enum { TIDE_CLASS_SHIFT = 56, TIDE_AGE_SLOTS = 8 * TIDE_AGES };
 
 struct tide_encoder_memory {
-    uint32_t mark; /* chunks and resets so far */
     uint32_t births;
     uint64_t next_birth, last_death; /* address bases */
     uint8_t last_kind;
     uint16_t next[TIDE_RECENTS]; /* which entry stood after which */
-    struct tide_likeness like[TIDE_RECENTS];
+    uint64_t like[TIDE_RECENTS]; /* by stack: what the last birth with it was like */
+    struct tide_odd_likeness odd[TIDE_RECENTS];
     struct tide_words words;
     uint64_t dictionary[TIDE_DICTIONARY_SLOTS];
     uint64_t ages[TIDE_AGES];        /* address | class << 56 */
@@ -38,15 +40,22 @@ struct tide_encoder_memory {
 
 static inline void tide_encoder_forget(struct tide_encoder_memory *memory)
 {
-    memory->mark++; /* 2^32 chunks take longer than any run */
     memory->births = 0;
     memory->next_birth = memory->last_death = 0;
     memory->last_kind = TIDE_KIND_MALLOC;
     tide_piles_clear(&memory->piles);
     tide_words_clear(&memory->words);
     memset(memory->dictionary, 0, sizeof(memory->dictionary));
+    memset(memory->like, 0, sizeof(memory->like));
     for (uint32_t i = 0; i < TIDE_RECENTS; i++)
         memory->next[i] = (uint16_t)i;
+}
+
+/* What a birth was like that has no alignment and whose size and slack fit in BODY, as in
+ * its row: never TIDE_LIKE_NONE or TIDE_LIKE_ODD. */
+static inline uint64_t tide_likeness(uint64_t body, uint64_t kind)
+{
+    return (kind + 1) << TIDE_ROW_ENTRY_SHIFT | body;
 }
 
 static inline uint32_t tide_age_slot(uint64_t address)
@@ -76,8 +85,7 @@ static inline bool tide_encoder_knows(struct tide_encoder_memory *memory,
     if ((kept ^ class << TIDE_CLASS_SHIFT) != address || place >= memory->births)
         return false;
     *age = (memory->births - 1 - place) % TIDE_AGES;
-    if (class < TIDE_CLASSES)
-        tide_piles_add(&memory->piles, class, address);
+    tide_piles_add(&memory->piles, class, address);
     return true;
 }
 

@@ -14,10 +14,10 @@
 #include "trace/format.h"
 
 struct tide_piles {
-    uint8_t count[TIDE_CLASSES];      /* on the pile */
+    uint8_t count[TIDE_CLASSES + 1];  /* on the pile; nothing is ever on the last one */
     uint8_t more[TIDE_CLASSES];       /* in the heap behind it */
     uint8_t more_first[TIDE_CLASSES]; /* the oldest of these */
-    uint64_t pile[TIDE_CLASSES][TIDE_PILE];
+    uint64_t pile[TIDE_CLASSES + 1][TIDE_PILE];
     uint64_t heap[TIDE_CLASSES][TIDE_HEAP];
 };
 
@@ -27,12 +27,15 @@ static inline void tide_piles_clear(struct tide_piles *piles)
     memset(piles->more, 0, sizeof(piles->more));
 }
 
-/* A block of CLASS, below TIDE_CLASSES, has died at ADDRESS. */
+/* A block of CLASS, TIDE_CLASSES for all from there on, has died at ADDRESS.  Which of
+ * them it is follows no rule that a processor could guess, so there is no branch on it. */
 static inline void tide_piles_add(struct tide_piles *piles, uint64_t class,
                                   uint64_t address)
 {
-    if (__builtin_expect(piles->count[class] < TIDE_PILE, 1)) {
-        piles->pile[class][piles->count[class]++] = address;
+    const unsigned count = piles->count[class];
+    if (__builtin_expect(count < TIDE_PILE, 1)) {
+        piles->pile[class][count] = address;
+        piles->count[class] = (uint8_t)(count + (class < TIDE_CLASSES));
         return;
     }
     const unsigned at = piles->more_first[class] + piles->more[class];
@@ -54,12 +57,11 @@ static inline uint64_t tide_piles_from_heap(struct tide_piles *piles, uint64_t c
     return piles->heap[class][newest ? (first + left) % TIDE_HEAP : first];
 }
 
-/* The pile is empty: the next address from the heap, and those after it on the pile. */
+/* The pile is empty: the next address from the heap, which has some, and those after it on
+ * the pile. */
 static __attribute__((noinline)) uint64_t tide_piles_refill(struct tide_piles *piles,
                                                             uint64_t class)
 {
-    if (piles->more[class] == 0)
-        return 0;
     const uint64_t address = tide_piles_from_heap(piles, class);
     while (piles->more[class] > 0 && piles->count[class] < TIDE_PILE)
         piles->pile[class][piles->count[class]++] = tide_piles_from_heap(piles, class);
@@ -73,7 +75,7 @@ static inline uint64_t tide_piles_take(struct tide_piles *piles, uint64_t class)
         return 0;
     if (__builtin_expect(piles->count[class] > 0, 1))
         return piles->pile[class][--piles->count[class]];
-    return tide_piles_refill(piles, class);
+    return piles->more[class] > 0 ? tide_piles_refill(piles, class) : 0;
 }
 
 #endif

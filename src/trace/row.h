@@ -35,6 +35,7 @@
 #define TIDE_ROW_SLACK_SHIFT  32
 #define TIDE_ROW_ENTRY_SHIFT  48
 #define TIDE_ROW_ADDRESS_MASK ((1ull << TIDE_ROW_TAG_SHIFT) - 1)
+#define TIDE_ROW_SIZES_MASK   ((1ull << TIDE_ROW_ENTRY_SHIFT) - 1) /* size and slack */
 #define TIDE_ROW_WIDE         0x80u /* in the tag of a birth or a death */
 
 #define TIDE_ROW_TAG(word)    ((unsigned)((word) >> TIDE_ROW_TAG_SHIFT) & 0xffu)

@@ -1,6 +1,6 @@
 /* tests/unit/random_rows.h - random events of all kinds, as rows and as they are expected.
  *
- * For: test_coder.c.
+ * For: test_coder.c, test_encode_usual.c.
  */
 #ifndef TIDE_TESTS_RANDOM_ROWS_H
 #define TIDE_TESTS_RANDOM_ROWS_H

@@ -28,13 +28,13 @@ static inline uint8_t *tide_put_varint_any(uint8_t *out, uint64_t value)
 {
     if (__builtin_expect(value >= 1u << 28, 0))
         return tide_put_varint(out, value);
-    const uint32_t v = (uint32_t)value;
-    const unsigned bytes = (38u - (unsigned)__builtin_clz(v | 1)) * 37 >> 8;
-    const uint32_t spread =
-        (v & 0x7f) | (v & 0x3f80) << 1 | (v & 0x1fc000) << 2 | (v & 0xfe00000) << 3;
-    const uint32_t coded = spread | (0x808080u & ((1u << 8 * (bytes - 1)) - 1));
+    uint32_t v = (uint32_t)value;
+    v = (v & 0x3fff) | (v & 0xfffc000) << 2;
+    v = (v & 0x7f007f) | (v & 0x3f803f80) << 1;
+    const unsigned unused = (unsigned)__builtin_clz(v | 1);
+    const uint32_t coded = v | 0x808080u >> (unused & 24);
     memcpy(out, &coded, sizeof(coded));
-    return out + bytes;
+    return out + sizeof(coded) - unused / 8;
 }
 
 static inline uint8_t *tide_put_u16(uint8_t *out, uint16_t value)
