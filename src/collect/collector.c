@@ -162,12 +162,18 @@ void tide_collector_close(struct tide_collector *collector)
 
 /* --- Begin, start, stop ---------------------------------------------------------------- */
 
+static void between_columns(void *context)
+{
+    tide_drain_relieve(context);
+}
+
 enum tide_status tide_collector_begin(struct tide_collector *collector,
                                       struct tide_writer *writer,
                                       const struct tide_run_facts *facts)
 {
     const struct tide_clock *const clock = &collector->clock;
     collector->writer = writer;
+    tide_writer_set_between(writer, between_columns, collector);
     collector->looks.now_ticks = collector->notes_ticks = clock->start_ticks;
     collector->looks.now_ns = collector->calm_ns = clock->start_ns;
     collector->next_rate_ns = clock->start_ns + TIDE_RATE_NS;

@@ -81,6 +81,7 @@ struct tide_collector {
     struct tide_looks looks;
     struct tide_desks desks;
     bool noted;        /* all notes of this pass are written */
+    bool relieved;     /* events were taken after the notes */
     uint64_t notes_ns; /* when RUN notes were written last */
     uint64_t notes_ticks;
     uint64_t calm_ns;      /* since when nothing was taken */
@@ -175,6 +176,10 @@ void tide_handshake_release(struct tide_collector *collector);
 int tide_samples_take(struct tide_collector *collector);
 /* One look at everything, by the drain thread; see pass.c.  True: bytes were taken. */
 bool tide_drain_pass(struct tide_collector *collector);
+/* Amid a pass: empty the rings that would soon be full, of lanes that have a desk.  What they
+ * had may need notes that are taken later. */
+void tide_drain_relieve(struct tide_collector *collector);
+void tide_drain_take_notes(struct tide_collector *collector);
 /* The drain thread of the collector ARGUMENT; see drain.c. */
 void *tide_drain_run(void *argument);
 /* End the processes that are gone, close the segments that are left; see farewell.c. */

@@ -17,15 +17,13 @@
 #include "trace/row.h"
 
 enum {
-    /* Rows for a chunk that needs no more, and of one that may end at a reset.  Rows are
-     * coded as they come; but while a chunk is compressed nobody empties the rings, so it
-     * must not take longer than they last. */
+    /* Rows for a chunk that needs no more, and of one that may end at a reset. */
     TIDE_CHUNK_AIM = 1024 * 1024,
-    TIDE_CHUNK_RUSH = 256 * 1024, /* the same of a lane that is filled fast */
     TIDE_CHUNK_LEAST = 128 * 1024,
     TIDE_BUFFER_LEAST = 8 * 1024,
     TIDE_RING_LEAST = 1024,
     TIDE_WRAP_TRIES = 64,
+    TIDE_RELIEF_PARTS = 4, /* a ring needs relief when such a part of it is full */
 };
 
 /* Head and wrap of one moment. */
@@ -200,7 +198,6 @@ static const char *take(struct tide_lane_copy *lane, const struct tide_share *sh
         return "its head makes no sense";
     if (!make_room(lane, (size_t)(lane->end - lane->coded + count)))
         return "there was no memory for it";
-    lane->fresh = lane->end;
     return copy_new(lane, share, look);
 }
 
@@ -214,6 +211,22 @@ static void release_ring(struct tide_lane_shared *shared, uint64_t position)
     atomic_store(&shared->waiting, 0);
     atomic_fetch_add(&shared->drained, 1);
     (void)syscall(SYS_futex, &shared->drained, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Take what LOOK has seen; false: the lane is broken. */
+static bool take_all(struct tide_lane_copy *lane, const struct tide_share *share,
+                     struct tide_lane_shared *shared, const struct look *look)
+{
+    const uint64_t before = lane->end;
+    lane->broken = take(lane, share, shared, look);
+    if (lane->broken) {
+        lane->end = before;
+        release_ring(shared, look->head);
+        return false;
+    }
+    find_cuts(lane, shared);
+    release_ring(shared, lane->end);
+    return true;
 }
 
 static void note_times(struct tide_lane_copy *lane, const struct tide_looks *looks)
@@ -250,15 +263,29 @@ size_t tide_lane_take(struct tide_lane_copy *lane, const struct tide_share *shar
         return 0;
     }
     const uint64_t before = lane->end;
-    lane->broken = take(lane, share, shared, &look);
-    if (lane->broken) {
-        lane->end = before;
-        release_ring(shared, look.head);
+    if (!take_all(lane, share, shared, &look))
         return 0;
-    }
-    find_cuts(lane, shared);
+    lane->fresh = before;
     note_times(lane, looks);
-    release_ring(shared, lane->end);
+    return (size_t)(lane->end - before);
+}
+
+size_t tide_lane_relieve(struct tide_lane_copy *lane, const struct tide_share *share,
+                         const struct tide_looks *looks)
+{
+    struct tide_lane_shared *const shared = tide_share_lane(share, lane->header);
+    struct look look;
+    if (!shared || lane->broken || !look_at(shared, &look))
+        return 0;
+    const uint64_t before = lane->end, unread = look.head - before;
+    if (unread == 0 || unread < lane->ring_bytes / TIDE_RELIEF_PARTS ||
+        before - lane->start + lane->ring_bytes > TIDE_ROWS_MAX)
+        return 0;
+    if (lane->start == before)
+        return tide_lane_take(lane, share, looks);
+    if (!take_all(lane, share, shared, &look))
+        return 0;
+    lane->last_ticks = tide_ticks();
     return (size_t)(lane->end - before);
 }
 
@@ -292,7 +319,7 @@ uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wis
     const uint64_t reset = newest_reset(lane);
     if (reset > lane->start)
         return reset;
-    if (pending >= (lane->rushes ? TIDE_CHUNK_RUSH : TIDE_CHUNK_AIM) && fits)
+    if (pending >= TIDE_CHUNK_AIM && fits)
         return lane->end;
     return fits ? lane->start : lane->fresh;
 }

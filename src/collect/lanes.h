@@ -61,15 +61,14 @@ struct tide_lane_copy {
     struct tide_encoder_lane coding; /* of its events */
     struct tide_desk *desk;          /* where they are coded; NULL: nowhere yet */
     bool from_reset;                 /* the chunk that has been begun starts with one */
-    bool rushes;           /* so much comes that a large chunk would take too long */
-    uint64_t first_ticks;  /* not later than the record at start */
-    uint64_t fresh_ticks;  /* not later than the record at fresh */
-    uint64_t before_ticks; /* not earlier than the last record before fresh */
-    uint64_t last_ticks;   /* not earlier than the last record before end */
-    uint64_t born_ns;      /* the byte at start is not older */
-    uint64_t fresh_ns;     /* the byte at fresh is not older */
-    uint64_t asked_ns;     /* when a reset was asked for last; 0: not since start */
-    uint64_t tick_ns;      /* when a time stamp was asked for last */
+    uint64_t first_ticks;            /* not later than the record at start */
+    uint64_t fresh_ticks;            /* not later than the record at fresh */
+    uint64_t before_ticks;           /* not earlier than the last record before fresh */
+    uint64_t last_ticks;             /* not earlier than the last record before end */
+    uint64_t born_ns;                /* the byte at start is not older */
+    uint64_t fresh_ns;               /* the byte at fresh is not older */
+    uint64_t asked_ns; /* when a reset was asked for last; 0: not since start */
+    uint64_t tick_ns;  /* when a time stamp was asked for last */
 };
 
 /* When the lanes were looked at: what is found now was published since the last look.
@@ -91,6 +90,10 @@ void tide_lane_adopt(struct tide_lane_copy *lane, const struct tide_lane_shared 
  * Returns the bytes taken.  A lane that makes no sense becomes broken. */
 size_t tide_lane_take(struct tide_lane_copy *lane, const struct tide_share *share,
                       const struct tide_looks *looks);
+/* The same amid other work, if it is time for that: what is taken counts as part of the
+ * latest take. */
+size_t tide_lane_relieve(struct tide_lane_copy *lane, const struct tide_share *share,
+                         const struct tide_looks *looks);
 
 enum tide_cut_wish {
     TIDE_CUT_LARGE, /* only if there is enough for a good chunk */

@@ -27,8 +27,6 @@
 /* Rows that are coded at once; the second, where another lane has to leave its desk. */
 #define TIDE_CODE_AIM        (32ull << 10)
 #define TIDE_MOVE_AIM        (128ull << 10)
-/* Bytes of rows in a microsecond: with more of all lanes, chunks are kept small. */
-#define TIDE_RUSH            96ull
 /* Of stamps that are a tenth of a millisecond apart or less, some are left out. */
 #define TIDE_STAMPS_A_SECOND 10000u
 
@@ -139,6 +137,9 @@ static void write_notes_first(struct tide_collector *collector)
 {
     if (collector->noted)
         return;
+    if (collector->relieved)
+        tide_drain_take_notes(collector);
+    collector->relieved = false;
     collector->noted = true;
     write_notes(collector);
     write_notes_lanes(collector);
@@ -234,13 +235,16 @@ static void code_rows(struct tide_collector *collector, struct tide_lane_copy *l
     tide_lane_code(lane, up_to);
     if (status)
         give_up(collector, lane, "its records make no sense");
+    tide_drain_relieve(collector);
 }
 
 static void write_events(struct tide_collector *collector, struct tide_lane_copy *lane,
                          enum tide_cut_wish wish)
 {
+    /* More may come meanwhile: that is for later. */
+    const uint64_t end = lane->end;
     uint64_t cut;
-    while ((cut = tide_lane_cut(lane, wish)) > lane->start) {
+    while (lane->start < end && (cut = tide_lane_cut(lane, wish)) > lane->start) {
         code_rows(collector, lane, cut);
         if (lane->coded > lane->start)
             write_begun(collector, lane);
@@ -269,15 +273,6 @@ static bool is_old(const struct tide_collector *collector,
                    const struct tide_lane_copy *lane)
 {
     return age_of(collector, lane) >= TIDE_OLD_NS || collector->stopped;
-}
-
-/* Would the rings be full before a large chunk of LANE is compressed?  As if the others who
- * have a desk were as busy. */
-static bool is_rushing(const struct tide_collector *collector,
-                       const struct tide_lane_copy *lane)
-{
-    const uint64_t bytes = (lane->end - lane->start) * collector->desks.count;
-    return bytes > age_of(collector, lane) / 1000 * TIDE_RUSH;
 }
 
 /* Cuts that cost nothing: what follows begins with a reset. */
@@ -321,7 +316,6 @@ static void ask_for_reset(const struct tide_collector *collector,
 static void serve_lane(struct tide_collector *collector, const struct tide_share *share,
                        struct tide_lane_copy *lane, bool all)
 {
-    lane->rushes = is_rushing(collector, lane);
     write_events(collector, lane, good_cut(lane));
     if (age_of(collector, lane) >= TIDE_ASK_NS)
         ask_for_reset(collector, share, lane);

@@ -2,7 +2,8 @@
  *
  * Order matters.  Who is dead, or has changed into another program, is asked first; then
  * the lanes are emptied, so that what is taken of the dead is all there was; compression
- * and writing come last, when no target waits for room any more.
+ * and writing come last, when no target waits for room any more.  They take longer than a
+ * ring lasts, so in between those that fill up are emptied again.
  */
 #include <errno.h>
 #include <signal.h>
@@ -239,6 +240,30 @@ static size_t take_all(struct tide_collector *collector, uint32_t use)
         }
     }
     return taken;
+}
+
+void tide_drain_take_notes(struct tide_collector *collector)
+{
+    (void)take_all(collector, TIDE_LANE_NOTES);
+}
+
+void tide_drain_relieve(struct tide_collector *collector)
+{
+    if (atomic_load(&collector->stopping))
+        return; /* of nobody is anything written that is newer than the last pass */
+    /* When there are more lanes than desks, their buffers shall not grow by this. */
+    const bool crowded = collector->desks.count == TIDE_DESKS;
+    for (uint32_t i = 0; i < collector->desks.count; i++) {
+        struct tide_lane_copy *const lane = collector->desks.all[i].lane;
+        if (!lane || lane->broken || (crowded && lane->end > lane->coded))
+            continue;
+        if (tide_lane_relieve(lane, lane->owner->share, &collector->looks) > 0) {
+            collector->noted = false;
+            collector->relieved = true;
+        }
+        if (lane->broken)
+            tide_collector_say_broken(collector, lane);
+    }
 }
 
 /* --- The pass ------------------------------------------------------------------------ */

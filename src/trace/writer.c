@@ -45,10 +45,12 @@ struct tide_writer {
     uint64_t good_bytes;
     uint64_t chunks;
     struct tide_format_header header;
-    ZSTD_CCtx *compressor;      /* owned */
-    size_t room;                /* bytes at out after the chunk header */
-    uint8_t *out;               /* owned: a chunk header and its stored payload */
-    bool repeats[TIDE_COLUMNS]; /* in the chunk before a column did so */
+    ZSTD_CCtx *compressor;          /* owned */
+    size_t room;                    /* bytes at out after the chunk header */
+    uint8_t *out;                   /* owned: a chunk header and its stored payload */
+    bool repeats[TIDE_COLUMNS];     /* in the chunk before a column did so */
+    void (*between)(void *context); /* NULL: there is nothing to do between columns */
+    void *context;
 };
 
 _Static_assert(sizeof(struct tide_format_header) == 64, "as format.h says");
@@ -255,6 +257,8 @@ static bool store_columns(struct tide_writer *writer, struct tide_format_chunk *
         lengths = tide_put_varint(lengths, columns[i].length);
         lengths = tide_put_varint(lengths, stored);
         out += stored;
+        if (writer->between)
+            writer->between(writer->context);
     }
     const size_t packed = (size_t)(out - payload) - TIDE_LENGTHS_MAX;
     memmove(lengths, payload + TIDE_LENGTHS_MAX, packed);
@@ -341,6 +345,13 @@ enum tide_status tide_writer_events(
     if (!store_columns(writer, &chunk, columns))
         return TIDE_ENOMEM;
     return write_stored(writer, &chunk);
+}
+
+void tide_writer_set_between(struct tide_writer *writer, void (*between)(void *context),
+                             void *context)
+{
+    writer->between = between;
+    writer->context = context;
 }
 
 enum tide_status tide_writer_set_rate(struct tide_writer *writer,

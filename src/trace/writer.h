@@ -60,6 +60,11 @@ enum tide_status tide_writer_events(
     struct tide_writer *writer, const struct tide_chunk_label *label,
     const struct tide_column_bytes columns[TIDE_COLUMNS]);
 
+/* Compressing takes a while: BETWEEN is called with CONTEXT after each column of events.  It
+ * must not use the writer, nor change the columns. */
+void tide_writer_set_between(struct tide_writer *writer, void (*between)(void *context),
+                             void *context);
+
 /* The clock's rate is better known now: say so in the file header. */
 enum tide_status tide_writer_set_rate(struct tide_writer *writer,
                                       uint64_t ticks_per_second);

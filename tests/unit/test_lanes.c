@@ -15,11 +15,19 @@ static void produce(struct bench *bench)
     }
 }
 
+static void relieve(struct bench *bench)
+{
+    if (tide_lane_relieve(bench->out, bench->share, &bench->looks) > 0)
+        bench->heads[0] = bench->out->end;
+}
+
 static void step(struct bench *bench)
 {
     produce(bench);
     if (any(bench, 4))
         (void)take(bench);
+    produce(bench);
+    relieve(bench);
     check_pending(bench);
     cut(bench, any(bench, 9) ? TIDE_CUT_LARGE : (enum tide_cut_wish)any(bench, 3));
     if (any(bench, 3) == 0)
