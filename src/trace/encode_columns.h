@@ -18,7 +18,8 @@
 enum {
     TIDE_COLUMN_SPARE =
         64, /* tide_put_varint_any() writes a little more than it puts */
-    TIDE_COLUMN_WORDS_LEAST = 4096,
+    /* Whole chunks of most lanes: to move what stands there costs more than addresses. */
+    TIDE_COLUMN_WORDS_LEAST = 192 * 1024,
 };
 
 struct tide_column_set {

@@ -229,9 +229,10 @@ static size_t pack_column(struct tide_writer *writer, unsigned column,
 /* Room in out for a payload that takes so many bytes when nothing can be compressed. */
 static bool make_room(struct tide_writer *writer, size_t bytes)
 {
-    const size_t room = bytes + bytes / 128 + TIDE_OUT_SPARE;
+    size_t room = bytes + bytes / 128 + TIDE_OUT_SPARE;
     if (room <= writer->room)
         return true;
+    room += room / 2; /* others will be a little larger */
     free(writer->out);
     writer->out = malloc(sizeof(struct tide_format_chunk) + room);
     writer->room = writer->out ? room : 0;
