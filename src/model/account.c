@@ -11,7 +11,7 @@
 #include "model/account_enter.h"
 
 enum {
-    TIDE_GROUP = 72, /* events, at most: a stretch of a lane, as the recorder stamps */
+    TIDE_GROUP = 72, /* events, at most, whose blocks are fetched at once */
     /* So many stay in the cache by themselves. */
     TIDE_FEW_BLOCKS = 64 * 1024,
     TIDE_FEW_KEYS = 32 * 1024,
