@@ -46,8 +46,9 @@ int main(void)
         char *const brief = make(100);
         tide_label(brief, "brief", 100);
         tide_unlabel(brief);
+        char *const volatile gone = brief; /* that it is too late is the point */
         free(brief);
-        tide_unlabel(brief);
+        tide_unlabel(gone);
     }
     char *const map =
         mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
