@@ -73,11 +73,20 @@ static bool is_usual(struct tide_cfi_row row)
              row.rbp_offset % 8 == 0));
 }
 
+/* Has OFFSET its place in a packed row? */
+static bool fits(int32_t offset)
+{
+    return offset >> (TIDE_OFFSET_BITS - 1) == offset >> 31;
+}
+
 static uint64_t pack(struct tide_cfi_row row)
 {
     const uint64_t mask = (1ull << TIDE_OFFSET_BITS) - 1;
     const uint64_t kind = row.cfa | (uint64_t)row.rbp << 4;
     const bool good = is_usual(row);
+    /* As far as that no stack is read. */
+    if (!fits(row.cfa_offset) || !fits(row.rbp_offset))
+        return TIDE_CFA_UNKNOWN;
     if (kind == TIDE_PLAIN_ROW) {
         if (!good) /* no compiler writes it: as good as none */
             return TIDE_CFA_UNKNOWN;

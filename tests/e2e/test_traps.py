@@ -72,6 +72,15 @@ class Stacks(tide.TidyCase):
         self.assertIn("handler", names)
         self.assertIn("main", names)
 
+    def test_frames_of_hundreds_of_megabytes_end_a_stack(self):
+        run = tide.Recorded([tide.program("huge_frames")])
+        self.assertEqual((run.status, run.stdout), (0, "done\n"))
+        rows = run.report("--total", "--stacks")["rows"]
+        found = [[frame["function"] for frame in row["stack"]] for row in rows
+                 if row["calls"] == 100]
+        self.assertEqual(sorted(found), [["make", "go_plainly", "[unknown]"],
+                                         ["make", "go_saving", "[unknown]"]])
+
 
 class ThreadStart(tide.TidyCase):
     def test_a_first_allocation_inside_pthread_does_not_hang(self):
