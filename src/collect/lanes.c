@@ -277,9 +277,10 @@ size_t tide_lane_relieve(struct tide_lane_copy *lane, const struct tide_share *s
     struct look look;
     if (!shared || lane->broken || !look_at(shared, &look))
         return 0;
+    /* What is there counts, not the ring as we know it: it may have moved since. */
     const uint64_t before = lane->end, unread = look.head - before;
     if (unread == 0 || unread < lane->ring_bytes / TIDE_RELIEF_PARTS ||
-        before - lane->start + lane->ring_bytes > TIDE_ROWS_MAX)
+        look.head - lane->start > TIDE_ROWS_MAX)
         return 0;
     if (lane->start == before)
         return tide_lane_take(lane, share, looks);

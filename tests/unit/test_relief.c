@@ -201,6 +201,26 @@ static void relief_ends_before_a_chunk_is_too_large(void **state)
     assert_int_equal(tide_bench.check.lanes[0][1].records, scene.second.counter);
 }
 
+/* A ring may move whenever it is empty, to a larger one than relief has seen. */
+static void a_ring_that_grows_amid_relief_makes_no_chunk_too_large(void **state)
+{
+    (void)state;
+    const struct tide_lane_copy *lane;
+    fill_both();
+    lane = scene.share->lanes[TIDE_SECOND];
+    atomic_store(&scene.share->shared->wanted, 16u << 20);
+    assert_true(tide_share_grow(scene.share));
+    assert_true(tide_fake_move(&scene.second, TIDE_ROWS_MAX));
+    scene.second.sync_every = UINT64_MAX; /* nowhere else to cut */
+    fill(&scene.second, TIDE_ROWS_MAX - 2 * TIDE_FAKE_RECORD_MAX);
+    tide_drain_relieve(tide_bench.collector);
+    assert_true(lane->end - lane->start <= TIDE_ROWS_MAX);
+    (void)tide_drain_pass(tide_bench.collector);
+    assert_null(lane->broken);
+    tide_bench_finish();
+    assert_int_equal(tide_bench.check.lanes[0][1].records, scene.second.counter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +232,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(relief_ends_before_a_chunk_is_too_large, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_ring_that_grows_amid_relief_makes_no_chunk_too_large, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
