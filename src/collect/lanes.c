@@ -67,6 +67,8 @@ void tide_lane_adopt(struct tide_lane_copy *lane, const struct tide_lane_shared 
     };
     if (lane->use > TIDE_LANE_NOTES)
         lane->broken = "its use is unknown";
+    if (position > INT64_MAX) /* so that positions never begin anew */
+        lane->broken = "its position makes no sense";
 }
 
 /* --- Taking ------------------------------------------------------------------------ */

@@ -84,6 +84,27 @@ static void an_unknown_use_closes_the_lane(void **state)
     assert_non_null(bench->out->broken);
 }
 
+/* Where positions begin anew, nothing is above them, and no chunk would ever end. */
+static void a_lane_that_begins_at_the_end_of_numbers_takes_no_memory(void **state)
+{
+    struct bench *const bench = *state;
+    struct tide_lane_copy *const lane = bench->out;
+    const uint64_t begin = UINT64_MAX - 4095;
+    atomic_store(&bench->in.shared->tail, begin);
+    atomic_store(&bench->in.shared->head, begin);
+    tide_lane_adopt(lane, bench->in.shared, NULL, 1);
+    for (int i = 0; i < 1000; i++) {
+        atomic_fetch_add(&bench->in.shared->head, TIDE_RING_SMALL / 2);
+        atomic_store(&bench->in.shared->wrap, head_of(bench) - TIDE_RING_SMALL / 2);
+        (void)take(bench);
+        const uint64_t end = tide_lane_cut(lane, TIDE_CUT_ALL);
+        if (end > lane->start)
+            tide_lane_drop(lane, end);
+        assert_true(lane->end - lane->start <= 2 * TIDE_ROWS_MAX);
+    }
+    assert_non_null(lane->broken);
+}
+
 static void senseless_resets_are_not_believed(void **state)
 {
     struct bench *const bench = *state;
@@ -140,6 +161,7 @@ int main(void)
         WITH_BENCH(a_ring_outside_the_segment_closes_the_lane),
         WITH_BENCH(a_ring_of_senseless_size_closes_the_lane),
         WITH_BENCH(an_unknown_use_closes_the_lane),
+        WITH_BENCH(a_lane_that_begins_at_the_end_of_numbers_takes_no_memory),
         WITH_BENCH(senseless_resets_are_not_believed),
         WITH_BENCH(random_headers_do_no_harm),
     };
