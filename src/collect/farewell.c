@@ -74,7 +74,7 @@ static bool has_moved_on(struct tide_collector *collector,
 static bool is_dead(const struct tide_collector *collector,
                     const struct tide_target *target)
 {
-    const bool quiet = collector->looks.now_ns - target->busy_ns > TIDE_QUIET_NS;
+    const bool quiet = collector->looks.now_ns > target->busy_ns + TIDE_QUIET_NS;
     if (target->was_gone || target->share->unheld)
         return true;
     return target->watch == TIDE_WATCH_QUIET && quiet;

@@ -258,6 +258,7 @@ void tide_drain_relieve(struct tide_collector *collector)
         if (!lane || lane->broken || (crowded && lane->end > lane->coded))
             continue;
         if (tide_lane_relieve(lane, lane->owner->share, &collector->looks) > 0) {
+            lane->owner->busy_ns = tide_ticks_monotonic(); /* later than the look */
             collector->noted = false;
             collector->relieved = true;
         }

@@ -158,6 +158,24 @@ static void relief_is_part_of_the_take_before(void **state)
     assert_true(lane->last_ticks > before.last_ticks);
 }
 
+/* One who is believed dead when he is quiet was not, when a pass takes long. */
+static void relief_shows_that_a_target_is_not_quiet(void **state)
+{
+    (void)state;
+    fill_both();
+    const struct tide_lane_copy *const lane = scene.share->lanes[TIDE_SECOND];
+    struct tide_collector *const collector = tide_bench.collector;
+    lane->owner->watch = TIDE_WATCH_QUIET;
+    lane->owner->busy_ns = 0;
+    fill(&scene.second, TIDE_RELIEF);
+    tide_drain_relieve(collector);
+    tide_farewell(collector);
+    assert_non_null(lane->owner);
+    collector->looks.now_ns = tide_ticks_monotonic() + 2ull * 1000 * 1000 * 1000;
+    tide_farewell(collector);
+    assert_null(lane->owner);
+}
+
 /* Where lanes wait for desks, one that has rows to be coded keeps the rest in its ring. */
 static void crowded_lanes_are_relieved_once(void **state)
 {
@@ -227,6 +245,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             rows_taken_between_columns_come_after_their_notes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(relief_is_part_of_the_take_before, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(relief_shows_that_a_target_is_not_quiet, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(crowded_lanes_are_relieved_once, set_up,
                                         tear_down),
