@@ -51,18 +51,13 @@ static inline void tide_column_set_release(struct tide_column_set *set)
     *set = (struct tide_column_set){0};
 }
 
-/* Room for what so many words of rows become, those that are in SET already included.
- * False: there is none, and SET is as it was. */
-static inline bool tide_column_set_room(struct tide_column_set *set, size_t words)
+/* Move all columns to where each has room for what so many words of rows become.  False:
+ * there is none, and SET is as it was. */
+static inline bool tide_column_set_move(struct tide_column_set *set, size_t words)
 {
-    if (words <= set->capacity)
-        return true;
-    size_t wider = set->capacity ? set->capacity : TIDE_COLUMN_WORDS_LEAST;
-    while (wider < words)
-        wider *= 2;
     size_t bytes = 0;
     for (unsigned i = 0; i < TIDE_COLUMNS; i++)
-        bytes += tide_column_most(i, wider);
+        bytes += tide_column_most(i, words);
     uint8_t *const moved = malloc(bytes);
     if (!moved)
         return false;
@@ -73,12 +68,25 @@ static inline bool tide_column_set_room(struct tide_column_set *set, size_t word
             memcpy(at, set->start[i], length);
         set->start[i] = at;
         set->out[i] = at + length;
-        at += tide_column_most(i, wider);
+        at += tide_column_most(i, words);
     }
     free(set->bytes);
     set->bytes = moved;
-    set->capacity = wider;
+    set->capacity = words;
     return true;
+}
+
+/* Room for what so many words of rows become, those that are in SET already included; for
+ * more, where there is memory.  False: there is none, and SET is as it was. */
+static inline bool tide_column_set_room(struct tide_column_set *set, size_t words)
+{
+    if (words <= set->capacity)
+        return true;
+    size_t wider = set->capacity > TIDE_COLUMN_WORDS_LEAST ? set->capacity
+                                                           : TIDE_COLUMN_WORDS_LEAST;
+    while (wider < words)
+        wider *= 2;
+    return tide_column_set_move(set, wider) || tide_column_set_move(set, words);
 }
 
 #endif

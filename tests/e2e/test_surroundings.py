@@ -373,6 +373,7 @@ class AddressSpace(Home):
 
     def test_of_both(self):
         self.sweep(0, 8 * 1024, 256, True)
+        self.assertEqual(self.trouble(), [])
 
     def births_at_once(self, limit, *more):
         """How many blocks were made at one time stamp, at most; and what is said."""
