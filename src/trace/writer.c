@@ -226,15 +226,20 @@ static size_t pack_column(struct tide_writer *writer, unsigned column,
     return stored;
 }
 
-/* Room in out for a payload that takes so many bytes when nothing can be compressed. */
+/* Room in out for a payload that takes so many bytes when nothing can be compressed; others
+ * will be a little larger, so for half as much again, if it can be had. */
 static bool make_room(struct tide_writer *writer, size_t bytes)
 {
+    const size_t head = sizeof(struct tide_format_chunk);
     size_t room = bytes + bytes / 128 + TIDE_OUT_SPARE;
     if (room <= writer->room)
         return true;
-    room += room / 2; /* others will be a little larger */
     free(writer->out);
-    writer->out = malloc(sizeof(struct tide_format_chunk) + room);
+    writer->out = malloc(head + room + room / 2);
+    if (writer->out)
+        room += room / 2;
+    else
+        writer->out = malloc(head + room);
     writer->room = writer->out ? room : 0;
     return writer->out != NULL;
 }

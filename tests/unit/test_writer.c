@@ -252,6 +252,37 @@ static void a_full_disk_leaves_whole_chunks(void **state)
     assert_false(check.complete);
 }
 
+/* In a child, with room for a chunk of so many bytes and not for half as many more. */
+static int write_with_little(size_t length)
+{
+    struct tide_writer *writer;
+    unsigned long pages;
+    FILE *const file = fopen("/proc/self/statm", "r");
+    uint8_t *const noise = notes(length, true);
+    if (!file || fscanf(file, "%lu", &pages) != 1 || fclose(file) ||
+        tide_writer_create(path, &START, &writer))
+        return 1;
+    const rlim_t limit = pages * 4096 + length / 5 * 7;
+    const struct rlimit bound = {limit, limit};
+    if (setrlimit(RLIMIT_AS, &bound))
+        return 2;
+    return tide_writer_chunk(writer, &RUN, noise, length) == TIDE_OK ? 0 : 3;
+}
+
+static void little_memory_is_enough_for_one_chunk(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* they end a program that asks for too much */
+#endif
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(write_with_little(5u << 20));
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +296,7 @@ int main(void)
         cmocka_unit_test_teardown(never_follows_a_link, remove_file),
         cmocka_unit_test(says_when_the_folder_is_missing),
         cmocka_unit_test_teardown(a_full_disk_leaves_whole_chunks, remove_file),
+        cmocka_unit_test_teardown(little_memory_is_enough_for_one_chunk, remove_file),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
