@@ -48,8 +48,18 @@ static void follow(struct tide_trail *trail)
 {
     const struct tide_hush before = tide_hush_begin(&tide_self);
     tide_self.trail = trail;
+    if (tide_self.stream)
+        tide_self.stream->stack_low = tide_self.stream->stack_high = 0; /* ask again */
     tide_thread_watch(NULL);
     tide_hush_end(&tide_self, before);
+}
+
+/* What a thread with ATTRIBUTES is to be told when it begins; NULL: nothing. */
+static struct tide_trail *trail_for(const pthread_attr_t *attributes)
+{
+    const bool on = atomic_load(&tide_phase) == TIDE_PHASE_ON;
+    return tide_trail_for_child(tide_self.trail,
+                                on ? tide_stack_bytes_asked(attributes) : 0);
 }
 
 /* A thread begins in the regions of its creator.  It ends in a jump too: the thread's stack
@@ -76,7 +86,7 @@ TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     const int saved = errno;
     second_thread();
     errno = saved;
-    struct tide_trail *const trail = tide_trail_for_child(tide_self.trail);
+    struct tide_trail *const trail = trail_for(attributes);
     if (TIDE_LIKELY(!trail))
         return tide_real.pthread_create(thread, attributes, start, argument);
     trail->start = start;
@@ -96,7 +106,7 @@ TIDE_HOOK int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
     const int saved = errno;
     second_thread();
     errno = saved;
-    struct tide_trail *const trail = tide_trail_for_child(tide_self.trail);
+    struct tide_trail *const trail = trail_for(NULL);
     if (TIDE_LIKELY(!trail))
         return tide_real.thrd_create(thread, start, argument);
     trail->c11_start = start;

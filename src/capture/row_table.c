@@ -73,27 +73,25 @@ static bool is_usual(struct tide_cfi_row row)
              row.rbp_offset % 8 == 0));
 }
 
-/* Has OFFSET its place in a packed row? */
-static bool fits(int32_t offset)
+/* The second offset has not as many bits as the first, which may lead over arrays of a GiB. */
+static bool fits(int32_t rbp_offset)
 {
-    return offset >> (TIDE_OFFSET_BITS - 1) == offset >> 31;
+    return rbp_offset >> (TIDE_SECOND_BITS - 1) == rbp_offset >> 31;
 }
 
 static uint64_t pack(struct tide_cfi_row row)
 {
-    const uint64_t mask = (1ull << TIDE_OFFSET_BITS) - 1;
     const uint64_t kind = row.cfa | (uint64_t)row.rbp << 4;
     const bool good = is_usual(row);
-    /* As far as that no stack is read. */
-    if (!fits(row.cfa_offset) || !fits(row.rbp_offset))
+    if (!fits(row.rbp_offset))
         return TIDE_CFA_UNKNOWN;
     if (kind == TIDE_PLAIN_ROW) {
         if (!good) /* no compiler writes it: as good as none */
             return TIDE_CFA_UNKNOWN;
         row.rbp_offset = -8;
     }
-    return kind | (good ? 0 : TIDE_ODD_ROW) | ((uint64_t)row.cfa_offset & mask) << 8 |
-           ((uint64_t)row.rbp_offset & mask) << (8 + TIDE_OFFSET_BITS);
+    return kind | (good ? 0 : TIDE_ODD_ROW) | (uint64_t)(uint32_t)row.cfa_offset << 8 |
+           (uint64_t)row.rbp_offset << (64 - TIDE_SECOND_BITS);
 }
 
 /* Find the row for PC and remember it. */

@@ -22,7 +22,8 @@ enum {
     TIDE_ROWS_LOG2 = 12, /* at first */
     TIDE_ROWS_LOG2_MOST = 16,
     TIDE_ROW_PROBES = 8,
-    TIDE_OFFSET_BITS = 28,
+    TIDE_FIRST_BITS = 32,
+    TIDE_SECOND_BITS = 24,
     TIDE_EPOCH_SHIFT = 48,
     /* The kinds of packed rows that nearly all are of, in their lowest byte: what they say
      * was looked at when they were packed. */
@@ -33,7 +34,8 @@ enum {
     TIDE_SAVES_RBP = 0x10, /* by which the first differs from the second */
 };
 
-_Static_assert(8 + 2 * TIDE_OFFSET_BITS == 64, "a packed row fills a word");
+_Static_assert(8 + TIDE_FIRST_BITS + TIDE_SECOND_BITS == 64,
+               "a packed row fills a word");
 
 struct tide_row_slot {
     _Atomic uint64_t key;
@@ -58,12 +60,12 @@ uint64_t tide_row_look_on(struct tide_row_table *table, uint64_t key, uintptr_t 
  * where the return address stands, so that it can be treated as one that saves rbp. */
 static inline intptr_t tide_row_first_offset(uint64_t packed)
 {
-    return (intptr_t)(packed << TIDE_OFFSET_BITS) >> (64 - TIDE_OFFSET_BITS);
+    return (int32_t)(packed >> 8);
 }
 
 static inline intptr_t tide_row_second_offset(uint64_t packed)
 {
-    return (intptr_t)packed >> (8 + TIDE_OFFSET_BITS);
+    return (intptr_t)packed >> (64 - TIDE_SECOND_BITS);
 }
 
 /* Is it a plain or a saving row?  Which, nobody can foretell, so that is no branch where it

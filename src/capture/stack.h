@@ -7,6 +7,7 @@
 #ifndef TIDE_CAPTURE_STACK_H
 #define TIDE_CAPTURE_STACK_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +40,9 @@ bool tide_stack_cfi_init(void);
 bool tide_stack_libunwind_init(void);
 /* How long a stack may be, asked of the system once. */
 void tide_stack_bounds_init(void);
+/* The size of the stack that a thread with ATTRIBUTES (NULL: none) is going to have; 0: the
+ * one that threads have as a rule. */
+uint64_t tide_stack_bytes_asked(const pthread_attr_t *attributes) TIDE_COLD;
 /* Find out stack_low and stack_high of the calling thread's stream. */
 void tide_stack_find_bounds(struct tide_stream *stream) TIDE_COLD;
 /* Modules are being, or were, unloaded: forget what is cached by address. */

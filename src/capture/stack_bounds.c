@@ -6,25 +6,53 @@
 
 #include "capture/process.h"
 #include "capture/stack.h"
+#include "capture/trail.h"
 
 /* The loader's: top of the main thread's stack. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming) */
 extern void *__libc_stack_end;
 
-static uint64_t longest = 1ull << 26;
-static uint64_t longest_of_thread =
-    1ull << 21; /* where there is no limit, as glibc has it */
+/* Where there is no limit, threads have stacks as glibc says.  The main stack has room for
+ * any then, since nothing is mapped near it. */
+#define TIDE_STACK_ENDLESS  (1ull << 36)
+#define TIDE_THREAD_ENDLESS (1ull << 21)
+/* So much at least the kernel leaves free below the main stack: half of it is sure to be
+ * nothing else, even if the program raises its limit. */
+#define TIDE_STACK_GAP      (1ull << 27)
+
+static uint64_t longest = TIDE_STACK_ENDLESS;
+static uint64_t longest_of_thread = TIDE_THREAD_ENDLESS;
 
 /* Asked once: later the program may be in a sandbox that kills for less. */
 void tide_stack_bounds_init(void)
 {
     struct rlimit limit;
-    if (syscall(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) != 0 ||
-        limit.rlim_cur == RLIM_INFINITY)
+    if (syscall(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) != 0) {
+        longest = TIDE_STACK_GAP / 2;
         return;
-    if (limit.rlim_cur < longest)
-        longest = limit.rlim_cur;
-    longest_of_thread = longest;
+    }
+    if (limit.rlim_cur == RLIM_INFINITY)
+        return;
+    longest_of_thread = (limit.rlim_cur + TIDE_PAGE - 1) & ~(uint64_t)(TIDE_PAGE - 1);
+    longest = limit.rlim_cur < TIDE_STACK_GAP / 2 ? TIDE_STACK_GAP / 2 : limit.rlim_cur;
+    if (longest > TIDE_STACK_ENDLESS)
+        longest = TIDE_STACK_ENDLESS;
+}
+
+uint64_t tide_stack_bytes_asked(const pthread_attr_t *attributes)
+{
+    pthread_attr_t usual;
+    size_t bytes = 0;
+    if (attributes)
+        return pthread_attr_getstacksize(attributes, &bytes) == 0 &&
+                       bytes != longest_of_thread
+                   ? bytes
+                   : 0;
+    if (pthread_attr_init(&usual) != 0)
+        return 0;
+    const uint64_t asked = tide_stack_bytes_asked(&usual); /* others may be usual now */
+    pthread_attr_destroy(&usual);
+    return asked;
 }
 
 /* Nothing of pthread is asked: the first allocation of a thread may come from inside it,
@@ -32,7 +60,11 @@ void tide_stack_bounds_init(void)
 void tide_stack_find_bounds(struct tide_stream *stream)
 {
     const bool is_main = stream->tid == tide_process->pid;
+    const struct tide_trail *const trail = tide_self.trail;
     stream->stack_high =
         is_main ? (uintptr_t)__libc_stack_end : (uintptr_t)pthread_self();
-    stream->stack_low = stream->stack_high - (is_main ? longest : longest_of_thread);
+    uint64_t bytes = is_main ? longest : longest_of_thread;
+    if (!is_main && trail && trail->stack_bytes)
+        bytes = trail->stack_bytes;
+    stream->stack_low = stream->stack_high > bytes ? stream->stack_high - bytes : 0;
 }

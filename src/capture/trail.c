@@ -54,6 +54,7 @@ static void reset(struct tide_trail *trail)
     trail->changes++;
     trail->newest = NULL;
     trail->added = 0;
+    trail->stack_bytes = 0;
 }
 
 static struct tide_trail *new_trail(void)
@@ -154,12 +155,14 @@ static uint32_t told_apart(const struct tide_trail *trail)
     return trail->depth < TIDE_TRAIL_DEEP ? trail->depth : TIDE_TRAIL_DEEP;
 }
 
-struct tide_trail *tide_trail_for_child(const struct tide_trail *from)
+struct tide_trail *tide_trail_for_child(const struct tide_trail *from,
+                                        uint64_t stack_bytes)
 {
     const uint32_t depth = told_apart(from);
-    struct tide_trail *const trail = depth ? new_trail() : NULL;
+    struct tide_trail *const trail = depth || stack_bytes ? new_trail() : NULL;
     if (!trail)
         return NULL;
+    trail->stack_bytes = stack_bytes;
     for (uint32_t i = 0; i < depth; i++) /* what was added there is its creator's */
         trail->steps[i] = (struct tide_step){.name = from->steps[i].name,
                                              .loop = from->steps[i].loop};

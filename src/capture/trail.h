@@ -58,6 +58,7 @@ struct tide_trail {
     void *(*start)(void *); /* of a thread that is about to begin */
     int (*c11_start)(void *); /* the same of thrd_create */
     void *argument;
+    uint64_t stack_bytes; /* its stack, where that is not as large as others; else 0 */
     struct tide_trail *next_free;
 };
 
@@ -77,9 +78,10 @@ void tide_trail_push(struct tide_trail *trail, const struct tide_name *name, boo
  * there is none. */
 bool tide_trail_pop(struct tide_trail *trail, const struct tide_name *name);
 
-/* A trail for a thread that is to begin in the regions of FROM; NULL: it need not have
- * one. */
-struct tide_trail *tide_trail_for_child(const struct tide_trail *from) TIDE_COLD;
+/* A trail for a thread that is to begin in the regions of FROM, with a stack of STACK_BYTES
+ * (0: as large as usual); NULL: it need not have one. */
+struct tide_trail *tide_trail_for_child(const struct tide_trail *from,
+                                        uint64_t stack_bytes) TIDE_COLD;
 /* It will not be begun after all. */
 void tide_trail_give_back(struct tide_trail *trail) TIDE_COLD;
 

@@ -72,14 +72,24 @@ class Stacks(tide.TidyCase):
         self.assertIn("handler", names)
         self.assertIn("main", names)
 
-    def test_frames_of_hundreds_of_megabytes_end_a_stack(self):
-        run = tide.Recorded([tide.program("huge_frames")])
+    def hundreds(self, argv):
+        run = tide.Recorded(argv)
         self.assertEqual((run.status, run.stdout), (0, "done\n"))
         rows = run.report("--total", "--stacks")["rows"]
-        found = [[frame["function"] for frame in row["stack"]] for row in rows
-                 if row["calls"] == 100]
-        self.assertEqual(sorted(found), [["make", "go_plainly", "[unknown]"],
-                                         ["make", "go_saving", "[unknown]"]])
+        return sorted([frame["function"] for frame in row["stack"]] for row in rows
+                      if row["calls"] == 100)
+
+    def test_frames_of_hundreds_of_megabytes_are_gone_over(self):
+        huge = tide.program("huge_frames")
+        ways = [["make", "go_plainly", "go"], ["make", "go_saving", "go"]]
+        self.assertEqual(self.hundreds([huge]), ways)
+        for limit in "400000", "unlimited": # KiB
+            with self.subTest(limit=limit):
+                self.assertEqual(
+                    self.hundreds(["sh", "-c", f'ulimit -s {limit} && exec "$0" main', huge]),
+                    [way + ["main"] for way in ways])
+                self.assertEqual(
+                    self.hundreds(["sh", "-c", f'ulimit -s {limit} && exec "$0"', huge]), ways)
 
 
 class ThreadStart(tide.TidyCase):
