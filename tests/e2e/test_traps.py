@@ -91,6 +91,11 @@ class Stacks(tide.TidyCase):
                 self.assertEqual(
                     self.hundreds(["sh", "-c", f'ulimit -s {limit} && exec "$0"', huge]), ways)
 
+    def test_coroutines_below_the_small_stack_of_a_thread(self):
+        run = tide.Recorded([tide.program("small_coroutines")])
+        self.assertEqual((run.status, run.stdout), (0, "same place\n"))
+        self.assertEqual(run.sites("--total")["make"]["calls"], 21)
+
 
 class ThreadStart(tide.TidyCase):
     def test_a_first_allocation_inside_pthread_does_not_hang(self):

@@ -1,0 +1,110 @@
+/* tests/programs/small_coroutines.c - coroutines below the small stack of a thread.
+ *
+ * Their stacks have changing sizes at one place, and what is not used of it may not be read:
+ * with a large one, blocks are made under a frame of 200 KiB; then with a small one at the
+ * very same place of the stack, in the same function, but with nothing above it.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "say.h"
+
+enum {
+    TIMES = 20,
+    ALL = 4 << 20,
+    THREAD = 128 << 10,
+    PLACE = 2 << 20, /* of the stacks of coroutines */
+    LARGE = 256 << 10,
+    SMALL = 40 << 10,
+    PAGE = 4096,
+};
+
+static ucontext_t here, there;
+static char *room;
+static volatile int quiet;
+static volatile uintptr_t frame;
+static volatile int sum;
+
+__attribute__((noinline)) static void make(void)
+{
+    frame = (uintptr_t)__builtin_frame_address(0);
+    if (!quiet) {
+        void *volatile block = malloc(50);
+        free(block);
+    }
+    sum++;
+}
+
+__attribute__((noinline)) static void make_another(void)
+{
+    void *volatile block = malloc(60);
+    free(block);
+    sum++;
+}
+
+__attribute__((noinline)) static void make_far_in(void)
+{
+    volatile char array[200 << 10];
+    array[0] = 1;
+    make();
+    sum += array[0];
+}
+
+static void in_large(void)
+{
+    for (int i = 0; i < TIMES; i++) {
+        make_another();
+        make_far_in();
+    }
+    make_another();
+}
+
+static void in_small(void)
+{
+    make();
+    sum++;
+}
+
+/* Where the frame of make() was. */
+static uintptr_t run(void (*coroutine)(void), size_t bytes)
+{
+    getcontext(&there);
+    there.uc_stack.ss_sp = room + PLACE;
+    there.uc_stack.ss_size = bytes;
+    there.uc_link = &here;
+    makecontext(&there, coroutine, 0);
+    swapcontext(&here, &there);
+    return frame;
+}
+
+static void *work(void *unused)
+{
+    make_another();
+    const uintptr_t wanted = run(in_large, LARGE);
+    quiet = 1;
+    const size_t bytes = SMALL + (wanted - run(in_small, SMALL));
+    quiet = 0;
+    const size_t used = (bytes + PAGE - 1) / PAGE * PAGE;
+    mprotect(room + PLACE + used, LARGE - used, PROT_NONE);
+    say(run(in_small, bytes) == wanted ? "same place\n" : "another place\n");
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    room = mmap(NULL, ALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED ||
+        mprotect(room + ALL - THREAD, THREAD, PROT_READ | PROT_WRITE) != 0 ||
+        mprotect(room + PLACE, LARGE, PROT_READ | PROT_WRITE) != 0)
+        return 1;
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstack(&attributes, room + ALL - THREAD, THREAD) != 0 ||
+        pthread_create(&thread, &attributes, work, NULL) != 0)
+        return 1;
+    return pthread_join(thread, NULL);
+}
