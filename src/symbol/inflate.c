@@ -49,6 +49,7 @@ struct tide_inflate {
     size_t capacity;
     enum stage stage;
     bool last;         /* the block is */
+    bool fixed;        /* the tables are those of the fixed codes */
     uint32_t left;     /* of the bytes stored, or of the match, to be copied yet */
     uint32_t distance; /* of the match */
     struct tide_code literals[TIDE_LITERAL_PLACES];
@@ -66,6 +67,7 @@ struct tide_inflate *tide_inflate_open(const void *bytes, size_t size, void *out
     packed->capacity = capacity;
     packed->stage = TIDE_AT_HEADER;
     packed->last = false;
+    packed->fixed = false;
     packed->left = 0;
     return packed;
 }
@@ -172,9 +174,13 @@ static enum stage read_stored(struct tide_inflate *packed)
     return TIDE_IN_STORED;
 }
 
+/* The tables are made once for all blocks in a row that use them: such a block may have no
+ * more than ten bits, and a file nothing else. */
 static enum stage use_fixed_codes(struct tide_inflate *packed)
 {
     uint8_t lengths[TIDE_LITERALS];
+    if (packed->fixed)
+        return TIDE_IN_CODES;
     memset(lengths, 8, 144);
     memset(lengths + 144, 9, 112);
     memset(lengths + 256, 7, 24);
@@ -184,6 +190,7 @@ static enum stage use_fixed_codes(struct tide_inflate *packed)
     memset(lengths, 5, TIDE_DISTANCES);
     made = made && tide_huffman_build(packed->distances, TIDE_ALPHABET_DISTANCES,
                                       lengths, TIDE_DISTANCES);
+    packed->fixed = made;
     return made ? TIDE_IN_CODES : TIDE_BROKEN;
 }
 
@@ -236,6 +243,7 @@ static enum stage read_codes(struct tide_inflate *packed)
         !tide_huffman_build(table, TIDE_ALPHABET_LENGTHS, lengths, TIDE_LENGTHS) ||
         !read_lengths(in, table, lengths, literals + distances) || lengths[256] == 0)
         return TIDE_BROKEN;
+    packed->fixed = false;
     const bool made = tide_huffman_build(packed->literals, TIDE_ALPHABET_LITERALS,
                                          lengths, literals) &&
                       tide_huffman_build(packed->distances, TIDE_ALPHABET_DISTANCES,

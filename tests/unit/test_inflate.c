@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define ZLIB_CONST
 #include <zlib.h>
@@ -246,6 +247,70 @@ static void agrees_with_zlib_on_all_kinds_of_data_and_damage(void **state)
     free(plain);
 }
 
+/* Fixed codes, others, none, and all that again. */
+static void goes_from_one_kind_of_block_to_the_next(void **state)
+{
+    enum { TIDE_PIECE = 1000 };
+    const struct fixture *const fixture = *state;
+    uint64_t random = 1;
+    z_stream stream = {.next_in = fixture->plain};
+    assert_int_equal(deflateInit(&stream, 6), Z_OK);
+    const uLong bound = 2 * deflateBound(&stream, TIDE_SAMPLE);
+    uint8_t *const packed = malloc(bound);
+    assert_non_null(packed);
+    stream.next_out = packed;
+    stream.avail_out = (uInt)bound;
+    for (int i = 0; i < TIDE_SAMPLE / TIDE_PIECE; i++) {
+        stream.avail_in = TIDE_PIECE;
+        assert_int_equal(deflate(&stream, Z_BLOCK), Z_OK);
+        assert_int_equal(deflateParams(&stream, i % 3 ? 6 : 0,
+                                       i % 3 == 1 ? Z_FIXED : Z_DEFAULT_STRATEGY),
+                         Z_OK);
+    }
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_true(
+        inflate_in_steps(packed, stream.total_out, fixture->out, TIDE_SAMPLE, &random));
+    assert_memory_equal(fixture->out, fixture->plain, TIDE_SAMPLE);
+    deflateEnd(&stream);
+    free(packed);
+}
+
+/* --- Many blocks of nothing ---------------------------------------------------------- */
+
+/* CPU time it takes to see that there is nothing in BLOCKS, five bytes, over and over. */
+static clock_t time_of(const uint8_t *blocks)
+{
+    enum { TIDE_TIMES = 50000 };
+    const size_t size = 2 + 5 * (size_t)TIDE_TIMES;
+    uint8_t *const packed = malloc(size);
+    uint8_t out[2];
+    assert_non_null(packed);
+    memcpy(packed, "\x78\x9c", 2);
+    for (size_t i = 2; i < size; i += 5)
+        memcpy(packed + i, blocks, 5);
+    struct tide_inflate *const inflate =
+        tide_inflate_open(packed, size, out, sizeof(out));
+    assert_non_null(inflate);
+    const clock_t begun = clock();
+    assert_false(tide_inflate_until(inflate, 1));
+    const clock_t took = clock() - begun;
+    tide_inflate_close(inflate);
+    free(packed);
+    return took;
+}
+
+/* Whoever makes a table for each of them takes a thousand times as long. */
+static void blocks_of_nothing_cost_nothing(void **state)
+{
+    (void)state;
+    static const uint8_t stored[] = {0, 0, 0, 0xff, 0xff};
+    static const uint8_t four_fixed[] = {0x02, 0x08, 0x20, 0x80, 0};
+    bool fast = false;
+    for (int i = 0; i < 10 && !fast; i++)
+        fast = time_of(four_fixed) < 100 * time_of(stored);
+    assert_true(fast);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +320,8 @@ int main(void)
         cmocka_unit_test(knows_when_data_are_damaged),
         cmocka_unit_test(looks_at_the_checksum_last),
         cmocka_unit_test(agrees_with_zlib_on_all_kinds_of_data_and_damage),
+        cmocka_unit_test(goes_from_one_kind_of_block_to_the_next),
+        cmocka_unit_test(blocks_of_nothing_cost_nothing),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
