@@ -275,6 +275,162 @@ static void goes_from_one_kind_of_block_to_the_next(void **state)
     free(packed);
 }
 
+/* --- Codes that are none ------------------------------------------------------------- */
+
+/* A block with codes of its own, in which nothing is but its end. */
+struct coded {
+    uint8_t flags;         /* second byte of the header */
+    uint8_t literals[288]; /* lengths of codes */
+    uint8_t distances[32];
+    unsigned literal_count, distance_count;
+    unsigned
+        known;    /* so many lengths have codes themselves, of four bits: 16 is right */
+    unsigned end; /* the bit that ends it */
+};
+
+static void put_bits(uint8_t *out, size_t *at, unsigned value, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++, ++*at)
+        out[*at / 8] |= (uint8_t)((value >> i & 1) << *at % 8);
+}
+
+static void put_lengths(uint8_t *out, size_t *at, const uint8_t *lengths,
+                        unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned bit = 4; bit-- > 0;)
+            put_bits(out, at, lengths[i] >> bit & 1, 1);
+}
+
+/* The bytes of CODED, with the checksum of nothing; how many they are. */
+static size_t write_coded(const struct coded *coded, uint8_t *out)
+{
+    static const uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                    11, 4,  12, 3, 13, 2, 14, 1, 15};
+    size_t at = 0;
+    put_bits(out, &at, 0x78u | (unsigned)coded->flags << 8, 16);
+    put_bits(out, &at, 1 | 2 << 1, 3);
+    put_bits(out, &at, coded->literal_count - 257, 5);
+    put_bits(out, &at, coded->distance_count - 1, 5);
+    put_bits(out, &at, 19 - 4, 4);
+    for (size_t i = 0; i < sizeof(order); i++)
+        put_bits(out, &at, order[i] < coded->known ? 4 : 0, 3);
+    put_lengths(out, &at, coded->literals, coded->literal_count);
+    put_lengths(out, &at, coded->distances, coded->distance_count);
+    put_bits(out, &at, coded->end, 1);
+    at = (at + 7) / 8 * 8;
+    put_bits(out, &at, 1u << 24, 32);
+    return at / 8;
+}
+
+/* zlib and we say the same of it: it is RIGHT, or there is not a byte in it. */
+static void check_coded(const struct coded *coded, bool right)
+{
+    uint8_t packed[300] = {0}, out[8];
+    const size_t size = write_coded(coded, packed);
+    uLongf none = 0;
+    assert_int_equal(uncompress(out, &none, packed, size) == Z_OK, right);
+    struct tide_inflate *const all = tide_inflate_open(packed, size, out, 0);
+    struct tide_inflate *const more = tide_inflate_open(packed, size, out, sizeof(out));
+    assert_true(all && more);
+    assert_int_equal(tide_inflate_until(all, 0), right);
+    assert_false(tide_inflate_until(more, 1));
+    tide_inflate_close(all);
+    tide_inflate_close(more);
+}
+
+static struct coded right_codes(void)
+{
+    return (struct coded){.flags = 0x9c,
+                          .literals = {[0] = 1, [256] = 1},
+                          .distances = {1, 1},
+                          .literal_count = 257,
+                          .distance_count = 2,
+                          .known = 16,
+                          .end = 1};
+}
+
+/* Each is wrong in one way only. */
+static void refuses_codes_that_are_none(void **state)
+{
+    (void)state;
+    struct coded coded = right_codes();
+    check_coded(&coded, true);
+    coded.literals[0] = 0, coded.end = 0; /* a single one may be of one bit */
+    coded.distances[0] = coded.distances[1] = 0;
+    check_coded(&coded, true);
+    coded.literals[256] = 2;
+    check_coded(&coded, false);
+
+    coded = right_codes(); /* too many */
+    coded.literals[1] = 1, coded.end = 0;
+    check_coded(&coded, false);
+    coded = right_codes();
+    coded.distances[2] = 1, coded.distance_count = 3;
+    check_coded(&coded, false);
+
+    coded = right_codes(); /* too few */
+    coded.literals[0] = 2;
+    check_coded(&coded, false);
+    coded = right_codes();
+    coded.distances[0] = 2;
+    check_coded(&coded, false);
+    coded = right_codes();
+    coded.known = 15;
+    check_coded(&coded, false);
+
+    coded = right_codes(); /* no end */
+    coded.literals[1] = 1, coded.literals[256] = 0;
+    check_coded(&coded, false);
+}
+
+static void refuses_more_symbols_than_there_are(void **state)
+{
+    (void)state;
+    struct coded coded = right_codes();
+    coded.literal_count = 286, coded.distance_count = 30;
+    check_coded(&coded, true);
+    coded.literal_count = 287;
+    check_coded(&coded, false);
+    coded.literal_count = 286, coded.distance_count = 31;
+    check_coded(&coded, false);
+}
+
+static void refuses_a_dictionary(void **state)
+{
+    (void)state;
+    struct coded coded = right_codes();
+    coded.flags = 0x20;
+    check_coded(&coded, false);
+}
+
+/* --- Nothing is written beyond what was asked for ------------------------------------ */
+
+/* In long matches, which are copied by words while the input is not near its end. */
+static void writes_no_further_than_asked_for(void **state)
+{
+    enum { TIDE_LONG = 3000, TIDE_PERIOD = 9, TIDE_ALL = TIDE_LONG + 500 };
+    (void)state;
+    uint8_t plain[TIDE_ALL], out[TIDE_ALL];
+    uint64_t random = 1;
+    size_t size;
+    for (size_t i = 0; i < TIDE_ALL; i++)
+        plain[i] = (uint8_t)(i < TIDE_LONG ? i % TIDE_PERIOD : any(&random, 256));
+    uint8_t *const packed = compress_as(plain, TIDE_ALL, 9, Z_DEFAULT_STRATEGY, &size);
+    for (size_t end = 1; end < TIDE_LONG; end++) {
+        struct tide_inflate *const inflate =
+            tide_inflate_open(packed, size, out, TIDE_ALL);
+        assert_non_null(inflate);
+        memset(out, 0xee, sizeof(out));
+        assert_true(tide_inflate_until(inflate, end));
+        assert_memory_equal(out, plain, end);
+        for (size_t i = end; i < end + 20; i++)
+            assert_int_equal(out[i], 0xee);
+        tide_inflate_close(inflate);
+    }
+    free(packed);
+}
+
 /* --- Many blocks of nothing ---------------------------------------------------------- */
 
 /* CPU time it takes to see that there is nothing in BLOCKS, five bytes, over and over. */
@@ -321,6 +477,10 @@ int main(void)
         cmocka_unit_test(looks_at_the_checksum_last),
         cmocka_unit_test(agrees_with_zlib_on_all_kinds_of_data_and_damage),
         cmocka_unit_test(goes_from_one_kind_of_block_to_the_next),
+        cmocka_unit_test(refuses_codes_that_are_none),
+        cmocka_unit_test(refuses_more_symbols_than_there_are),
+        cmocka_unit_test(refuses_a_dictionary),
+        cmocka_unit_test(writes_no_further_than_asked_for),
         cmocka_unit_test(blocks_of_nothing_cost_nothing),
     };
     return cmocka_run_group_tests(tests, begin, end);
