@@ -1,7 +1,8 @@
 /* unit/test_decode_usual.c - the fast way and the plain way to decode agree.
  *
  * On lanes that are written at random, by columns, whole and damaged: the same events, and
- * the same end.  And plain records give the same events as their columns.
+ * the same end.  And plain records give the same events as their columns.  Then on all forms
+ * of births and deaths, with one at the end that may make no sense.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/raw/varint.h"
 #include "make_event.h"
 #include "split_records.h"
 #include "trace/decode.h"
@@ -22,6 +24,8 @@ enum {
     TIDE_TEST_ROUNDS = 300,
     TIDE_TEST_DAMAGES = 20, /* per round */
     TIDE_TEST_WORDS = 40,
+    TIDE_TEST_USUAL = 16000, /* records of a lane, at most */
+    TIDE_TEST_STACKS = 50,
 };
 
 typedef enum tide_decode_stop decode_fn(struct tide_decoder *, struct tide_fields *,
@@ -29,7 +33,7 @@ typedef enum tide_decode_stop decode_fn(struct tide_decoder *, struct tide_field
 
 /* What a decoder made of some bytes. */
 struct outcome {
-    struct tide_event events[2 * TIDE_TEST_EVENTS];
+    struct tide_event events[2 * TIDE_TEST_USUAL];
     size_t count;
     enum tide_decode_stop stop;
     uint64_t cut_stacks;
@@ -80,7 +84,7 @@ static void decode(struct fixture *f, decode_fn *decode_some, struct tide_fields
     out->count = 0;
     do {
         size_t made;
-        const size_t room = 2 * TIDE_TEST_EVENTS - out->count;
+        const size_t room = 2 * TIDE_TEST_USUAL - out->count;
         out->stop =
             decode_some(&decoder, &fields, out->events + out->count, room, &made);
         out->count += made;
@@ -220,10 +224,183 @@ static void agrees_on_whole_and_damaged_lanes(void **state)
     assert_true(damaged > 100);
 }
 
+/* --- All forms of births and deaths --------------------------------------------------- */
+
+/* Columns being written, record by record, and the decoder that has read them so far. */
+struct columns {
+    uint8_t bytes[TIDE_COLUMNS][TIDE_TEST_USUAL * 10 + TIDE_COLUMN_SLACK];
+    struct tide_fields fields; /* not read yet */
+    struct tide_decoder decoder;
+    uint64_t random;
+};
+
+static uint8_t *end_of(struct columns *columns, unsigned column)
+{
+    uint8_t *const bytes = columns->bytes[column];
+    return bytes + (columns->fields.at[column].end - bytes);
+}
+
+static void put(struct columns *columns, unsigned column, uint64_t value)
+{
+    columns->fields.at[column].end = tide_put_varint(end_of(columns, column), value);
+}
+
+static void put_byte(struct columns *columns, unsigned column, unsigned value)
+{
+    *end_of(columns, column) = (uint8_t)value;
+    columns->fields.at[column].end++;
+}
+
+static void put_tag(struct columns *columns, unsigned tag)
+{
+    put_byte(columns, TIDE_COLUMN_TAGS, tag);
+    for (int i = 0; i < 2 && tag & TIDE_TAG_NUMBERED; i++)
+        put_byte(columns, TIDE_COLUMN_NUMBERS, (uint8_t)next_number(&columns->random));
+}
+
+/* Stacks, some of which no birth has had yet, and numbers or none. */
+static void begin_columns(struct fixture *f, struct columns *columns)
+{
+    struct tide_builder *const builder = tide_builder_new();
+    struct tide_lane_out *const lane = tide_builder_lane(builder, 0, 0);
+    uint64_t *const random = &columns->random;
+    const uint64_t stacks = 1 + any_below(random, TIDE_TEST_STACKS);
+    tide_out_sync(lane, 5000, 1);
+    if (any_below(random, 2))
+        tide_out_numbers(lane);
+    for (uint64_t i = 0; i < stacks; i++) {
+        const uint64_t words[] = {0x1000, 0x2000 + i * 16};
+        const struct tide_out_stack stack = {.words = words, .depth = 2};
+        const struct tide_out_birth birth = {
+            .address = 0x10000 + i * 64, .size = i, .align_log2 = (uint8_t)(i % 7)};
+        if (any_below(random, 2))
+            tide_out_alloc(lane, birth, stack);
+        else
+            tide_out_free_stacked(lane, birth.address, stack);
+    }
+    uint8_t *const memory = calloc(1, lane->records.length + TIDE_COLUMN_SLACK);
+    const struct tide_fields split = tide_split_records(&lane->records, memory);
+    columns->fields.columns = true;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
+        const size_t length = tide_cursor_left(&split.at[i]);
+        memcpy(columns->bytes[i], split.at[i].at, length);
+        columns->fields.at[i] = tide_cursor_over(columns->bytes[i], length);
+    }
+    free(memory);
+    tide_builder_free(builder);
+    tide_decoder_init(&columns->decoder, &f->resolver, 0, 0);
+}
+
+static void write_death(struct columns *columns, unsigned tag, bool senseless)
+{
+    uint64_t *const random = &columns->random;
+    const uint64_t births = columns->decoder.memory->births;
+    const uint64_t known = births < TIDE_AGES ? births : TIDE_AGES;
+    if (TIDE_TAG_OP(tag) == TIDE_OP_FREE_AGE && !known && !senseless)
+        return;
+    put_tag(columns, tag);
+    if (TIDE_TAG_OP(tag) == TIDE_OP_FREE)
+        put(columns, TIDE_COLUMN_DEATHS, any_length(random));
+    else
+        put(columns, TIDE_COLUMN_AGES,
+            senseless ? known + any_below(random, 2) : any_below(random, known));
+}
+
+static void write_birth(struct columns *columns, unsigned tag, bool senseless)
+{
+    uint64_t *const random = &columns->random;
+    const struct tide_lane_memory *const memory = columns->decoder.memory;
+    const unsigned op = TIDE_TAG_OP(tag);
+    const bool like = op == TIDE_OP_ALLOC_LIKE || op == TIDE_OP_ALLOC_LIKE_HERE;
+    const bool here = op == TIDE_OP_ALLOC_HERE || op == TIDE_OP_ALLOC_LIKE_HERE;
+    const bool recalls = TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT;
+    const bool unknown = senseless && any_below(random, 2);
+    const uint64_t entry = !recalls  ? memory->next[columns->decoder.current]
+                           : unknown ? memory->stacks + any_below(random, 2)
+                                     : any_below(random, memory->stacks);
+    const struct tide_recent *const recent = &memory->recent[entry % TIDE_RECENTS];
+    const uint64_t size = any_below(random, 200);
+    const uint64_t class =
+        tide_class_of(like ? recent->usable : TIDE_USABLE_GLIBC(size));
+    if (!senseless &&
+        ((like && recent->like != columns->decoder.mark) ||
+         (here && (class >= TIDE_CLASSES || !memory->piles.count[class]))))
+        return;
+    if (!like && any_below(random, 9) == 0)
+        tag |= TIDE_TAG_SHAPED;
+    put_tag(columns, tag);
+    if (recalls)
+        put(columns, TIDE_COLUMN_STACKS, entry);
+    if (tag & TIDE_TAG_SHAPED)
+        put_byte(columns, TIDE_COLUMN_REST,
+                 (unsigned)any_below(random, TIDE_KINDS + senseless));
+    if (!like)
+        put(columns, TIDE_COLUMN_SIZES, size);
+    if (!here)
+        put(columns, TIDE_COLUMN_BIRTHS, any_length(random));
+}
+
+static void write_usual(struct columns *columns, bool senseless)
+{
+    static const uint8_t ops[] = {TIDE_OP_ALLOC,      TIDE_OP_ALLOC_HERE,
+                                  TIDE_OP_ALLOC_LIKE, TIDE_OP_ALLOC_LIKE_HERE,
+                                  TIDE_OP_FREE,       TIDE_OP_FREE_AGE};
+    uint64_t *const random = &columns->random;
+    const unsigned op = ops[any_below(random, sizeof(ops))];
+    const unsigned tag = op | (any_below(random, 2) ? TIDE_TAG_NUMBERED : 0);
+    if (op == TIDE_OP_FREE || op == TIDE_OP_FREE_AGE)
+        write_death(columns, tag, senseless);
+    else
+        write_birth(
+            columns,
+            tag | (any_below(random, 2) ? TIDE_STACK_RECENT << TIDE_TAG_MODE_SHIFT : 0),
+            senseless);
+}
+
+/* Read what was written since the last time. */
+static enum tide_decode_stop read_on(struct columns *columns)
+{
+    enum tide_decode_stop stop;
+    struct tide_event event;
+    size_t made;
+    do
+        stop = tide_decode_plain(&columns->decoder, &columns->fields, &event, 1, &made);
+    while (stop == TIDE_STOP_FULL || stop == TIDE_STOP_STAMP);
+    return stop;
+}
+
+static void agrees_on_all_usual_forms(void **state)
+{
+    struct fixture *f = *state;
+    struct columns *const columns = malloc(sizeof(*columns));
+    assert_non_null(columns);
+    unsigned refused = 0;
+    for (unsigned round = 1; round <= TIDE_TEST_ROUNDS; round++) {
+        columns->random = round;
+        begin_columns(f, columns);
+        assert_int_equal(read_on(columns), TIDE_STOP_EMPTY);
+        enum tide_decode_stop stop = TIDE_STOP_EMPTY;
+        const uint64_t most = round % 2 ? TIDE_TEST_USUAL - 1 : TIDE_TEST_STACKS;
+        for (uint64_t left = any_below(&columns->random, most); left && !stop; left--) {
+            write_usual(columns, false);
+            stop = read_on(columns);
+        }
+        write_usual(columns, true);
+        tide_decoder_release(&columns->decoder);
+        for (unsigned i = 0; i < TIDE_COLUMNS; i++)
+            columns->fields.at[i].at = columns->bytes[i];
+        compare(f, columns->fields, columns->fields);
+        refused += f->fast.stop == TIDE_STOP_BAD;
+    }
+    assert_in_range(refused, TIDE_TEST_ROUNDS / 4, TIDE_TEST_ROUNDS * 3 / 4);
+    free(columns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_on_whole_and_damaged_lanes),
+        cmocka_unit_test(agrees_on_all_usual_forms),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
