@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "make_event.h"
 #include "model/holdings.h"
 #include "model/leak.h"
 #include "model/survivors.h"
@@ -103,6 +104,21 @@ static void says_which_part_of_a_life_blocks_come_from(void **state)
     assert_int_equal(survival->slices[TIDE_LIFE_TIME], 1u | 1u << 28 | 1u << 31);
     assert_true(survival->weight[TIDE_LIFE_BIRTHS] > 74.9 &&
                 survival->weight[TIDE_LIFE_BIRTHS] < 75.1);
+}
+
+/* Blocks are looked up beside the last one; wherever that was, it is the same moment. */
+static void finds_births_in_any_order(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (uint64_t i = 1; i <= 100; i++)
+        tide_survivors_note(survivors, i * 10, 5000 + i * i);
+    for (uint32_t key = 0; key < 2000; key++) {
+        const uint64_t born = any_below(&random, 1030);
+        add(key, born, 1);
+        assert_int_equal(survivors->list[key].first_ticks,
+                         tide_survivors_when(survivors, born));
+    }
 }
 
 static void does_not_mind_a_life_of_no_length(void **state)
@@ -258,6 +274,7 @@ int main(void)
         CASE(takes_time_for_standing_still_when_it_steps_back),
         CASE(keeps_a_diary_of_bounded_length),
         CASE(says_which_part_of_a_life_blocks_come_from),
+        CASE(finds_births_in_any_order),
         CASE(does_not_mind_a_life_of_no_length),
         CASE(tells_what_grows),
         CASE(is_not_deceived_by_one_large_block),
