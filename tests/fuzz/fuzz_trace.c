@@ -47,6 +47,22 @@ static void mend_header(uint8_t *bytes)
     memcpy(bytes, &header, sizeof(header));
 }
 
+/* STORED bytes at PAYLOAD become columns of equal length, behind what says how long they
+ * are; the sum of that, 0 when there is no room. */
+static uint32_t mend_columns(uint8_t *payload, uint32_t stored)
+{
+    const uint32_t lengths = TIDE_COLUMNS * 2 * 2; /* two numbers each, of two bytes */
+    if (stored < lengths + TIDE_COLUMNS)
+        return 0;
+    const uint32_t all = stored - lengths, each = all / TIDE_COLUMNS;
+    for (uint32_t i = 0; i < TIDE_COLUMNS * 2; i++) {
+        const uint32_t length = i < 2 ? all - each * (TIDE_COLUMNS - 1) : each;
+        *payload++ = (uint8_t)(0x80 | length);
+        *payload++ = (uint8_t)(length >> 7);
+    }
+    return all;
+}
+
 /* The chunk at BYTES becomes one that passes for whole; its length. */
 static size_t mend_chunk(uint8_t *bytes, size_t left)
 {
@@ -55,12 +71,20 @@ static size_t mend_chunk(uint8_t *bytes, size_t left)
     const size_t room = left - sizeof(head);
     head.magic = TIDE_CHUNK_MAGIC;
     head.kind = (uint16_t)(1 + head.kind % 4);
-    head.flags &= TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN;
+    head.flags &=
+        TIDE_CHUNK_RESET | TIDE_CHUNK_PLAIN | TIDE_CHUNK_COLUMNS | TIDE_CHUNK_GOES_ON;
     head.stored_bytes = (uint32_t)(1 + head.stored_bytes % (room < 4096 ? room : 4096));
-    if (head.flags & TIDE_CHUNK_PLAIN)
+    const uint32_t columns = head.flags & TIDE_CHUNK_COLUMNS
+                                 ? mend_columns(bytes + sizeof(head), head.stored_bytes)
+                                 : 0;
+    if (columns) {
+        head.raw_bytes = columns;
+        head.flags &= (uint16_t)~TIDE_CHUNK_PLAIN;
+    } else if (head.flags & TIDE_CHUNK_PLAIN) {
         head.raw_bytes = head.stored_bytes;
-    else
+    } else {
         head.raw_bytes = 1 + head.raw_bytes % TIDE_CHUNK_MAX;
+    }
     head.process %= 4;
     head.lane %= 8;
     head.checksum =
