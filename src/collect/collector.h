@@ -80,9 +80,10 @@ struct tide_collector {
     uint64_t starved; /* processes that got no lane, in segments that are closed */
     struct tide_looks looks;
     struct tide_desks desks;
-    bool noted;        /* all notes of this pass are written */
-    bool relieved;     /* events were taken after the notes */
-    uint64_t notes_ns; /* when RUN notes were written last */
+    uint64_t pool_bytes; /* in all buffers of lanes */
+    bool noted;          /* all notes that have been taken are written */
+    bool ahead;          /* events were taken after the notes */
+    uint64_t notes_ns;   /* when RUN notes were written last */
     uint64_t notes_ticks;
     uint64_t calm_ns;      /* since when nothing was taken */
     uint64_t next_rate_ns; /* when the file header gets a better rate */
@@ -158,6 +159,8 @@ void tide_collector_say_broken(struct tide_collector *collector,
 #define TIDE_SOURCE_KICK       (4ull << 32)
 #define TIDE_SOURCE_WATCHED    (5ull << 32) /* descriptor */
 
+#define TIDE_POOL_MOST (12ull << 20) /* bytes in all buffers of lanes */
+
 /* Wake the drain thread: there is news for it. */
 void tide_collector_kick(struct tide_collector *collector);
 /* Wake the control thread. */
@@ -179,7 +182,8 @@ bool tide_drain_pass(struct tide_collector *collector);
 /* Amid a pass: empty the rings that would soon be full, of lanes that have a desk.  What they
  * had may need notes that are taken later. */
 void tide_drain_relieve(struct tide_collector *collector);
-void tide_drain_take_notes(struct tide_collector *collector);
+/* Returns the bytes taken. */
+size_t tide_drain_take_notes(struct tide_collector *collector);
 /* The drain thread of the collector ARGUMENT; see drain.c. */
 void *tide_drain_run(void *argument);
 /* End the processes that are gone, close the segments that are left; see farewell.c. */
@@ -192,6 +196,8 @@ void tide_farewell_rest(struct tide_collector *collector);
 void tide_target_end(struct tide_collector *collector, struct tide_target *target);
 /* Write what is due, all of it when ALL; see outlet.c. */
 void tide_outlet_write(struct tide_collector *collector, bool all);
+/* Amid taking: lanes give back half of the memory that their buffers have, or more. */
+void tide_outlet_ease(struct tide_collector *collector);
 /* All events of one process. */
 void tide_outlet_flush(struct tide_collector *collector,
                        const struct tide_target *target);

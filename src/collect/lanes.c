@@ -20,7 +20,7 @@ enum {
     /* Rows for a chunk that needs no more, and of one that may end at a reset. */
     TIDE_CHUNK_AIM = 1024 * 1024,
     TIDE_CHUNK_LEAST = 128 * 1024,
-    TIDE_BUFFER_LEAST = 8 * 1024,
+    TIDE_BUFFER_LEAST = 2 * 1024,
     TIDE_RING_LEAST = 1024,
     TIDE_WRAP_TRIES = 64,
     TIDE_RELIEF_PARTS = 4, /* a ring needs relief when such a part of it is full */
@@ -355,15 +355,21 @@ void tide_lane_drop(struct tide_lane_copy *lane, uint64_t cut)
     memmove(lane->cuts, lane->cuts + past, lane->cut_count * sizeof(lane->cuts[0]));
 }
 
-size_t tide_lane_rest(struct tide_lane_copy *lane)
+void tide_lane_rest(struct tide_lane_copy *lane)
 {
-    const size_t freed = lane->capacity;
-    if (lane->end != lane->coded)
-        return 0;
-    free(lane->bytes);
-    lane->bytes = NULL;
-    lane->capacity = 0;
-    return freed;
+    const size_t rows = (size_t)(lane->end - lane->coded);
+    if (rows == 0) {
+        free(lane->bytes);
+        lane->bytes = NULL;
+        lane->capacity = 0;
+    } else if (rows < lane->capacity / 2 && lane->capacity > TIDE_BUFFER_LEAST) {
+        const size_t enough = rows < TIDE_BUFFER_LEAST ? TIDE_BUFFER_LEAST : rows;
+        uint8_t *const moved = realloc(lane->bytes, enough);
+        if (moved) {
+            lane->bytes = moved;
+            lane->capacity = enough;
+        }
+    }
 }
 
 bool tide_lane_at_reset(const struct tide_lane_copy *lane, uint64_t *ticks)

@@ -107,8 +107,8 @@ uint64_t tide_lane_cut(const struct tide_lane_copy *lane, enum tide_cut_wish wis
 void tide_lane_code(struct tide_lane_copy *lane, uint64_t up_to);
 /* [start, CUT) is in the file: forget it. */
 void tide_lane_drop(struct tide_lane_copy *lane, uint64_t cut);
-/* Give back the memory of a lane that has nothing pending; returns how much. */
-size_t tide_lane_rest(struct tide_lane_copy *lane);
+/* Give back the memory that what is pending does not need. */
+void tide_lane_rest(struct tide_lane_copy *lane);
 
 /* Does [coded, end) begin with a reset?  If so, *TICKS is its time. */
 bool tide_lane_at_reset(const struct tide_lane_copy *lane, uint64_t *ticks);

@@ -23,7 +23,6 @@
 #define TIDE_ASK_NS          (350ull * 1000 * 1000) /* age at which a reset is asked for */
 #define TIDE_OLD_NS          (500ull * 1000 * 1000) /* age at which everything goes out */
 #define TIDE_REST_NS         (2000ull * 1000 * 1000) /* a lane idle so long gives its buffer */
-#define TIDE_POOL_MOST       (20ull << 20) /* bytes in all buffers: more is written */
 /* Rows that are coded at once; the second, where another lane has to leave its desk. */
 #define TIDE_CODE_AIM        (32ull << 10)
 #define TIDE_MOVE_AIM        (128ull << 10)
@@ -137,9 +136,8 @@ static void write_notes_first(struct tide_collector *collector)
 {
     if (collector->noted)
         return;
-    if (collector->relieved)
-        tide_drain_take_notes(collector);
-    collector->relieved = false;
+    if (collector->ahead)
+        (void)tide_drain_take_notes(collector);
     collector->noted = true;
     write_notes(collector);
     write_notes_lanes(collector);
@@ -251,14 +249,21 @@ static void write_events(struct tide_collector *collector, struct tide_lane_copy
     }
 }
 
+/* What has been taken of LANE becomes part of its chunk, unless that would be too large. */
+static void code_taken(struct tide_collector *collector, struct tide_lane_copy *lane)
+{
+    if (lane->end - lane->start <= TIDE_ROWS_MAX)
+        code_rows(collector, lane, lane->end);
+}
+
 /* Rows of LANE that can go into its chunk at once. */
 static void code_early(struct tide_collector *collector, struct tide_lane_copy *lane)
 {
     const uint64_t rows = lane->end - lane->coded;
-    if (rows < TIDE_CODE_AIM || lane->end - lane->start > TIDE_ROWS_MAX)
+    if (rows < TIDE_CODE_AIM)
         return;
     if (rows >= TIDE_MOVE_AIM || tide_desk_is_free(&collector->desks, lane))
-        code_rows(collector, lane, lane->end);
+        code_taken(collector, lane);
 }
 
 /* --- What is due ----------------------------------------------------------------------- */
@@ -281,25 +286,23 @@ static enum tide_cut_wish good_cut(const struct tide_lane_copy *lane)
     return lane->asked_ns ? TIDE_CUT_RESET : TIDE_CUT_LARGE;
 }
 
-/* What one walk over all lanes found out. */
-struct survey {
-    bool notes_due;
-    uint64_t pool_bytes;
-};
-
-static void look_over(const struct tide_collector *collector, struct survey *survey)
+/* Are there notes to be written?  The buffers are counted by the way. */
+static bool look_over(struct tide_collector *collector)
 {
+    bool notes_due = false;
+    collector->pool_bytes = 0;
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         for (uint32_t i = 0; i < s->lane_count; i++) {
             const struct tide_lane_copy *const lane = s->lanes[i];
             if (!lane)
                 continue;
-            survey->pool_bytes += lane->capacity;
+            collector->pool_bytes += lane->capacity;
             if (lane->owner && lane->use == TIDE_LANE_NOTES)
-                survey->notes_due |= is_old(collector, lane) ||
-                                     tide_lane_cut(lane, TIDE_CUT_LARGE) > lane->start;
+                notes_due |= is_old(collector, lane) ||
+                             tide_lane_cut(lane, TIDE_CUT_LARGE) > lane->start;
         }
     }
+    return notes_due;
 }
 
 /* The reset asked for comes with the owner's next record: if that is soon, the cut will
@@ -335,33 +338,78 @@ static void serve_lanes(struct tide_collector *collector, bool all)
     }
 }
 
-/* Lanes that have not been written for long, or all when memory is short, give their
- * buffers back. */
-static void rest_lanes(const struct tide_collector *collector, bool all)
+static void rest_lane(struct tide_collector *collector, struct tide_lane_copy *lane)
+{
+    collector->pool_bytes -= lane->capacity;
+    tide_lane_rest(lane);
+    collector->pool_bytes += lane->capacity;
+}
+
+/* Lanes that have not been written for long, or all when memory is short, give back what
+ * they do not need of their buffers. */
+static void rest_lanes(struct tide_collector *collector, bool all)
 {
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         for (uint32_t i = 0; i < s->lane_count; i++) {
             struct tide_lane_copy *const lane = s->lanes[i];
             if (lane && lane->capacity &&
                 (all || collector->looks.now_ns - lane->fresh_ns > TIDE_REST_NS))
-                (void)tide_lane_rest(lane);
+                rest_lane(collector, lane);
         }
     }
 }
 
 void tide_outlet_write(struct tide_collector *collector, bool all)
 {
-    struct survey survey = {0};
-    look_over(collector, &survey);
-    const bool crowded = survey.pool_bytes > TIDE_POOL_MOST;
+    const bool notes_due = look_over(collector);
     collector->noted = false;
-    if (all || survey.notes_due)
+    if (all || notes_due)
         write_notes_first(collector);
-    serve_lanes(collector, all || crowded);
+    serve_lanes(collector, all);
     if (!collector->noted &&
         collector->looks.now_ns - collector->notes_ns >= TIDE_OLD_NS)
         write_notes(collector);
-    rest_lanes(collector, crowded);
+    rest_lanes(collector, false);
+}
+
+/* --- When memory is short --------------------------------------------------------------- */
+
+static uint64_t rows_of(const struct tide_lane_copy *lane)
+{
+    const bool has_events = lane && lane->owner && lane->use == TIDE_LANE_EVENTS;
+    return has_events ? lane->end - lane->coded : 0;
+}
+
+/* Half of what the lanes that have rows have on average: those that have no more have no
+ * more than half of all rows. */
+static uint64_t half_of_average(const struct tide_collector *collector)
+{
+    uint64_t rows = 0, lanes = 0;
+    for (const struct tide_share *s = collector->shares; s; s = s->next) {
+        for (uint32_t i = 0; i < s->lane_count; i++) {
+            rows += rows_of(s->lanes[i]);
+            lanes += rows_of(s->lanes[i]) > 0;
+        }
+    }
+    return lanes ? rows / lanes / 2 : 0;
+}
+
+void tide_outlet_ease(struct tide_collector *collector)
+{
+    const uint64_t half = half_of_average(collector);
+    (void)atomic_fetch_add(&collector->page->heartbeat, 1);
+    collector->noted = false;
+    collector->ahead = true;
+    for (const struct tide_share *s = collector->shares; s; s = s->next) {
+        for (uint32_t i = 0; i < s->lane_count; i++) {
+            struct tide_lane_copy *const lane = s->lanes[i];
+            if (rows_of(lane) <= half)
+                continue;
+            write_events(collector, lane, good_cut(lane));
+            code_taken(collector, lane);
+        }
+    }
+    rest_lanes(collector, true);
 }
 
 void tide_outlet_flush(struct tide_collector *collector,

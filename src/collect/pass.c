@@ -2,8 +2,9 @@
  *
  * Order matters.  Who is dead, or has changed into another program, is asked first; then
  * the lanes are emptied, so that what is taken of the dead is all there was; compression
- * and writing come last, when no target waits for room any more.  They take longer than a
- * ring lasts, so in between those that fill up are emptied again.
+ * and writing come last, when no target waits for room any more, unless there is more to take
+ * than buffers may hold.  They take longer than a ring lasts, so in between those that fill up
+ * are emptied again.
  */
 #include <errno.h>
 #include <signal.h>
@@ -215,8 +216,10 @@ static size_t take_lane(struct tide_collector *collector,
                         const struct tide_share *share, struct tide_lane_copy *lane)
 {
     const bool sound = !lane->broken;
+    const size_t capacity = lane->capacity;
     const size_t taken = tide_lane_take(lane, share, &collector->looks);
     const uint64_t now = collector->looks.now_ns;
+    collector->pool_bytes += lane->capacity - capacity;
     if (sound && lane->broken)
         tide_collector_say_broken(collector, lane);
     if (taken == 0)
@@ -235,16 +238,20 @@ static size_t take_all(struct tide_collector *collector, uint32_t use)
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         for (uint32_t i = 0; i < s->lane_count; i++) {
             struct tide_lane_copy *const lane = s->lanes[i];
-            if (lane && lane->owner && lane->use == use)
-                taken += take_lane(collector, s, lane);
+            if (!lane || !lane->owner || lane->use != use)
+                continue;
+            taken += take_lane(collector, s, lane);
+            if (use == TIDE_LANE_EVENTS && collector->pool_bytes > TIDE_POOL_MOST)
+                tide_outlet_ease(collector);
         }
     }
     return taken;
 }
 
-void tide_drain_take_notes(struct tide_collector *collector)
+size_t tide_drain_take_notes(struct tide_collector *collector)
 {
-    (void)take_all(collector, TIDE_LANE_NOTES);
+    collector->ahead = false;
+    return take_all(collector, TIDE_LANE_NOTES);
 }
 
 void tide_drain_relieve(struct tide_collector *collector)
@@ -257,11 +264,15 @@ void tide_drain_relieve(struct tide_collector *collector)
         struct tide_lane_copy *const lane = collector->desks.all[i].lane;
         if (!lane || lane->broken || (crowded && lane->end > lane->coded))
             continue;
+        if (collector->pool_bytes > TIDE_POOL_MOST)
+            return;
+        const size_t capacity = lane->capacity;
         if (tide_lane_relieve(lane, lane->owner->share, &collector->looks) > 0) {
             lane->owner->busy_ns = tide_ticks_monotonic(); /* later than the look */
             collector->noted = false;
-            collector->relieved = true;
+            collector->ahead = true;
         }
+        collector->pool_bytes += lane->capacity - capacity;
         if (lane->broken)
             tide_collector_say_broken(collector, lane);
     }
@@ -300,7 +311,7 @@ bool tide_drain_pass(struct tide_collector *collector)
     }
     /* What an event refers to is noted before it, so take the notes last. */
     size_t taken = take_all(collector, TIDE_LANE_EVENTS);
-    taken += take_all(collector, TIDE_LANE_NOTES);
+    taken += tide_drain_take_notes(collector);
     if (taken > 0)
         collector->calm_ns = collector->looks.now_ns;
     tide_outlet_write(collector, false);
