@@ -130,10 +130,9 @@ static const char *copy_piece(struct tide_lane_copy *lane,
 {
     if (count > lane->ring_bytes - lane->ring_next)
         return "it wrote past the end of its ring";
-    const uint8_t *const ring = tide_share_at(share, lane->ring_at, lane->ring_bytes);
-    if (!ring)
+    if (!tide_share_read(share, lane->ring_at + lane->ring_next, count,
+                         lane->bytes + (lane->end - lane->coded)))
         return "its ring lies outside the segment";
-    memcpy(lane->bytes + (lane->end - lane->coded), ring + lane->ring_next, count);
     lane->ring_next += count;
     lane->end += count;
     return NULL;

@@ -21,6 +21,8 @@
 #define TIDE_GRACE_NS (200ull * 1000 * 1000) /* for a child that was just forked */
 #define TIDE_RSS_NS   (10ull * 1000 * 1000)  /* first look at a process's memory */
 enum { TIDE_TROUBLES_MOST = 20 };
+/* Bytes of all segments up to which rings are read in place. */
+#define TIDE_MAPPED_MOST (8ull << 20)
 
 /* --- Who is there ------------------------------------------------------------------- */
 
@@ -86,6 +88,17 @@ static void check_holders(const struct tide_collector *collector,
         share->unheld = seems_left(collector, share);
         break;
     }
+}
+
+/* Pages of rings that we touch count as ours.  Few may; to read the others from their file
+ * takes a thirtieth more time. */
+static void count_shares(const struct tide_collector *collector)
+{
+    uint64_t bytes = 0;
+    for (const struct tide_share *s = collector->shares; s; s = s->next)
+        bytes += s->bytes;
+    for (struct tide_share *s = collector->shares; s; s = s->next)
+        s->by_file = bytes > TIDE_MAPPED_MOST;
 }
 
 /* --- Lanes --------------------------------------------------------------------------- */
@@ -205,6 +218,7 @@ static void meet_lanes(struct tide_collector *collector, struct tide_share *shar
                                                          memory_order_acquire);
             if (!offset || !tide_share_lane(share, offset))
                 continue;
+            tide_share_meet(share, offset);
             share->lanes[i] = tide_lane_new(offset);
         }
         if (share->lanes[i] && !share->lanes[i]->owner)
@@ -309,6 +323,7 @@ bool tide_drain_pass(struct tide_collector *collector)
         (void)tide_share_grow(s);
         meet_lanes(collector, s);
     }
+    count_shares(collector);
     /* What an event refers to is noted before it, so take the notes last. */
     size_t taken = take_all(collector, TIDE_LANE_EVENTS);
     taken += tide_drain_take_notes(collector);

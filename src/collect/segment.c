@@ -14,6 +14,7 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +23,10 @@
 
 #ifndef MFD_NOEXEC_SEAL
 #    define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23
 #endif
 
 #define TIDE_SEGMENT_STEP (256ull * 1024)
@@ -124,6 +129,23 @@ const uint8_t *tide_share_at(const struct tide_share *share, uint64_t offset,
         bytes > share->bytes - offset)
         return NULL;
     return (const uint8_t *)share->shared + offset;
+}
+
+bool tide_share_read(const struct tide_share *share, uint64_t offset, uint64_t bytes,
+                     void *to)
+{
+    const uint8_t *const from = tide_share_at(share, offset, bytes);
+    if (!from)
+        return false;
+    if (!share->by_file || pread(share->fd, to, bytes, (off_t)offset) != (ssize_t)bytes)
+        memcpy(to, from, bytes);
+    return true;
+}
+
+void tide_share_meet(const struct tide_share *share, uint64_t offset)
+{
+    const uint64_t page = offset / TIDE_PAGE * TIDE_PAGE;
+    (void)madvise((char *)share->shared + page, TIDE_PAGE, MADV_POPULATE_WRITE);
 }
 
 struct tide_lane_shared *tide_share_lane(const struct tide_share *share,

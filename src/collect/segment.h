@@ -23,6 +23,7 @@ struct tide_share {
     struct tide_segment *shared; /* mapped: `bytes` of it */
     uint64_t bytes;
     int fd;               /* owned */
+    bool by_file;         /* read rings through it: then their pages are not ours */
     bool tells_holders;   /* tide_share_held() knows */
     bool foreign_pids;    /* its processes live in another pid namespace */
     uint32_t pid;         /* of the process that asked for it, as it says itself */
@@ -62,6 +63,13 @@ struct tide_lane_shared *tide_share_lane(const struct tide_share *share,
 /* BYTES at OFFSET, or NULL when they are not all inside. */
 const uint8_t *tide_share_at(const struct tide_share *share, uint64_t offset,
                              uint64_t bytes);
+
+/* Map the page of the lane header at OFFSET, which lies inside.  Where the first look does
+ * that (before Linux 5.14), it maps what the targets have touched around it as well. */
+void tide_share_meet(const struct tide_share *share, uint64_t offset);
+/* Copy BYTES at OFFSET to TO; false when they are not all inside. */
+bool tide_share_read(const struct tide_share *share, uint64_t offset, uint64_t bytes,
+                     void *to);
 
 /* Give the targets the memory they ask for.  True when anything was answered. */
 bool tide_share_grow(struct tide_share *share);

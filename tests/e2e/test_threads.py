@@ -10,6 +10,8 @@ import truth
 MIB = 1 << 20
 # What the recorder may take: so much, and per live thread, and the table of slots.
 BASE, PER_THREAD, ORDER_TABLE = 4 * MIB, MIB // 2, 16 * MIB
+# What the collector may take, whatever is recorded, is 48 MiB.  It takes 23 to 30 here.
+COLLECTOR = 40 * MIB
 AGAIN = 20
 
 
@@ -44,6 +46,30 @@ class Many(truth.Case):
         run = self.both([tide.program("short_threads"), "512", "512"])
         self.agrees(run)
         self.assertEqual(run.report()["summary"]["threads"], 513)
+
+
+class Busy(truth.Case):
+    """All write at once, more than the collector can take: its memory has a limit."""
+
+    def lost_nothing_in_little_memory(self, run):
+        result = run.report("--total", "--flat")
+        self.whole(result, replaced_blocks=0)
+        self.assertLess(result["honesty"]["collector_bytes"], COLLECTOR)
+        return result
+
+    def test_128_threads(self):
+        run = tide.Recorded([tide.program("ground_threads"), "128", "25000"])
+        self.lost_nothing_in_little_memory(run)
+        self.agrees(run, {name: [site["calls"], site["bytes"], site["live_blocks"]]
+                          for name, site in run.own_count()["sites"].items()})
+
+    def test_128_processes(self):
+        ring = tide.program("ring")
+        run = tide.Recorded(["sh", "-c",
+                             f"for i in $(seq 128); do '{ring}' 30000 & done; wait"])
+        rows = self.lost_nothing_in_little_memory(run)["rows"]
+        self.assertEqual([row["calls"] for row in rows if row["function"] == "turn_over"],
+                         [128 * 30000])
 
 
 class Farewells(truth.Case):

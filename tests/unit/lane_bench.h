@@ -92,6 +92,7 @@ static inline size_t take(struct bench *bench)
 {
     bench->looks.last_ticks = bench->looks.now_ticks;
     bench->looks.now_ticks = tide_ticks();
+    bench->share->by_file = any(bench, 2);
     const size_t taken = tide_lane_take(bench->out, bench->share, &bench->looks);
     memmove(bench->heads + 1, bench->heads, 7 * sizeof(bench->heads[0]));
     bench->heads[0] = bench->out->end;
