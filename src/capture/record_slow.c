@@ -41,12 +41,22 @@ void tide_leave_late(struct tide_self *self, struct tide_stream *stream)
     } while (!tide_left(self, stream));
 }
 
+/* A large event was stamped and written.  The thread may rest now for long: another stamp says
+ * when that began, and the next event will say when it ended. */
+static TIDE_COLD void stamp_after(struct tide_stream *stream)
+{
+    stream->limit = 0;
+    if (tide_stream_room(stream, TIDE_RECORD_MAX))
+        stream->limit = 0;
+}
+
 void tide_write_birth(struct tide_stream *stream, struct tide_birth birth,
                       uint32_t depth)
 {
     struct tide_stack_plan plan;
-    if (TIDE_UNLIKELY(birth.size >= TIDE_LARGE_EVENT))
-        stream->limit = 0; /* a large event is stamped */
+    const bool large = TIDE_UNLIKELY(birth.size >= TIDE_LARGE_EVENT);
+    if (large)
+        stream->limit = 0;
     const uint32_t slot = tide_slot_of(birth.address);
     if (!tide_ready_with_stack(stream, depth, slot, &plan))
         return;
@@ -54,6 +64,8 @@ void tide_write_birth(struct tide_stream *stream, struct tide_birth birth,
         birth.numbered = tide_step(stream, slot, &birth.number);
     tide_stream_publish(stream,
                         tide_put_birth(stream, tide_stream_at(stream), &birth, &plan));
+    if (large)
+        stamp_after(stream);
 }
 
 void tide_write_death(struct tide_stream *stream, struct tide_death death)
@@ -207,6 +219,7 @@ static void write_map(struct tide_stream *stream, struct tide_caller caller,
         stream->numbered && tide_step(stream, TIDE_SLOT_MAP, &event->number);
     tide_stream_publish(stream,
                         tide_put_map(stream, tide_stream_at(stream), event, &plan));
+    stamp_after(stream);
 }
 
 void tide_record_map(struct tide_caller caller, const struct tide_map_record *map)

@@ -284,6 +284,15 @@ static bool put_move_back(struct tide_encoder *encoder, struct tide_row_hand *ro
     return true;
 }
 
+/* Is there nothing but a long rest behind the stamp at ROW?  Then it says when that began. */
+static bool begins_rest(const struct tide_encoder *encoder,
+                        const struct tide_row_hand *row)
+{
+    const uint64_t *const next = row->at + 2;
+    return row->end - next >= 2 && TIDE_TAG_OP(TIDE_ROW_TAG(*next)) == TIDE_OP_TIME &&
+           next[1] - row->at[1] >= encoder->stamp_ticks;
+}
+
 /* May the stamp at ROW be left out?  Not where threads have to be put in order by their
  * stamps, nor beside what a program says itself: that is timed as well as can be. */
 static bool is_spare(const struct tide_encoder *encoder,
@@ -293,7 +302,8 @@ static bool is_spare(const struct tide_encoder *encoder,
     const uint64_t *const next = row->at + 2;
     return row->at[1] - lane->ticks < encoder->stamp_ticks && !lane->numbers &&
            !lane->told && lane->left_out < TIDE_STAMPS_LEFT_OUT && next < row->end &&
-           TIDE_TAG_OP(TIDE_ROW_TAG(*next)) != TIDE_OP_EXTRA;
+           TIDE_TAG_OP(TIDE_ROW_TAG(*next)) != TIDE_OP_EXTRA &&
+           !begins_rest(encoder, row);
 }
 
 static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lane,

@@ -201,8 +201,12 @@ static void add_costs(struct tide_page *page, const struct tide_honesty *h)
                        "never touched. ",
                        h->rss_explained);
     else if (h->rss_explained > 0)
-        tide_text_addf(&words, "Heap and mmap explain %.0f %% of the RSS peak. ",
-                       100.0 * h->rss_explained);
+        tide_text_addf(
+            &words, "Heap and mmap explain %.0f %% of the RSS peak%s. ",
+            100.0 * h->rss_explained,
+            h->rss_explained < 0.8
+                ? "; the rest are pages of programs and libraries, and stacks"
+                : "");
     tide_text_addf(&words, "Recorder %s in the program, collector %s beside it.",
                    tide_number_bytes(h->recorder_bytes, units).text,
                    tide_number_bytes(h->collector_bytes, units).text);

@@ -164,14 +164,15 @@ static void add_command(struct tide_page *page, const struct tide_trace *trace)
     tide_text_release(&command);
 }
 
-/* "Ran 12.4 s with 8 threads in 3 processes; exited with status 0." */
+/* "Ran 12.4 s with 8 allocating threads in 3 processes; exited with status 0."  Of others
+ * nothing is known. */
 static void add_sentence(struct tide_page *page, const struct tide_model *model)
 {
     const struct tide_process *const process = tide_words_main(model->trace);
     struct tide_text words = {0};
     tide_text_addf(&words, "Ran %s with ",
                    tide_number_duration(model->duration_s).text);
-    tide_words_count(&words, model->threads, "thread");
+    tide_words_count(&words, model->threads, "allocating thread");
     if (model->processes != 1) {
         tide_text_addf(&words, " in %s processes",
                        tide_number_count(model->processes).text);
@@ -197,8 +198,10 @@ void tide_view_overview(struct tide_page *page, const struct tide_model *model)
     if (model->summary[TIDE_IN_HEAP].alloc_calls == 0) {
         tide_page_tab(page, TIDE_KEY_COLUMN);
         tide_page_wrap(page, TIDE_INK_ALARM,
-                       "No allocation was recorded. Is the program static, or does it "
-                       "bring an allocator of its own?",
+                       model->trace->complete
+                           ? "No allocation was recorded. Is the program static, or "
+                             "does it bring an allocator of its own?"
+                           : "No allocation is in what is left of this trace.",
                        TIDE_KEY_COLUMN);
     } else {
         add_peak(&overview);

@@ -270,6 +270,42 @@ static void stamps_that_are_close_are_left_out(void **state)
     assert_int_equal(stamps_left(most, 0, false, true), TIDE_TEST_STAMPS - 1);
 }
 
+/* How many of three stamps stay, of which the last two have nothing between them but a REST;
+ * those closer than TIDE_TEST_STEP need not. */
+static uint32_t stamps_around(uint64_t rest)
+{
+    const uint64_t rows[] = {
+        TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0),
+        1000,
+        0,
+        7,
+        TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0),
+        1001,
+        TIDE_ROW_HEAD(TIDE_OP_FREE, 0, 4096),
+        TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0),
+        1002,
+        TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0),
+        1002 + rest,
+        TIDE_ROW_HEAD(TIDE_OP_FREE, 0, 8192),
+    };
+    struct tide_encoder *const encoder = tide_encoder_new(TIDE_TEST_STEP);
+    struct tide_encoder_lane lane = {0};
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    uint32_t stamps = 0;
+    assert_int_equal(encode(encoder, &lane, rows, sizeof(rows), columns), TIDE_OK);
+    for (size_t i = 0; i < columns[TIDE_COLUMN_TAGS].length; i++)
+        stamps += columns[TIDE_COLUMN_TAGS].bytes[i] == TIDE_OP_TIME;
+    tide_encoder_free(encoder);
+    return stamps;
+}
+
+static void a_stamp_before_a_rest_is_kept(void **state)
+{
+    (void)state;
+    assert_int_equal(stamps_around(TIDE_TEST_STEP), 2);
+    assert_int_equal(stamps_around(TIDE_TEST_STEP - 10), 0);
+}
+
 /* --- Damage ---------------------------------------------------------------------------- */
 
 typedef enum tide_decode_stop decode(struct tide_decoder *decoder,
@@ -414,6 +450,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pieces_make_the_same_chunk, set_up, tear_down),
         cmocka_unit_test(only_the_last_coder_goes_on),
         cmocka_unit_test(stamps_that_are_close_are_left_out),
+        cmocka_unit_test(a_stamp_before_a_rest_is_kept),
         cmocka_unit_test_setup_teardown(damage_looks_the_same_to_both, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(encodes_no_nonsense, set_up, tear_down),

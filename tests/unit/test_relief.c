@@ -206,7 +206,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(relief_ends_before_a_chunk_is_too_large, set_up,
                                         busy_tear_down),
         cmocka_unit_test_setup_teardown(
-            a_ring_that_grows_amid_relief_makes_no_chunk_too_large, set_up, busy_tear_down),
+            a_ring_that_grows_amid_relief_makes_no_chunk_too_large, set_up,
+            busy_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,8 @@ static void the_overview_says_what_the_run_was(void **state)
     struct tide_page page = {.out = &text, .style = &PLAIN};
     tide_view_overview(&page, &f.model);
     assert_holds(&text, "./solver --mesh 'wing section.msh' --steps=100\n");
-    assert_holds(&text, "Ran 12.43 s with 9 threads; exited with status 0.\n");
+    assert_holds(&text,
+                 "Ran 12.43 s with 9 allocating threads; exited with status 0.\n");
     /* 412+118+61+48+31+8 MiB, 4 MiB - 13, 525+80+210+4 KiB, 72,704 */
     assert_holds(&text, "peak         683 MiB  in 47,417 blocks at 7.312 s");
     assert_holds(&text, "(+/- 12.0 KiB)\n");
