@@ -49,8 +49,7 @@ static struct tide_life_span span_of(const struct tide_account *account,
     };
 }
 
-static enum tide_status add_moves(struct tide_account *account, uint32_t process,
-                                  const struct tide_life_span *span)
+static enum tide_status add_moves(struct tide_account *account, uint32_t process)
 {
     enum tide_status status = TIDE_OK;
     uint32_t at = account->processes[process].first_lane;
@@ -58,9 +57,8 @@ static enum tide_status add_moves(struct tide_account *account, uint32_t process
         const struct tide_lane_book *const lane = &account->lanes[at - 1];
         for (size_t i = 0; i < lane->move_count && !status; i++)
             if (lane->moves[i].key)
-                status =
-                    tide_survivors_add(&account->evidence->survivors, &lane->moves[i],
-                                       lane->moves[i].key - 1, span);
+                status = tide_survivors_add(&account->evidence->survivors,
+                                            &lane->moves[i], lane->moves[i].key - 1);
     }
     return status;
 }
@@ -70,12 +68,14 @@ enum tide_status tide_account_remains(struct tide_account *account, uint32_t pro
 {
     const struct tide_live *const live = &account->processes[process].live;
     const struct tide_life_span span = span_of(account, process, ticks);
+    struct tide_survivors *const survivors = &account->evidence->survivors;
     struct tide_live_walk walk = {0};
     struct tide_block block;
-    enum tide_status status = add_moves(account, process, &span);
+    tide_survivors_begin(survivors, &span);
+    enum tide_status status = add_moves(account, process);
     while (!status && tide_live_next(&account->store, live, &walk, &block))
-        status = tide_survivors_add(&account->evidence->survivors, &block,
-                                    block.key - 1, &span);
+        status = tide_survivors_add(survivors, &block, block.key - 1);
+    tide_survivors_end(survivors);
     return status;
 }
 

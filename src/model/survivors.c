@@ -10,10 +10,20 @@
 void tide_survivors_release(struct tide_survivors *survivors)
 {
     free(survivors->list);
+    free(survivors->births);
+    free(survivors->keys);
     survivors->list = NULL;
+    survivors->births = NULL;
+    survivors->keys = NULL;
 }
 
 /* --- The diary ---------------------------------------------------------------------- */
+
+static void forget_row(struct tide_survivors *survivors)
+{
+    survivors->near = 0;
+    survivors->row.count = 0;
+}
 
 /* Every second line goes, for twice the time. */
 static void thin_out(struct tide_survivors *survivors)
@@ -36,6 +46,7 @@ void tide_survivors_note(struct tide_survivors *survivors, uint64_t births,
     if (survivors->lines == TIDE_DIARY_LINES)
         thin_out(survivors);
     survivors->diary[survivors->lines++] = (struct tide_diary_line){births, ticks};
+    forget_row(survivors);
 }
 
 /* The first line that has NUMBER, or lines. */
@@ -50,19 +61,6 @@ static size_t find_line(const struct tide_survivors *survivors, uint64_t number)
             until = middle;
     }
     return from;
-}
-
-/* The same as find_line(), for one after the other: blocks that stand side by side were
- * often born so. */
-static size_t find_near(struct tide_survivors *survivors, uint64_t number)
-{
-    const struct tide_diary_line *const diary = survivors->diary;
-    const size_t near = survivors->near;
-    const bool right = near > 0 && near < survivors->lines &&
-                       diary[near - 1].births < number && number <= diary[near].births;
-    if (!right)
-        survivors->near = find_line(survivors, number);
-    return survivors->near;
 }
 
 /* When birth NUMBER was, which line AT is the first to have. */
@@ -87,7 +85,7 @@ uint64_t tide_survivors_when(const struct tide_survivors *survivors, uint64_t nu
     return when_at(survivors, find_line(survivors, number), number);
 }
 
-/* --- Blocks -------------------------------------------------------------------------- */
+/* --- Places in a life ---------------------------------------------------------------- */
 
 /* Where VALUE lies between the two of SPAN: from 0 up to 1. */
 static double place_in(uint64_t value, const uint64_t *span)
@@ -98,42 +96,132 @@ static double place_in(uint64_t value, const uint64_t *span)
     return part < 1 ? part : 1;
 }
 
-/* SUM has more blocks, born between FIRST and LAST; they are not counted yet. */
+/* The bit of the part that PLACE is in. */
+static uint32_t slice_of(double place)
+{
+    const unsigned slice = (unsigned)(place * TIDE_LIFE_SLICES);
+    return 1u << (slice < TIDE_LIFE_SLICES ? slice : TIDE_LIFE_SLICES - 1);
+}
+
+/* On AXIS, the births of ROW have VALUES from the first to the last.  False when they are
+ * not alike. */
+static bool join(struct tide_birth_row *row, enum tide_life_axis axis,
+                 const uint64_t *values, const uint64_t *span)
+{
+    const double place = place_in(values[0], span), end = place_in(values[1], span);
+    row->slices[axis] = slice_of(place);
+    row->place[axis] = place;
+    row->step[axis] = row->count > 1 ? (end - place) / (double)(row->count - 1) : 0;
+    return span[0] <= values[0] && values[1] <= span[1] &&
+           slice_of(end) == slice_of(place);
+}
+
+/* The births that line AT of the diary is the first to have, if they are alike. */
+static struct tide_birth_row row_before(const struct tide_survivors *survivors,
+                                        size_t at)
+{
+    struct tide_birth_row row = {0};
+    if (at == 0 || at == survivors->lines)
+        return row;
+    const struct tide_diary_line *const line = &survivors->diary[at];
+    const uint64_t births[] = {line[-1].births + 1, line->births};
+    const uint64_t ticks[] = {when_at(survivors, at, births[0]), line->ticks};
+    row.first = births[0];
+    row.count = births[1] - births[0] + 1;
+    if (!join(&row, TIDE_LIFE_BIRTHS, births, survivors->span.births) ||
+        !join(&row, TIDE_LIFE_TIME, ticks, survivors->span.ticks))
+        row.count = 0;
+    return row;
+}
+
+/* The same as find_line(), for one after the other. */
+static size_t find_near(struct tide_survivors *survivors, uint64_t number)
+{
+    const struct tide_diary_line *const diary = survivors->diary;
+    const size_t near = survivors->near;
+    const bool right = near > 0 && near < survivors->lines &&
+                       diary[near - 1].births < number && number <= diary[near].births;
+    if (!right) {
+        survivors->near = find_line(survivors, number);
+        survivors->row = row_before(survivors, survivors->near);
+    }
+    return survivors->near;
+}
+
+/* --- Blocks -------------------------------------------------------------------------- */
+
+void tide_survivors_begin(struct tide_survivors *survivors,
+                          const struct tide_life_span *span)
+{
+    survivors->span = *span;
+    forget_row(survivors);
+}
+
+/* SUM has blocks that were born between FIRST and LAST. */
 static void note_time(struct tide_survival *sum, uint64_t first, uint64_t last)
 {
-    if (sum->blocks == 0 || first < sum->first_ticks)
+    if (first < sum->first_ticks)
         sum->first_ticks = first;
     if (last > sum->last_ticks)
         sum->last_ticks = last;
 }
 
+void tide_survivors_end(struct tide_survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->key_count; i++) {
+        struct tide_births *const births = &survivors->births[survivors->keys[i]];
+        note_time(&survivors->list[survivors->keys[i]],
+                  tide_survivors_when(survivors, births->first),
+                  tide_survivors_when(survivors, births->last));
+        births->last = 0;
+    }
+    survivors->key_count = 0;
+}
+
 static void note_place(struct tide_survival *survival, enum tide_life_axis axis,
                        double place, uint64_t bytes)
 {
-    const unsigned slice = (unsigned)(place * TIDE_LIFE_SLICES);
-    survival->slices[axis] |=
-        1u << (slice < TIDE_LIFE_SLICES ? slice : TIDE_LIFE_SLICES - 1);
+    survival->slices[axis] |= slice_of(place);
     survival->weight[axis] += place * (double)bytes;
 }
 
-enum tide_status tide_survivors_add(struct tide_survivors *survivors,
-                                    const struct tide_block *block, uint32_t key,
-                                    const struct tide_life_span *span)
+/* Room for KEY, of which the process has a block; false without memory. */
+static bool make_room(struct tide_survivors *survivors, uint32_t key)
 {
-    if (key >= survivors->capacity) {
-        struct tide_survival *const list = tide_grown(
-            survivors->list, &survivors->capacity, (size_t)key + 1, sizeof(*list));
-        if (!list)
+    const size_t wanted = (size_t)key + 1;
+    struct tide_survival *const list =
+        tide_grown(survivors->list, &survivors->capacity, wanted, sizeof(*list));
+    survivors->list = list ? list : survivors->list;
+    struct tide_births *const births = tide_grown(
+        survivors->births, &survivors->births_capacity, wanted, sizeof(*births));
+    survivors->births = births ? births : survivors->births;
+    uint32_t *const keys = tide_grown(survivors->keys, &survivors->key_capacity,
+                                      survivors->key_count + 1, sizeof(*keys));
+    survivors->keys = keys ? keys : survivors->keys;
+    return list && births && keys;
+}
+
+enum tide_status tide_survivors_add_other(struct tide_survivors *survivors,
+                                          const struct tide_block *block, uint32_t key)
+{
+    const struct tide_life_span *const span = &survivors->span;
+    const uint64_t born = block->born;
+    if (key >= survivors->births_capacity || !survivors->births[key].last) {
+        if (!make_room(survivors, key))
             return TIDE_ENOMEM;
-        survivors->list = list;
+        survivors->keys[survivors->key_count++] = key;
+        survivors->births[key] = (struct tide_births){born, born};
     }
-    const uint64_t ticks =
-        when_at(survivors, find_near(survivors, block->born), block->born);
+    struct tide_births *const births = &survivors->births[key];
     struct tide_survival *const sum = &survivors->list[key];
-    note_time(sum, ticks, ticks);
+    if (!sum->blocks)
+        sum->first_ticks = UINT64_MAX;
+    const uint64_t ticks = when_at(survivors, find_near(survivors, born), born);
+    births->first = born < births->first ? born : births->first;
+    births->last = born > births->last ? born : births->last;
     sum->blocks++;
     sum->bytes += block->size;
-    note_place(sum, TIDE_LIFE_BIRTHS, place_in(block->born, span->births), block->size);
+    note_place(sum, TIDE_LIFE_BIRTHS, place_in(born, span->births), block->size);
     note_place(sum, TIDE_LIFE_TIME, place_in(ticks, span->ticks), block->size);
     return TIDE_OK;
 }
@@ -144,6 +232,8 @@ void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *
 {
     if (one->blocks == 0)
         return;
+    if (sum->blocks == 0)
+        sum->first_ticks = UINT64_MAX;
     note_time(sum, one->first_ticks, one->last_ticks);
     sum->blocks += one->blocks;
     sum->bytes += one->bytes;

@@ -5,6 +5,9 @@
  * left says which part of the process's life each comes from.  When a birth was is
  * looked up in a diary of at most TIDE_DIARY_LINES lines, written between runs of events,
  * so it is known to one in some thousand births.
+ *
+ * There may be millions of blocks.  Those that stand side by side were mostly born so, and
+ * what births between two lines of the diary have in common is found out once.
  */
 #ifndef TIDE_MODEL_SURVIVORS_H
 #define TIDE_MODEL_SURVIVORS_H
@@ -25,19 +28,41 @@ struct tide_diary_line {
     uint64_t births, ticks;
 };
 
+/* The life of a process, from its first event to its end. */
+struct tide_life_span {
+    uint64_t births[2], ticks[2];
+};
+
+/* Births between two lines of the diary that come from the same part of a life. */
+struct tide_birth_row {
+    uint64_t first, count;           /* 0: none */
+    uint32_t slices[TIDE_LIFE_AXES]; /* the bit of that part */
+    /* From 0 to 1 in the life: that of the first, and what each has more than the one
+     * before. */
+    double place[TIDE_LIFE_AXES], step[TIDE_LIFE_AXES];
+};
+
+/* The first and the last of some births; last is 0 when there are none. */
+struct tide_births {
+    uint64_t first, last;
+};
+
 /* All zeros is ready for use. */
 struct tide_survivors {
     struct tide_diary_line diary[TIDE_DIARY_LINES];
     size_t lines;
     uint64_t apart;             /* births between two lines, at least */
-    size_t near;                /* the line that was found last */
     struct tide_survival *list; /* owned, per key; without threads and processes */
     size_t capacity;
-};
 
-/* The life of a process, from its first event to its end. */
-struct tide_life_span {
-    uint64_t births[2], ticks[2];
+    /* Of the process whose blocks are added. */
+    struct tide_life_span span;
+    size_t near;                /* the line that was found last */
+    struct tide_birth_row row;  /* up to that line, if they are alike */
+    struct tide_births *births; /* owned, per key */
+    size_t births_capacity;
+    uint32_t *keys; /* owned: those that it has blocks of */
+    size_t key_count, key_capacity;
 };
 
 void tide_survivors_release(struct tide_survivors *survivors);
@@ -48,10 +73,39 @@ void tide_survivors_note(struct tide_survivors *survivors, uint64_t births,
 /* When birth NUMBER was, as far as the diary knows. */
 uint64_t tide_survivors_when(const struct tide_survivors *survivors, uint64_t number);
 
-/* BLOCK, of KEY, was never freed; its process lived so long. */
-enum tide_status tide_survivors_add(struct tide_survivors *survivors,
-                                    const struct tide_block *block, uint32_t key,
-                                    const struct tide_life_span *span);
+/* The blocks that are added next are of a process that lived so long ... */
+void tide_survivors_begin(struct tide_survivors *survivors,
+                          const struct tide_life_span *span);
+/* ... and these were all: when they were born is in the list from here on. */
+void tide_survivors_end(struct tide_survivors *survivors);
+
+/* --- survivors.c: when BLOCK is not in the row at hand, or is the first of its key --- */
+enum tide_status tide_survivors_add_other(struct tide_survivors *survivors,
+                                          const struct tide_block *block, uint32_t key);
+
+/* BLOCK, of KEY, was never freed. */
+static inline enum tide_status tide_survivors_add(struct tide_survivors *survivors,
+                                                  const struct tide_block *block,
+                                                  uint32_t key)
+{
+    const struct tide_birth_row *const row = &survivors->row;
+    const uint64_t born = block->born, at = born - row->first;
+    if (at >= row->count || key >= survivors->births_capacity ||
+        !survivors->births[key].last)
+        return tide_survivors_add_other(survivors, block, key);
+    struct tide_births *const births = &survivors->births[key];
+    struct tide_survival *const sum = &survivors->list[key];
+    births->first = born < births->first ? born : births->first;
+    births->last = born > births->last ? born : births->last;
+    sum->blocks++;
+    sum->bytes += block->size;
+    for (int axis = 0; axis < TIDE_LIFE_AXES; axis++) {
+        sum->slices[axis] |= row->slices[axis];
+        sum->weight[axis] +=
+            (row->place[axis] + row->step[axis] * (double)at) * (double)block->size;
+    }
+    return TIDE_OK;
+}
 
 /* Add the survivors of ONE to SUM, all but how many threads and processes made them. */
 void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *one);

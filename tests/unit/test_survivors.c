@@ -82,7 +82,7 @@ static const struct tide_life_span LIFE = {.births = {1000, 2000},
 static void add(uint32_t key, uint64_t born, uint64_t size)
 {
     const struct tide_block block = {.born = born, .size = size, .key = key + 1};
-    assert_int_equal(tide_survivors_add(survivors, &block, key, &LIFE), TIDE_OK);
+    assert_int_equal(tide_survivors_add(survivors, &block, key), TIDE_OK);
 }
 
 static void says_which_part_of_a_life_blocks_come_from(void **state)
@@ -91,9 +91,11 @@ static void says_which_part_of_a_life_blocks_come_from(void **state)
     tide_survivors_note(survivors, 1000, 5000);
     tide_survivors_note(survivors, 1500, 14000);
     tide_survivors_note(survivors, 2000, 15000);
+    tide_survivors_begin(survivors, &LIFE);
     add(2, 1000, 10);
     add(2, 1500, 30);
     add(2, 2000, 60);
+    tide_survivors_end(survivors);
     const struct tide_survival *const survival = &survivors->list[2];
     assert_int_equal(survivors->list[0].blocks, 0);
     assert_int_equal(survival->blocks, 3);
@@ -126,8 +128,124 @@ static void does_not_mind_a_life_of_no_length(void **state)
     (void)state;
     const struct tide_block block = {.born = 7, .size = 1, .key = 1};
     const struct tide_life_span none = {.births = {7, 7}, .ticks = {9, 3}};
-    assert_int_equal(tide_survivors_add(survivors, &block, 0, &none), TIDE_OK);
+    tide_survivors_begin(survivors, &none);
+    assert_int_equal(tide_survivors_add(survivors, &block, 0), TIDE_OK);
     assert_int_equal(survivors->list[0].slices[0], 1);
+}
+
+/* --- Many blocks --------------------------------------------------------------------- */
+
+enum { TIDE_MANY = 200000, TIDE_MANY_KEYS = 5 };
+
+static uint64_t randomly(void)
+{
+    static uint64_t last = 1;
+    last = last * 6364136223846793005u + 1442695040888963407u;
+    return last >> 33;
+}
+
+/* Lines of the diary that are some hundred births apart, and time that stands still, runs
+ * and stands again. */
+static uint64_t write_diary(void)
+{
+    uint64_t ticks = 1000;
+    for (uint64_t births = 0; births < TIDE_MANY; births += 1 + randomly() % 700) {
+        tide_survivors_note(survivors, births, ticks);
+        ticks += randomly() % 3 ? randomly() % 5000 : 0;
+    }
+    return ticks;
+}
+
+static uint32_t bit_of_part(uint64_t value, const uint64_t *span, double *place)
+{
+    *place =
+        value > span[0] ? (double)(value - span[0]) / (double)(span[1] - span[0]) : 0;
+    *place = *place > 1 ? 1 : *place;
+    const unsigned part = (unsigned)(*place * 32);
+    return 1u << (part > 31 ? 31 : part);
+}
+
+/* What SUM comes to with one more block, by the rules alone. */
+static void add_plainly(struct tide_survival *sum, uint64_t born, uint64_t size,
+                        const struct tide_life_span *span)
+{
+    const uint64_t ticks = tide_survivors_when(survivors, born);
+    double place[2];
+    sum->slices[0] |= bit_of_part(born, span->births, &place[0]);
+    sum->slices[1] |= bit_of_part(ticks, span->ticks, &place[1]);
+    sum->weight[0] += place[0] * (double)size;
+    sum->weight[1] += place[1] * (double)size;
+    sum->first_ticks =
+        sum->blocks && sum->first_ticks < ticks ? sum->first_ticks : ticks;
+    sum->last_ticks = ticks > sum->last_ticks ? ticks : sum->last_ticks;
+    sum->blocks++;
+    sum->bytes += size;
+}
+
+static void assert_same(const struct tide_survival *one,
+                        const struct tide_survival *other)
+{
+    assert_int_equal(one->blocks, other->blocks);
+    assert_int_equal(one->bytes, other->bytes);
+    assert_int_equal(one->first_ticks, other->first_ticks);
+    assert_int_equal(one->last_ticks, other->last_ticks);
+    for (int axis = 0; axis < 2; axis++) {
+        const double apart = one->weight[axis] - other->weight[axis];
+        assert_int_equal(one->slices[axis], other->slices[axis]);
+        assert_true(apart < 1e-4 * (double)one->bytes &&
+                    apart > -1e-4 * (double)one->bytes);
+    }
+}
+
+/* Blocks of several processes, each in rows of births that begin anywhere. */
+static void sums_up_rows_of_births_as_if_one_by_one(void **state)
+{
+    (void)state;
+    const uint64_t end = write_diary();
+    const struct tide_life_span spans[] = {
+        {.births = {0, TIDE_MANY}, .ticks = {1000, end}},
+        {.births = {TIDE_MANY / 3, TIDE_MANY / 2}, .ticks = {end / 4, end / 3}},
+        {.births = {0, TIDE_MANY / 64}, .ticks = {0, end * 2}},
+    };
+    struct tide_survival sums[TIDE_MANY_KEYS] = {0};
+    for (size_t i = 0; i < 3 * 400; i++) {
+        const struct tide_life_span *const span = &spans[i / 400];
+        if (i % 400 == 0) {
+            tide_survivors_end(survivors);
+            tide_survivors_begin(survivors, span);
+        }
+        uint64_t born = 1 + randomly() % TIDE_MANY;
+        for (uint64_t left = randomly() % 200; left;
+             left--, born += 1 + randomly() % 2) {
+            const uint32_t key = (uint32_t)(randomly() % TIDE_MANY_KEYS);
+            const uint64_t size = randomly() % 1000;
+            add(key, born, size);
+            add_plainly(&sums[key], born, size, span);
+        }
+    }
+    tide_survivors_end(survivors);
+    for (uint32_t key = 0; key < TIDE_MANY_KEYS; key++)
+        assert_same(&sums[key], &survivors->list[key]);
+}
+
+/* What was found out of one row must not be taken for true of a diary that has changed. */
+static void forgets_a_row_when_the_diary_changes(void **state)
+{
+    (void)state;
+    const struct tide_life_span span = {.births = {0, TIDE_DIARY_LINES * 10},
+                                        .ticks = {0, 64000}};
+    struct tide_survival sum = {0};
+    for (uint64_t line = 0; line < TIDE_DIARY_LINES; line++)
+        tide_survivors_note(survivors, line * 10, line > 3000 ? 32000 : 0);
+    tide_survivors_begin(survivors, &span);
+    add(0, 30011, 1);
+    add_plainly(&sum, 30011, 1, &span);
+    tide_survivors_note(survivors, TIDE_DIARY_LINES * 10, 64000); /* half of them go */
+    add(0, 30012, 1);
+    add_plainly(&sum, 30012, 1, &span);
+    tide_survivors_end(survivors);
+    assert_int_equal(survivors->list[0].slices[TIDE_LIFE_TIME], 1u << 16 | 1u << 9);
+    assert_int_equal(sum.slices[TIDE_LIFE_TIME], 1u << 16 | 1u << 9);
 }
 
 /* --- What they speak for ------------------------------------------------------------- */
@@ -276,6 +394,8 @@ int main(void)
         CASE(says_which_part_of_a_life_blocks_come_from),
         CASE(finds_births_in_any_order),
         CASE(does_not_mind_a_life_of_no_length),
+        CASE(sums_up_rows_of_births_as_if_one_by_one),
+        CASE(forgets_a_row_when_the_diary_changes),
         CASE(tells_what_grows),
         CASE(is_not_deceived_by_one_large_block),
         CASE(tells_what_was_once),
