@@ -72,9 +72,11 @@ enum tide_status tide_account_remains(struct tide_account *account, uint32_t pro
     struct tide_live_walk walk = {0};
     struct tide_block block;
     tide_survivors_begin(survivors, &span);
+    tide_pages_walk_by_leaf(&account->store, &live->pages, &walk.pages);
     enum tide_status status = add_moves(account, process);
     while (!status && tide_live_next(&account->store, live, &walk, &block))
         status = tide_survivors_add(survivors, &block, block.key - 1);
+    tide_pages_walk_end(&walk.pages);
     tide_survivors_end(survivors);
     return status;
 }

@@ -340,6 +340,44 @@ static void uses_again_what_came_free(void **state)
     tide_live_store_release(&store);
 }
 
+/* Of many blocks born side by side, all but every third still there, a walk by leaf meets
+ * each once, and of those that are not young most beside those born before. */
+static void walks_many_blocks_as_they_were_born(void **state)
+{
+    (void)state;
+    enum { TIDE_CROWD = 300000 };
+    struct tide_live_store store;
+    struct tide_live live = {0};
+    struct tide_live_walk walk = {0};
+    struct tide_block block;
+    bool *const seen = calloc(TIDE_CROWD, sizeof(*seen));
+    assert_non_null(seen);
+    tide_live_store_init(&store);
+    for (uint64_t i = 0; i < TIDE_CROWD; i++) {
+        struct tide_block old;
+        block = (struct tide_block){.address = 0x10000 + i * 48, .born = i, .key = 1};
+        assert_int_equal(tide_live_put(&store, &live, &block, &old), TIDE_OK);
+    }
+    for (uint64_t i = 0; i < TIDE_CROWD; i += 3)
+        assert_true(tide_live_take(&store, &live, 0x10000 + i * 48, &block));
+    tide_pages_walk_by_leaf(&store, &live.pages, &walk.pages);
+    uint64_t count = 0, jumps = 0, last = 0;
+    while (tide_live_next(&store, &live, &walk, &block)) {
+        assert_true(block.born % 3 != 0 && !seen[block.born]);
+        assert_int_equal(block.address, 0x10000 + block.born * 48);
+        seen[block.born] = true;
+        jumps += walk.pages.page > 0 && llabs((long long)(block.born - last)) > 1000;
+        last = block.born;
+        count++;
+    }
+    tide_pages_walk_end(&walk.pages);
+    assert_int_equal(count, TIDE_CROWD / 3 * 2);
+    assert_true(jumps < live.pages.used / 10);
+    tide_live_release(&store, &live);
+    tide_live_store_release(&store);
+    free(seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +390,7 @@ int main(void)
         cmocka_unit_test(holds_the_address_zero),
         cmocka_unit_test(uses_less_than_40_bytes_a_block),
         cmocka_unit_test(uses_again_what_came_free),
+        cmocka_unit_test(walks_many_blocks_as_they_were_born),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
