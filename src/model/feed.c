@@ -25,6 +25,7 @@ enum {
 
 struct batch {
     size_t count, runs;
+    const struct tide_event *given; /* borrowed from the replay: its one run; or NULL */
     uint16_t lengths[TIDE_BATCH_RUNS];
     enum tide_status status; /* after its last run */
     bool ends;               /* there is none behind it */
@@ -67,17 +68,21 @@ static bool is_quiet(const struct tide_feed *feed, uint32_t stack)
     return module < feed->quiet_count && feed->quiet[module];
 }
 
-/* Copy COUNT events behind those of BATCH. */
+/* Add COUNT events to BATCH. */
 static void add_run(const struct tide_feed *feed, struct batch *batch,
                     const struct tide_event *events, size_t count)
 {
     struct tide_event *const to = batch->events + batch->count;
+    const bool usual = tide_replay_usual(feed->setup.replay);
+    batch->lengths[batch->runs++] = (uint16_t)count;
+    batch->given = !feed->setup.ahead && usual ? events : NULL;
+    if (batch->given)
+        return;
     memcpy(to, events, count * sizeof(*to));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !usual; i++)
         if (to[i].kind == TIDE_EVENT_MAP)
             to[i].quiet = is_quiet(feed, to[i].stack);
     batch->count += count;
-    batch->lengths[batch->runs++] = (uint16_t)count;
 }
 
 static void fill(const struct tide_feed *feed, struct batch *batch)
@@ -86,9 +91,11 @@ static void fill(const struct tide_feed *feed, struct batch *batch)
     const struct tide_replay_counts *const counts = tide_replay_counts(replay);
     const uint64_t rest_at = feed->setup.rest_at;
     batch->count = batch->runs = 0;
+    batch->given = NULL;
     batch->rests = batch->ends = false;
-    while (batch->runs < TIDE_BATCH_RUNS && !batch->rests &&
-           batch->count + TIDE_RUN_MOST <= TIDE_BATCH_EVENTS) {
+    /* Without a thread there is one run: what the replay gives is good till the next. */
+    bool more = true;
+    while (more) {
         const struct tide_event *events;
         size_t count;
         batch->status = tide_replay_run(replay, TIDE_RUN_MOST, &events, &count);
@@ -98,6 +105,8 @@ static void fill(const struct tide_feed *feed, struct batch *batch)
             break;
         add_run(feed, batch, events, count);
         batch->rests = rest_at && counts->bytes_read >= rest_at;
+        more = feed->setup.ahead && batch->runs < TIDE_BATCH_RUNS && !batch->rests &&
+               batch->count + TIDE_RUN_MOST <= TIDE_BATCH_EVENTS;
     }
 }
 
@@ -163,7 +172,8 @@ enum tide_status tide_feed_next(struct tide_feed *feed, struct tide_run *out)
         next_batch(feed);
         batch = &feed->batches[feed->first];
     }
-    *out = (struct tide_run){.events = batch->events + feed->event};
+    *out = (struct tide_run){.events = batch->given ? batch->given
+                                                    : batch->events + feed->event};
     feed->counts = batch->counts[feed->run];
     if (feed->run == batch->runs)
         return batch->status;

@@ -384,6 +384,14 @@ static bool read_event(struct tide_decoder *decoder, struct tide_fields *fields,
            read_record(decoder, fields, event, known) && !tide_fields_failed(fields);
 }
 
+/* EVENT was decoded; of those that are no MAP only births have a size. */
+static void count_event(struct tide_decoder *decoder, const struct tide_event *event)
+{
+    decoder->others += event->kind >= TIDE_EVENT_MAP;
+    if (event->kind != TIDE_EVENT_MAP)
+        decoder->born_bytes = tide_add_saturating(decoder->born_bytes, event->size);
+}
+
 enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
                                         struct tide_fields *fields,
                                         struct tide_event *events, size_t max,
@@ -397,6 +405,8 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
         bool known;
         if (!read_event(decoder, fields, &events[*count], &known))
             return TIDE_STOP_BAD;
+        if (known)
+            count_event(decoder, &events[*count]);
         *count += known;
     }
     return TIDE_STOP_FULL;

@@ -82,7 +82,11 @@ struct tide_decoder {
     uint64_t moves[TIDE_MOVES_KEPT];
     uint32_t move_count;
 
-    uint64_t cut_stacks;     /* events whose stack begins with the CUT frame */
+    /* Of the events decoded since these were set to 0. */
+    uint64_t cut_stacks; /* whose stack begins with the CUT frame */
+    uint64_t born_bytes; /* sizes of ALLOC and MOVE_END, saturating */
+    uint64_t others;     /* MAP and EXTRA */
+
     enum tide_status status; /* not OK: memory or a limit; nothing goes on */
 };
 

@@ -325,14 +325,17 @@ bool tide_decode_usual(struct tide_decoder *decoder, struct tide_fields *fields,
     const size_t tags = (size_t)(columns.end[TIDE_COLUMN_TAGS] - tag);
     const struct tide_event *const full = events + (tags < max ? tags : max);
     struct tide_event *event = events;
+    uint64_t born_bytes = decoder->born_bytes;
     for (; event < full && usual(&columns, &hand, *tag, &decoder->blank, event);
          event++) {
         tag++;
         if (RARE(hand.wrong))
             break;
+        born_bytes = tide_add_saturating(born_bytes, event->size);
     }
     columns.at[TIDE_COLUMN_TAGS] = tag;
     *count = (size_t)(event - events);
+    decoder->born_bytes = born_bytes;
     give_back(decoder, &hand);
     return go_on_from(fields, &columns) && !hand.wrong;
 }

@@ -198,18 +198,12 @@ static enum tide_status decode_stretch(struct tide_lane_in *in)
 
 static void fill_span(struct tide_lane_in *in)
 {
-    struct tide_event *events = tide_lane_in_events(in);
-    uint64_t bytes = 0;
-    for (size_t i = 1; i < in->events.count; i++)
-        if (events[i].kind !=
-            TIDE_EVENT_MAP) /* of the others only births have a size */
-            bytes = tide_add_saturating(bytes, events[i].size);
-    events[0] = (struct tide_event){
+    *tide_lane_in_events(in) = (struct tide_event){
         .kind = TIDE_EVENT_SPAN,
         .process = in->decoder.process,
         .lane = in->decoder.lane,
         .ticks = in->ticks,
-        .size = bytes,
+        .size = in->decoder.born_bytes,
         .usable = in->end_ticks,
     };
 }
@@ -247,7 +241,9 @@ enum tide_status tide_lane_in_next(struct tide_lane_in *in, bool *more)
     in->taken = 0;
     if (!tide_list_add(&in->events))
         return TIDE_ENOMEM;
+    in->decoder.born_bytes = in->decoder.others = 0;
     status = decode_stretch(in);
+    in->usual = in->decoder.others == 0;
     fill_span(in);
     in->source->cut_stacks += in->decoder.cut_stacks;
     in->decoder.cut_stacks = 0;

@@ -60,6 +60,7 @@ struct tide_lane_in {
     bool numbers;            /* it began after NUMBERS */
     uint64_t ticks;          /* its stamp */
     uint64_t end_ticks;      /* the next stamp, UINT64_MAX when there is none */
+    bool usual;              /* behind its SPAN is no MAP and no EXTRA */
 };
 
 /* The lane number INDEX of the source's trace, before its first chunk.  Cheap: memory is

@@ -410,6 +410,7 @@ enum tide_status tide_merge_next(struct tide_merge *merge, size_t max,
         }
         const uint32_t from = in->taken;
         *events = tide_lane_in_events(in) + from;
+        merge->usual = in->usual;
         status = give(merge, max);
         *count = in->taken - from;
     }

@@ -58,6 +58,7 @@ struct tide_merge {
     uint32_t current;    /* lane that is giving events; TIDE_NO_LANE: none */
     uint64_t patience;   /* ticks after which a number is not waited for any longer */
     uint64_t reordered;  /* events taken although their number had not come up */
+    bool usual;          /* the last events: no MAP, no EXTRA, a SPAN only in front */
 };
 
 #define TIDE_NO_LANE UINT32_MAX

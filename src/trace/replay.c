@@ -32,6 +32,8 @@ enum tide_status tide_replay_open(struct tide_trace *trace, struct tide_stacks *
 static size_t count_others(struct tide_replay *replay, const struct tide_event *events,
                            size_t count)
 {
+    if (replay->merge.usual)
+        return count && events[0].kind == TIDE_EVENT_SPAN;
     size_t others = 0;
     for (size_t i = 0; i < count; i++) {
         if (events[i].kind <= TIDE_EVENT_MAP)
@@ -74,6 +76,11 @@ enum tide_status tide_replay_next(struct tide_replay *replay, struct tide_event 
             memcpy(events + *count, run, some * sizeof(*run));
     }
     return status;
+}
+
+bool tide_replay_usual(const struct tide_replay *replay)
+{
+    return replay->merge.usual;
 }
 
 const struct tide_replay_counts *tide_replay_counts(const struct tide_replay *replay)

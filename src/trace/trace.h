@@ -200,6 +200,9 @@ enum tide_status tide_replay_next(struct tide_replay *replay, struct tide_event 
  * at most.  *EVENTS is borrowed, and good until the next call. */
 enum tide_status tide_replay_run(struct tide_replay *replay, size_t max,
                                  const struct tide_event **events, size_t *count);
+/* Were the last events no MAP and no EXTRA, and SPAN only the first?  When that is not
+ * known it is false. */
+bool tide_replay_usual(const struct tide_replay *replay);
 const struct tide_replay_counts *tide_replay_counts(const struct tide_replay *replay);
 const struct tide_trace *tide_replay_trace(const struct tide_replay *replay);
 

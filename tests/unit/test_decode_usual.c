@@ -36,7 +36,7 @@ struct outcome {
     struct tide_event events[2 * TIDE_TEST_USUAL];
     size_t count;
     enum tide_decode_stop stop;
-    uint64_t cut_stacks;
+    uint64_t cut_stacks, born_bytes, others;
 };
 
 struct fixture {
@@ -90,6 +90,8 @@ static void decode(struct fixture *f, decode_fn *decode_some, struct tide_fields
         out->count += made;
     } while (out->stop == TIDE_STOP_STAMP);
     out->cut_stacks = decoder.cut_stacks;
+    out->born_bytes = decoder.born_bytes;
+    out->others = decoder.others;
     assert_int_equal(decoder.status, TIDE_OK);
     tide_decoder_release(&decoder);
 }
@@ -103,6 +105,8 @@ static void compare(struct fixture *f, struct tide_fields columns,
     assert_int_equal(f->fast.count, f->plain.count);
     assert_memory_equal(f->fast.events, f->plain.events,
                         f->fast.count * sizeof(f->fast.events[0]));
+    assert_int_equal(f->fast.born_bytes, f->plain.born_bytes);
+    assert_int_equal(f->fast.others, f->plain.others);
     if (f->fast.stop != TIDE_STOP_BAD)
         assert_int_equal(f->fast.cut_stacks, f->plain.cut_stacks);
 }
