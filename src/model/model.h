@@ -330,7 +330,8 @@ struct tide_function {
     const char *file;   /* of its first seen line, NULL when unknown */
     uint32_t line;
     bool resolved;
-    bool library; /* of the language's library: see tide_rows_request.fold */
+    bool library;  /* of the language's library: see tide_rows_request.fold */
+    uint8_t outer; /* what it is at the outer end of a stack: path.c */
 };
 
 /* Flat: one function.  self = it is the innermost; inclusive = anywhere on the stack,

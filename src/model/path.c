@@ -21,6 +21,14 @@ enum {
     TIDE_START_DEPTH = 8,            /* start-up frames are at most so many */
 };
 
+/* What a function is at the outer end of a stack. */
+enum outer {
+    TIDE_OUTER_OTHER,
+    TIDE_OUTER_MAIN,
+    TIDE_OUTER_START, /* it carries a program or a thread to its first own function */
+    TIDE_OUTER_LIBC,  /* nameless: it does so beside these */
+};
+
 #define TIDE_OWN_FRAME UINT32_MAX /* in frame_functions: the recorder's, left out */
 
 enum tide_status tide_paths_init(struct tide_paths *paths,
@@ -137,6 +145,42 @@ static const char *module_of(const struct tide_model *model,
     return known ? model->trace->modules[frame->module].path : "";
 }
 
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_start(const struct tide_function *function)
+{
+    static const char *const names[] = {
+        "_start",   "__libc_start_call_main", "clone", "clone3", "__clone",
+        "__clone3", "start_thread",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(function->name, names[i]) == 0)
+            return true;
+    }
+    return starts_with(function->name, "__libc_start_main");
+}
+
+static bool is_nameless_libc(const struct tide_function *function)
+{
+    const char *const base = tide_path_base(function->module);
+    return !function->resolved &&
+           (starts_with(base, "libc.so") || starts_with(base, "libc-2.") ||
+            starts_with(base, "libpthread"));
+}
+
+/* What FUNCTION is at the outer end of a stack. */
+static enum outer outer_of(const struct tide_function *function)
+{
+    if (strcmp(function->name, "main") == 0)
+        return TIDE_OUTER_MAIN;
+    if (is_start(function))
+        return TIDE_OUTER_START;
+    return is_nameless_libc(function) ? TIDE_OUTER_LIBC : TIDE_OUTER_OTHER;
+}
+
 static enum tide_status name_symbol(struct tide_paths *paths,
                                     const struct tide_frame *frame,
                                     const struct tide_symbol *symbol, uint32_t *out)
@@ -148,7 +192,7 @@ static enum tide_status name_symbol(struct tide_paths *paths,
         write_nameless(frame, module, nameless, sizeof(nameless));
         name = nameless;
     }
-    const struct tide_function function = {
+    struct tide_function function = {
         .name = tide_intern(&paths->strings, &paths->arena, name),
         .module = tide_intern(&paths->strings, &paths->arena, module),
         .file = symbol->file,
@@ -158,12 +202,8 @@ static enum tide_status name_symbol(struct tide_paths *paths,
     };
     if (!function.name || !function.module)
         return TIDE_ENOMEM;
+    function.outer = (uint8_t)outer_of(&function);
     return find_function(paths, &function, out);
-}
-
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
 }
 
 static bool is_own(const struct tide_model *model, uint32_t frame)
@@ -199,14 +239,16 @@ static enum tide_status name_frame(struct tide_paths *paths, uint32_t frame)
 
 /* --- Walks ------------------------------------------------------------------------- */
 
-static enum tide_status add_call(struct tide_paths *paths, struct tide_call call)
+/* Room for COUNT more calls. */
+static enum tide_status make_room(struct tide_paths *paths, size_t count)
 {
-    struct tide_call *const calls = tide_grown(paths->calls, &paths->call_capacity,
-                                               paths->call_count + 1, sizeof(*calls));
+    if (count <= paths->call_capacity - paths->call_count)
+        return TIDE_OK;
+    struct tide_call *const calls = tide_grown(
+        paths->calls, &paths->call_capacity, paths->call_count + count, sizeof(*calls));
     if (!calls)
         return TIDE_ENOMEM;
     paths->calls = calls;
-    calls[paths->call_count++] = call;
     return TIDE_OK;
 }
 
@@ -221,13 +263,13 @@ static enum tide_status add_frame(struct tide_paths *paths, uint32_t frame)
         return TIDE_OK;
     const struct tide_symbols *const symbols = &paths->model->symbols[frame];
     const uint32_t first = paths->frame_functions[frame] - 1;
-    enum tide_status status = TIDE_OK;
+    const enum tide_status status = make_room(paths, symbols->count);
     for (uint32_t i = 0; i < symbols->count && !status; i++)
-        status = add_call(paths, (struct tide_call){
-                                     .function = paths->symbol_functions[first + i],
-                                     .line = symbols->list[i].line,
-                                     .file = symbols->list[i].file,
-                                 });
+        paths->calls[paths->call_count++] = (struct tide_call){
+            .function = paths->symbol_functions[first + i],
+            .line = symbols->list[i].line,
+            .file = symbols->list[i].file,
+        };
     return status;
 }
 
@@ -241,29 +283,12 @@ static enum tide_status add_unknown(struct tide_paths *paths)
     };
     const struct tide_symbol symbol = {.function = tide_synthetic_name(frame.value)};
     uint32_t function;
-    const enum tide_status status = name_symbol(paths, &frame, &symbol, &function);
-    return status ? status : add_call(paths, (struct tide_call){.function = function});
-}
-
-static bool is_start(const struct tide_function *function)
-{
-    static const char *const names[] = {
-        "_start",   "__libc_start_call_main", "clone", "clone3", "__clone",
-        "__clone3", "start_thread",
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(function->name, names[i]) == 0)
-            return true;
-    }
-    return starts_with(function->name, "__libc_start_main");
-}
-
-static bool is_nameless_libc(const struct tide_function *function)
-{
-    const char *const base = tide_path_base(function->module);
-    return !function->resolved &&
-           (starts_with(base, "libc.so") || starts_with(base, "libc-2.") ||
-            starts_with(base, "libpthread"));
+    enum tide_status status = name_symbol(paths, &frame, &symbol, &function);
+    if (!status)
+        status = make_room(paths, 1);
+    if (!status)
+        paths->calls[paths->call_count++] = (struct tide_call){.function = function};
+    return status;
 }
 
 /* Leave out what lies outside main, or outside a thread's first own function. */
@@ -274,13 +299,14 @@ static void fold_start(struct tide_paths *paths)
     for (size_t i = 0; i < count && i < TIDE_START_DEPTH; i++) {
         const struct tide_function *const function =
             &paths->functions[paths->calls[count - 1 - i].function];
-        if (strcmp(function->name, "main") == 0) {
+        if (function->outer == TIDE_OUTER_MAIN) {
             folded = i;
             break;
         }
         if (i + 1 == count)
             break;
-        if (is_start(function) || (folded == i && is_nameless_libc(function)))
+        if (function->outer == TIDE_OUTER_START ||
+            (folded == i && function->outer == TIDE_OUTER_LIBC))
             folded = i + 1;
         else if (function->resolved)
             break;
