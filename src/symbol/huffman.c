@@ -45,6 +45,8 @@ static struct tide_code code_of(enum tide_alphabet alphabet, unsigned symbol,
         code.kind = known ? LENGTH_EXTRAS[length] : TIDE_CODE_WRONG;
         code.value = known ? LENGTH_BASES[length] : 0;
     }
+    if (code.kind < TIDE_CODE_PART)
+        code.bits = (uint8_t)(bits + code.kind);
     return code;
 }
 
@@ -113,16 +115,17 @@ static unsigned part_bits(const struct build *build, unsigned bits)
     return part;
 }
 
-/* Enter CODE at all places whose index ends with PATTERN; false without room. */
-static bool enter(struct build *build, unsigned pattern, struct tide_code code)
+/* Enter CODE, of BITS, at all places whose index ends with PATTERN; false without room. */
+static bool enter(struct build *build, unsigned pattern, unsigned bits,
+                  struct tide_code code)
 {
     struct tide_code *to = build->table;
-    unsigned size = 1u << build->root, step = 1u << code.bits;
-    if (code.bits > build->root) {
+    unsigned size = 1u << build->root, step = 1u << bits;
+    if (bits > build->root) {
         const unsigned prefix = pattern & (size - 1);
         struct tide_code *const first = &to[prefix];
         if (prefix != build->prefix) {
-            const unsigned part = part_bits(build, code.bits);
+            const unsigned part = part_bits(build, bits);
             if (build->used + (1u << part) > build->places)
                 return false;
             *first = (struct tide_code){.value = (uint16_t)build->used,
@@ -132,7 +135,7 @@ static bool enter(struct build *build, unsigned pattern, struct tide_code code)
         }
         to += first->value;
         size = 1u << (first->kind & (TIDE_CODE_PART - 1));
-        step = 1u << (code.bits - build->root);
+        step = 1u << (bits - build->root);
         pattern >>= build->root;
     }
     for (; pattern < size; pattern += step)
@@ -160,7 +163,7 @@ bool tide_huffman_build(struct tide_code *table, enum tide_alphabet alphabet,
     unsigned next = 0; /* code */
     for (unsigned bits = 1; bits <= TIDE_CODE_MOST; bits++, next *= 2) {
         for (; build.counts[bits]; build.counts[bits]--, symbol++)
-            if (!enter(&build, reversed(next++, bits),
+            if (!enter(&build, reversed(next++, bits), bits,
                        code_of(alphabet, *symbol, bits)))
                 return false;
     }

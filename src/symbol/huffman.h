@@ -24,18 +24,19 @@ enum {
     TIDE_LENGTH_PLACES = 1 << TIDE_LENGTH_ROOT,
 };
 
-/* What a place means; else it is how many more bits are added to its value. */
+/* What a place means; else it is how many more bits are added to its value.  All that ends
+ * a run of literals and matches has the bit of TIDE_CODE_PART. */
 enum tide_code_kind {
     TIDE_CODE_PART =
         0x20, /* continued: value is where, the rest of kind how many bits */
     TIDE_CODE_LITERAL = 0x40,
     TIDE_CODE_END = 0x60,
-    TIDE_CODE_WRONG = 0x80, /* no code */
+    TIDE_CODE_WRONG = 0xa0, /* no code */
 };
 
 struct tide_code {
     uint16_t value;
-    uint8_t bits; /* of the whole code */
+    uint8_t bits; /* of the whole code, with those that are added to its value */
     uint8_t kind;
 };
 

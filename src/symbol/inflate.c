@@ -22,6 +22,7 @@
 
 enum {
     TIDE_MATCH_MOST = 258,
+    TIDE_EXTRA_MOST = 13,                     /* bits that are added to a value */
     TIDE_FAST_IN = 16,                        /* bytes that are left for the fast way */
     TIDE_FAST_OUT = 4 + TIDE_MATCH_MOST + 16, /* literals, a match, what is beyond it */
 };
@@ -136,7 +137,17 @@ static inline struct tide_code look_up(const struct tide_code *table, unsigned r
     return table[code.value + low(word >> root, code.kind & (TIDE_CODE_PART - 1))];
 }
 
-/* The same, skipped; false when the data end before it does. */
+/* The value of CODE, with the bits that are added to it: WORD begins with it. */
+static inline uint32_t value_of(struct tide_code code, uint64_t word)
+{
+    static const uint16_t masks[TIDE_EXTRA_MOST + 1] = {
+        0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191,
+    };
+    return code.value + (uint32_t)(word >> (code.bits - code.kind) & masks[code.kind]);
+}
+
+/* The same as look_up(), skipped, with all that is added to its value; false when the data
+ * end before it does. */
 static bool take_code(struct bits *in, const struct tide_code *table, unsigned root,
                       struct tide_code *out)
 {
@@ -144,6 +155,8 @@ static bool take_code(struct bits *in, const struct tide_code *table, unsigned r
     *out = look_up(table, root, in->word);
     if (in->count < out->bits)
         return false;
+    if (out->kind < TIDE_CODE_PART)
+        out->value = (uint16_t)value_of(*out, in->word);
     skip(in, out->bits);
     return true;
 }
@@ -297,16 +310,6 @@ static void copy_match(struct tide_inflate *packed, const uint8_t *target)
         *packed->out = *(packed->out - packed->distance);
 }
 
-/* The bytes that CODE adds to its value; false when the data end before. */
-static bool take_value(struct bits *in, struct tide_code code, uint32_t *out)
-{
-    unsigned more;
-    if (code.kind >= TIDE_CODE_PART || !take(in, code.kind, &more))
-        return false;
-    *out = code.value + more;
-    return true;
-}
-
 /* One symbol.  A literal, or a match, needs room for a byte; an end does not. */
 static enum stage run_one(struct tide_inflate *packed, const uint8_t *target)
 {
@@ -322,13 +325,14 @@ static enum stage run_one(struct tide_inflate *packed, const uint8_t *target)
         *packed->out++ = (uint8_t)code.value;
         return TIDE_IN_CODES;
     }
-    uint32_t length;
-    if (!take_value(in, code, &length) ||
+    const uint32_t length = code.value;
+    if (code.kind >= TIDE_CODE_PART ||
         !take_code(in, packed->distances, TIDE_DISTANCE_ROOT, &code) ||
-        !take_value(in, code, &packed->distance) ||
-        packed->distance > (size_t)(packed->out - packed->begin))
+        code.kind >= TIDE_CODE_PART ||
+        code.value > (size_t)(packed->out - packed->begin))
         return TIDE_BROKEN;
     packed->left = length;
+    packed->distance = code.value;
     copy_match(packed, target);
     return TIDE_IN_CODES;
 }
@@ -365,7 +369,8 @@ static inline uint8_t *take_literals(struct bits *in, const struct tide_code *ta
 }
 
 /* Symbols, as long as input and output are far from their ends.  What is not right is left
- * to run_one(), which says what is wrong with it. */
+ * to run_one(), which says what is wrong with it.  A word has room for three literals that
+ * need no part, or for a match. */
 static void run_fast(struct tide_inflate *packed, const uint8_t *target)
 {
     const struct tide_code *const literals = packed->literals;
@@ -386,16 +391,17 @@ static void run_fast(struct tide_inflate *packed, const uint8_t *target)
             skip(&in, code.bits);
             continue;
         }
-        if (code.kind >= TIDE_CODE_PART)
+        if (code.kind & TIDE_CODE_PART)
             break;
-        const uint32_t length = code.value + low(in.word >> code.bits, code.kind);
-        const unsigned used = code.bits + code.kind;
-        const uint64_t rest = in.word >> used;
-        code = look_up(distances, TIDE_DISTANCE_ROOT, rest);
-        const uint32_t distance = code.value + low(rest >> code.bits, code.kind & 15);
-        if (code.kind >= TIDE_CODE_PART || distance > (size_t)(out - packed->begin))
+        const uint64_t rest = in.word >> code.bits;
+        const struct tide_code far = look_up(distances, TIDE_DISTANCE_ROOT, rest);
+        if (far.kind & TIDE_CODE_PART)
             break;
-        skip(&in, used + code.bits + code.kind);
+        const uint32_t length = value_of(code, in.word), distance = value_of(far, rest);
+        if (distance > (size_t)(out - packed->begin))
+            break;
+        in.word = rest >> far.bits;
+        in.count -= code.bits + (unsigned)far.bits;
         copy_fast(out, distance, length);
         out += length;
     }
