@@ -200,7 +200,7 @@ static void fetch_blocks(const struct tide_account *account,
     const struct tide_live_page *pages[TIDE_GROUP];
     uint64_t deaths[TIDE_GROUP]; /* address of the death; 0: it is a birth */
     size_t wanted = 0;
-    uint64_t last = 0;
+    uint64_t last = live->pages.open.number - 1;
     for (const struct tide_event *event = events; event < events + count; event++) {
         const uint64_t number = event->address >> TIDE_PAGE_BITS;
         if (number == last && event->kind == TIDE_EVENT_ALLOC)
@@ -209,6 +209,7 @@ static void fetch_blocks(const struct tide_account *account,
         pages[wanted] =
             tide_pages_likely(&account->store, &live->pages, event->address);
         __builtin_prefetch(pages[wanted]);
+        __builtin_prefetch(tide_live_place(live, event->address));
         deaths[wanted++] =
             event->kind == TIDE_EVENT_FREE || event->kind == TIDE_EVENT_MOVE_BEGIN
                 ? event->address
