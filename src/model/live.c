@@ -86,9 +86,9 @@ static bool add_elder(struct tide_live_store *store, struct tide_live *live,
     return true;
 }
 
-bool tide_live_add_beside(struct tide_live_store *store, struct tide_live *live,
-                          struct tide_young *young, uint64_t address,
-                          struct tide_packed block)
+static bool __attribute__((noinline))
+add_beside_others(struct tide_live_store *store, struct tide_live *live,
+                  struct tide_young *young, uint64_t address, struct tide_packed block)
 {
     if (young->block.what && young->address == address)
         return false;
@@ -103,6 +103,21 @@ bool tide_live_add_beside(struct tide_live_store *store, struct tide_live *live,
         return false;
     young->address = address;
     young->block = block;
+    live->count++;
+    return true;
+}
+
+/* Where the heap grows, most births go to the page of the last one: those take no more than
+ * this. */
+bool tide_live_add_beside(struct tide_live_store *store, struct tide_live *live,
+                          struct tide_young *young, uint64_t address,
+                          struct tide_packed block)
+{
+    if (live->young_mask < TIDE_YOUNG_MOST - 1 || !young->block.what ||
+        young->address == address || is_old(live, young->block, block) ||
+        !tide_pages_append(&live->pages, address, block))
+        return add_beside_others(store, live, young, address, block);
+    young->elders++;
     live->count++;
     return true;
 }
