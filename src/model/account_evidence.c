@@ -49,6 +49,13 @@ static struct tide_life_span span_of(const struct tide_account *account,
     };
 }
 
+static enum tide_status add_block(struct tide_account *account,
+                                  const struct tide_block *block)
+{
+    return tide_survivors_add(&account->evidence->survivors, block->key - 1,
+                              block->born, block->size);
+}
+
 static enum tide_status add_moves(struct tide_account *account, uint32_t process)
 {
     enum tide_status status = TIDE_OK;
@@ -57,8 +64,7 @@ static enum tide_status add_moves(struct tide_account *account, uint32_t process
         const struct tide_lane_book *const lane = &account->lanes[at - 1];
         for (size_t i = 0; i < lane->move_count && !status; i++)
             if (lane->moves[i].key)
-                status = tide_survivors_add(&account->evidence->survivors,
-                                            &lane->moves[i], lane->moves[i].key - 1);
+                status = add_block(account, &lane->moves[i]);
     }
     return status;
 }
@@ -68,16 +74,21 @@ enum tide_status tide_account_remains(struct tide_account *account, uint32_t pro
 {
     const struct tide_live *const live = &account->processes[process].live;
     const struct tide_life_span span = span_of(account, process, ticks);
-    struct tide_survivors *const survivors = &account->evidence->survivors;
     struct tide_live_walk walk = {0};
     struct tide_block block;
-    tide_survivors_begin(survivors, &span);
+    tide_survivors_begin(&account->evidence->survivors, &span);
     tide_pages_walk_by_leaf(&account->store, &live->pages, &walk.pages);
     enum tide_status status = add_moves(account, process);
-    while (!status && tide_live_next(&account->store, live, &walk, &block))
-        status = tide_survivors_add(survivors, &block, block.key - 1);
+    while (!status && tide_live_next(&account->store, live, &walk, &block)) {
+        status = add_block(account, &block);
+        while (!status && walk.pages.left) { /* the same, without a detour by memory */
+            const struct tide_block next =
+                tide_pages_walk_take(&account->store, &walk.pages);
+            status = add_block(account, &next);
+        }
+    }
     tide_pages_walk_end(&walk.pages);
-    tide_survivors_end(survivors);
+    tide_survivors_end(&account->evidence->survivors);
     return status;
 }
 

@@ -202,10 +202,9 @@ static bool make_room(struct tide_survivors *survivors, uint32_t key)
 }
 
 enum tide_status tide_survivors_add_other(struct tide_survivors *survivors,
-                                          const struct tide_block *block, uint32_t key)
+                                          uint32_t key, uint64_t born, uint64_t size)
 {
     const struct tide_life_span *const span = &survivors->span;
-    const uint64_t born = block->born;
     if (key >= survivors->births_capacity || !survivors->births[key].last) {
         if (!make_room(survivors, key))
             return TIDE_ENOMEM;
@@ -220,9 +219,9 @@ enum tide_status tide_survivors_add_other(struct tide_survivors *survivors,
     births->first = born < births->first ? born : births->first;
     births->last = born > births->last ? born : births->last;
     sum->blocks++;
-    sum->bytes += block->size;
-    note_place(sum, TIDE_LIFE_BIRTHS, place_in(born, span->births), block->size);
-    note_place(sum, TIDE_LIFE_TIME, place_in(ticks, span->ticks), block->size);
+    sum->bytes += size;
+    note_place(sum, TIDE_LIFE_BIRTHS, place_in(born, span->births), size);
+    note_place(sum, TIDE_LIFE_TIME, place_in(ticks, span->ticks), size);
     return TIDE_OK;
 }
 

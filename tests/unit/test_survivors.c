@@ -81,8 +81,7 @@ static const struct tide_life_span LIFE = {.births = {1000, 2000},
 
 static void add(uint32_t key, uint64_t born, uint64_t size)
 {
-    const struct tide_block block = {.born = born, .size = size, .key = key + 1};
-    assert_int_equal(tide_survivors_add(survivors, &block, key), TIDE_OK);
+    assert_int_equal(tide_survivors_add(survivors, key, born, size), TIDE_OK);
 }
 
 static void says_which_part_of_a_life_blocks_come_from(void **state)
@@ -126,10 +125,9 @@ static void finds_births_in_any_order(void **state)
 static void does_not_mind_a_life_of_no_length(void **state)
 {
     (void)state;
-    const struct tide_block block = {.born = 7, .size = 1, .key = 1};
     const struct tide_life_span none = {.births = {7, 7}, .ticks = {9, 3}};
     tide_survivors_begin(survivors, &none);
-    assert_int_equal(tide_survivors_add(survivors, &block, 0), TIDE_OK);
+    assert_int_equal(tide_survivors_add(survivors, 0, 7, 1), TIDE_OK);
     assert_int_equal(survivors->list[0].slices[0], 1);
 }
 
