@@ -4,6 +4,9 @@
  * them, are the reader's, all others the thread's; who changes that holds the lock.
  * Without a thread the reader fills the one that it has just emptied.
  *
+ * Who waits for the other is woken when half of the batches are filled: one by one, where
+ * there is no idle core, they would take turns with every batch.
+ *
  * Whether a mapping's caller counts is decided here, where the stacks can be looked at.
  */
 #include "model/feed.h"
@@ -17,6 +20,7 @@
 
 enum {
     TIDE_BATCHES = 8,
+    TIDE_BATCHES_WOKEN = TIDE_BATCHES / 2,
     TIDE_BATCH_EVENTS = 2048,
     TIDE_BATCH_RUNS = 512,
     TIDE_RUN_MOST = 512,         /* events asked of the replay at once */
@@ -130,7 +134,8 @@ static void *work(void *argument)
         ends = batch->ends;
         feed->resting = batch->rests;
         feed->filled++;
-        pthread_cond_signal(&feed->changed);
+        if (feed->filled == TIDE_BATCHES_WOKEN || ends || batch->rests)
+            pthread_cond_signal(&feed->changed);
     }
     pthread_mutex_unlock(&feed->lock);
     return NULL;
@@ -155,7 +160,8 @@ static void next_batch(struct tide_feed *feed)
         if (feed->reading) {
             feed->first = (feed->first + 1) % TIDE_BATCHES;
             feed->filled--;
-            pthread_cond_signal(&feed->changed);
+            if (feed->filled == TIDE_BATCHES_WOKEN)
+                pthread_cond_signal(&feed->changed);
         }
         while (!feed->filled)
             pthread_cond_wait(&feed->changed, &feed->lock);
