@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "base/zeroed.h"
+
 enum {
     TIDE_YOUNG_FIRST = 256, /* places; a power of two */
     TIDE_YOUNG_MOST = 64 * 1024,
@@ -44,7 +46,7 @@ widen(const struct tide_live_store *store, struct tide_live *live)
     const size_t places = live->young_mask + 1;
     struct tide_live wider = *live;
     wider.young_mask = places * TIDE_YOUNG_GROWTH - 1;
-    wider.young = calloc(places * TIDE_YOUNG_GROWTH, sizeof(*wider.young));
+    wider.young = tide_zeroed(places * TIDE_YOUNG_GROWTH, sizeof(*wider.young));
     if (!wider.young)
         return false;
     for (size_t i = 0; i < places; i++) {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/zeroed.h"
 #include "model/grow.h"
 #include "model/tags.h"
 
@@ -172,7 +173,7 @@ static bool widen_table(struct tide_live_store *store, struct tide_pages *pages)
     while (used >= most_pages(places) / 2)
         places *= 2;
     struct tide_pages wider = {.mask = places - 1, .used = used, .count = pages->count};
-    wider.list = calloc(places, sizeof(*wider.list));
+    wider.list = tide_zeroed(places, sizeof(*wider.list));
     if (!wider.list)
         return false;
     for (size_t i = 0; i < old_places; i++) {

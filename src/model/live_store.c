@@ -5,17 +5,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/zeroed.h"
 #include "model/grow.h"
 #include "model/tags.h"
 
 enum {
     TIDE_CHUNK_REST = TIDE_TAGS_AT_ONCE / TIDE_UNIT, /* may be looked at, no more */
     TIDE_CHUNKS_MAX = 1 << 13,                       /* 32 GiB */
-    TIDE_HUGE_PAGE = 1 << 21,
+    TIDE_CHUNK_ALIGN = 1 << 21,                      /* that of huge pages */
+    TIDE_CHUNK_SMALL = TIDE_CHUNK_ALIGN, /* of the first: in pages of the usual size */
 };
 
 const uint16_t tide_leaf_capacities[TIDE_LEAF_CLASSES] = {
@@ -56,11 +57,12 @@ static bool add_chunk(struct tide_live_store *store)
     if (!chunks)
         return false;
     store->chunks = chunks;
-    char *const chunk = aligned_alloc(TIDE_HUGE_PAGE, TIDE_CHUNK_BYTES);
+    char *const chunk = aligned_alloc(TIDE_CHUNK_ALIGN, TIDE_CHUNK_BYTES);
     if (!chunk)
         return false;
-    if (store->chunk_count) /* not for the few blocks of a small program */
-        (void)madvise(chunk, TIDE_CHUNK_BYTES, MADV_HUGEPAGE);
+    /* Not for the few blocks of a small program. */
+    const size_t small = store->chunk_count ? 0 : TIDE_CHUNK_SMALL;
+    tide_wants_huge(chunk + small, TIDE_CHUNK_BYTES - small);
     store->fresh = (uint32_t)store->chunk_count * TIDE_CHUNK_UNITS;
     store->fresh_end = store->fresh + TIDE_CHUNK_UNITS - TIDE_CHUNK_REST;
     store->fresh += store->chunk_count == 0; /* 0 is no leaf */

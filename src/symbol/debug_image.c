@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/zeroed.h"
 #include "symbol/inflate.h"
 
 enum {
@@ -188,6 +189,7 @@ static bool make(struct tide_debug_image *image, Elf *elf)
     if (bytes == MAP_FAILED)
         return false;
     image->bytes = bytes;
+    tide_wants_huge(bytes, image->size);
     write_tables(image, &tables, &original);
     image->elf = elf_memory(bytes, image->size);
     return image->elf != NULL;

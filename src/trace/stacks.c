@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/zeroed.h"
+
 enum {
     TIDE_STACKS_START = 1024,    /* capacity of both arrays at first */
     TIDE_STACKS_MAX = 1u << 26u, /* nodes or frames: no honest trace comes near */
@@ -89,7 +91,7 @@ static enum tide_status widen_nodes(struct tide_stacks *stacks)
         return TIDE_ENOMEM;
     stacks->nodes = nodes;
     const uint32_t places = node_places(capacity * 2);
-    struct tide_node_slot *slots = calloc(places, sizeof(*slots));
+    struct tide_node_slot *slots = tide_zeroed(places, sizeof(*slots));
     if (!slots)
         return TIDE_ENOMEM;
     free(stacks->node_slots);
