@@ -296,8 +296,12 @@ static void thread_ends(void *value)
     }
     tide_trail_leave(self);
     struct tide_stream *stream = self->stream;
-    if (!stream || self->busy)
+    if (self->busy)
         return;
+    if (!stream) {
+        self->ended = 1; /* one that it got now nobody would give back */
+        return;
+    }
     const int saved = errno;
     tide_shield();
     tide_set_busy(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));

@@ -184,6 +184,11 @@ class Limits(truth.Case):
         self.agrees(run)
         self.assertEqual(run.report()["summary"]["threads"], 2)
 
+    def test_idle_threads_leave_nothing(self):
+        # pthread frees what a key took when all destructors have run.
+        run = self.both([tide.program("idle_threads")])
+        self.assertLess(len(tide.info(run.trace)["threads"]), 4)
+
     def test_little_of_a_small_stack_is_used(self):
         most = 4096
         for call in ("malloc", "calloc", "realloc", "posix_memalign", "mmap"):
