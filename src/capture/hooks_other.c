@@ -85,8 +85,8 @@ TIDE_HOOK int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
         return EAGAIN;
     const int saved = errno;
     second_thread();
-    errno = saved;
     struct tide_trail *const trail = trail_for(attributes);
+    errno = saved;
     if (TIDE_LIKELY(!trail))
         return tide_real.pthread_create(thread, attributes, start, argument);
     trail->start = start;
@@ -105,8 +105,8 @@ TIDE_HOOK int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
         return thrd_error;
     const int saved = errno;
     second_thread();
-    errno = saved;
     struct tide_trail *const trail = trail_for(NULL);
+    errno = saved;
     if (TIDE_LIKELY(!trail))
         return tide_real.thrd_create(thread, start, argument);
     trail->c11_start = start;

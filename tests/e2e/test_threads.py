@@ -189,6 +189,10 @@ class Limits(truth.Case):
         run = self.both([tide.program("idle_threads")])
         self.assertLess(len(tide.info(run.trace)["threads"]), 4)
 
+    def test_errno_is_kept_when_there_is_no_memory_for_a_thread(self):
+        run = self.both([tide.program("no_room_left")])
+        self.assertEqual((run.status, run.stdout), (0, "made 100, errno kept 100 times\n"))
+
     def test_little_of_a_small_stack_is_used(self):
         most = 4096
         for call in ("malloc", "calloc", "realloc", "posix_memalign", "mmap"):
