@@ -23,6 +23,12 @@ bool tide_trail_inherits = true;
 
 static _Atomic uint64_t free_trails; /* the topmost, and how often it changed */
 
+/* A program that makes its threads on stacks of its own may be in a sandbox that kills for
+ * mmap: there are so many without a system call. */
+enum { TIDE_TRAILS_AT_HAND = 64 };
+static struct tide_trail at_hand[TIDE_TRAILS_AT_HAND];
+static _Atomic uint32_t handed_out;
+
 static struct tide_trail *take_free(void)
 {
     uint64_t top = atomic_load(&free_trails);
@@ -59,12 +65,16 @@ static void reset(struct tide_trail *trail)
 
 static struct tide_trail *new_trail(void)
 {
-    struct tide_trail *trail = take_free();
-    if (!trail)
-        trail = tide_lasting_memory(sizeof(*trail));
-    else
+    struct tide_trail *const trail = take_free();
+    if (trail) {
         reset(trail);
-    return trail;
+        return trail;
+    }
+    const uint32_t number = atomic_load(&handed_out) < TIDE_TRAILS_AT_HAND
+                                ? atomic_fetch_add(&handed_out, 1)
+                                : TIDE_TRAILS_AT_HAND;
+    return number < TIDE_TRAILS_AT_HAND ? &at_hand[number]
+                                        : tide_lasting_memory(sizeof(*trail));
 }
 
 static TIDE_COLD struct tide_trail *make_trail(struct tide_self *self)

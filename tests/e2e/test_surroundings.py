@@ -291,6 +291,12 @@ class Sandbox(Home):
         self.assertEqual(len(honesty["troubles"]), 1)
         self.assertIn("strict seccomp", honesty["troubles"][0])
 
+    def test_mapping_is_forbidden(self):
+        argv = [tide.program("maps_no_more")]
+        plain, recorded = self.call(argv), self.call(self.words(*argv))
+        self.same(plain, recorded)
+        self.assertEqual((plain.returncode, plain.stdout), (7, "done\n"))
+
     def test_the_clock_is_forbidden(self):
         argv = [tide.program("no_clock")]
         plain, recorded = self.call(argv), self.call(self.words(*argv))
