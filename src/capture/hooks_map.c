@@ -15,6 +15,7 @@
 #include "capture/lifecycle.h"
 #include "capture/live_table.h"
 #include "capture/record.h"
+#include "capture/stack.h"
 #include "capture/watch.h"
 #include "trace/ring.h"
 
@@ -39,6 +40,8 @@ static void *map(struct tide_caller caller, const struct tide_map_record *asked,
                             (int)asked->argument2, fd, offset);
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1 && (asked->argument2 & MAP_FIXED))
         tide_live_unmapped((const void *)at, whole_pages(asked->length));
+    if (at != -1)
+        tide_stack_mapped((uintptr_t)at, whole_pages(asked->length));
     if (at == -1 || !maps_count() || TIDE_UNLIKELY(tide_attended && tide_is_paused()))
         return (void *)at;
     struct tide_map_record done = *asked;
@@ -96,6 +99,8 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1)
         tide_live_remapped(old, whole_pages(old_length), (const void *)at,
                            whole_pages(length));
+    if (at != -1)
+        tide_stack_mapped((uintptr_t)at, whole_pages(length));
     if (at != -1 && maps_count()) {
         const struct tide_map_record moved = {TIDE_MAP_MREMAP, (uint64_t)at, length,
                                               (uintptr_t)old, old_length};

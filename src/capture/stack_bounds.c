@@ -1,5 +1,6 @@
 /* capture/stack_bounds.c - where a thread's stack begins and ends. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ extern void *__libc_stack_end;
 #define TIDE_STACK_GAP      (1ull << 27)
 
 static uint64_t longest = TIDE_STACK_ENDLESS;
+static _Atomic uintptr_t mapped_below; /* the main stack: so far up the program has */
 static uint64_t longest_of_thread = TIDE_THREAD_ENDLESS;
 
 /* Asked once: later the program may be in a sandbox that kills for less. */
@@ -55,6 +57,18 @@ uint64_t tide_stack_bytes_asked(const pthread_attr_t *attributes)
     return asked;
 }
 
+/* All look for their bounds again, as after code was unloaded. */
+void tide_stack_mapped(uintptr_t at, uintptr_t bytes)
+{
+    const uintptr_t top = (uintptr_t)__libc_stack_end, end = at + bytes;
+    uintptr_t before = atomic_load(&mapped_below);
+    if (TIDE_LIKELY(top - end >= longest) || end <= before)
+        return;
+    while (end > before && !atomic_compare_exchange_weak(&mapped_below, &before, end))
+        ;
+    tide_stack_cfi_flush();
+}
+
 /* Nothing of pthread is asked: the first allocation of a thread may come from inside it,
  * with its locks held.  glibc keeps a thread's control block at the top of its stack. */
 void tide_stack_find_bounds(struct tide_stream *stream)
@@ -67,4 +81,7 @@ void tide_stack_find_bounds(struct tide_stream *stream)
     if (!is_main && trail && trail->stack_bytes)
         bytes = trail->stack_bytes;
     stream->stack_low = stream->stack_high > bytes ? stream->stack_high - bytes : 0;
+    const uintptr_t others = atomic_load(&mapped_below);
+    if (is_main && stream->stack_low < others)
+        stream->stack_low = others;
 }

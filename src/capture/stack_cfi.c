@@ -454,9 +454,10 @@ static inline uint32_t take(struct tide_stream *stream, struct tide_caller calle
     struct tide_stack_cache *const cache = &stream->cache;
     const struct tide_walked at = first_of(caller);
     struct wish wish = {.limit = limit, .top = cache->frames};
-    if (TIDE_UNLIKELY(!stream->stack_high))
-        tide_stack_find_bounds(stream);
-    if (is_out_of_date(cache))
+    const bool anew = is_out_of_date(cache);
+    if (TIDE_UNLIKELY(!stream->stack_high) || (anew && stream->shared))
+        tide_stack_find_bounds(stream); /* a monitor's has found its own */
+    if (anew)
         return walk_and_keep(stream, caller, (struct wish){.limit = limit}, cut);
     if (joins_known(stream, &at, &wish.top)) {
         tide_cache_was_same(cache, true);

@@ -10,8 +10,12 @@
 uint32_t tide_stack_fp(struct tide_stream *stream, struct tide_caller caller,
                        uint32_t limit, bool *cut)
 {
-    if (TIDE_UNLIKELY(!stream->stack_high))
+    const uint64_t now =
+        atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
+    if (TIDE_UNLIKELY(!stream->stack_high || stream->cache.generation != now)) {
+        stream->cache.generation = now;
         tide_stack_find_bounds(stream);
+    }
 
     uintptr_t frame = caller.frame;
     uintptr_t low = frame;

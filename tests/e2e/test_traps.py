@@ -96,6 +96,14 @@ class Stacks(tide.TidyCase):
         self.assertEqual((run.status, run.stdout), (0, "same place\n"))
         self.assertEqual(run.sites("--total")["make"]["calls"], 21)
 
+    def test_coroutines_near_the_main_stack(self):
+        near = tide.program("near_coroutines")
+        for limit, below in ("8192", "32"), ("unlimited", "2000"):
+            with self.subTest(limit=limit):
+                run = tide.Recorded(["sh", "-c", f'ulimit -s {limit} && exec "$0" {below}', near])
+                self.assertEqual((run.status, run.stdout), (0, "same place\n"))
+                self.assertEqual(run.sites("--total")["make"]["calls"], 21)
+
 
 class ThreadStart(tide.TidyCase):
     def test_a_first_allocation_inside_pthread_does_not_hang(self):
