@@ -63,14 +63,21 @@ static void set_cfa_register(struct cfi_run *run, uint64_t reg)
         row->cfa = TIDE_CFA_UNKNOWN;
 }
 
+/* OFFSET, if a row can tell it; else there is none. */
+static int32_t narrow(struct cfi_run *run, int64_t offset)
+{
+    run->in.bad |= offset != (int32_t)offset;
+    return (int32_t)offset;
+}
+
 /* REG was saved at CFA + OFFSET. */
 static void set_saved(struct cfi_run *run, uint64_t reg, int64_t offset)
 {
     if (reg == TIDE_REG_RBP) {
         run->state.row.rbp = TIDE_RBP_AT_CFA;
-        run->state.row.rbp_offset = (int32_t)offset;
+        run->state.row.rbp_offset = narrow(run, offset);
     } else if (reg == TIDE_REG_RBX) {
-        run->state.rbx = (struct tide_cfi_rbx){TIDE_RBX_AT_CFA, (int32_t)offset};
+        run->state.rbx = (struct tide_cfi_rbx){TIDE_RBX_AT_CFA, narrow(run, offset)};
     } else if (reg == TIDE_REG_RA) {
         run->state.ra_undefined = false;
         if (offset != -8)
@@ -103,7 +110,7 @@ static bool is_rbp_expression(struct cfi_run *run, uint64_t bytes, bool deref,
     bool fits = bytes >= 2 && *run->in.at == 0x70 + TIDE_REG_RBP;
     if (fits) {
         run->in.at++;
-        *out = (int32_t)tide_read_sleb(&run->in);
+        *out = narrow(run, tide_read_sleb(&run->in));
         fits = run->in.at + deref == end && (!deref || *run->in.at == 0x06);
     }
     run->in.at = end;
@@ -258,23 +265,23 @@ static bool run_frame(struct cfi_run *run, uint8_t op)
         return true;
     case 0x0c: /* def_cfa */
         set_cfa_register(run, tide_read_uleb(&run->in));
-        row->cfa_offset = (int32_t)tide_read_uleb(&run->in);
+        row->cfa_offset = narrow(run, (int64_t)tide_read_uleb(&run->in));
         return true;
     case 0x0d: /* def_cfa_register */
         set_cfa_register(run, tide_read_uleb(&run->in));
         return true;
     case 0x0e: /* def_cfa_offset */
-        row->cfa_offset = (int32_t)tide_read_uleb(&run->in);
+        row->cfa_offset = narrow(run, (int64_t)tide_read_uleb(&run->in));
         return true;
     case 0x0f:
         cfa_expression(run);
         return true;
     case 0x12: /* def_cfa_sf */
         set_cfa_register(run, tide_read_uleb(&run->in));
-        row->cfa_offset = (int32_t)(tide_read_sleb(&run->in) * run->data_align);
+        row->cfa_offset = narrow(run, tide_read_sleb(&run->in) * run->data_align);
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        row->cfa_offset = (int32_t)(tide_read_sleb(&run->in) * run->data_align);
+        row->cfa_offset = narrow(run, tide_read_sleb(&run->in) * run->data_align);
         return true;
     case 0x2e: /* GNU_args_size */
         tide_read_uleb(&run->in);

@@ -91,6 +91,12 @@ class Stacks(tide.TidyCase):
                 self.assertEqual(
                     self.hundreds(["sh", "-c", f'ulimit -s {limit} && exec "$0"', huge]), ways)
 
+    def test_what_is_larger_than_a_row_can_tell_ends_a_stack(self):
+        self.assertEqual(
+            self.hundreds(["sh", "-c", 'ulimit -s unlimited && exec "$0" most',
+                           tide.program("huge_frames")]),
+            [["make", "go_most", "[unknown]"]])
+
     def test_coroutines_below_the_small_stack_of_a_thread(self):
         run = tide.Recorded([tide.program("small_coroutines")])
         self.assertEqual((run.status, run.stdout), (0, "same place\n"))

@@ -1,10 +1,11 @@
 /* tests/programs/huge_frames.c - allocate in functions with frames of hundreds of MiB:
- * huge_frames [main].
+ * huge_frames [main|most].
  *
  * As numerical programs have, whose arrays stand on the stack.  Built without frame pointers.
  * A hundred blocks each are made over an array of 200 MiB, and over one of a little more than
  * 256 MiB in a function that saves rbp; in threads whose stacks are as large as that, or in
- * the main one, whose limit must allow it.  Of the arrays nothing but the first bytes is
+ * the main one, whose limit must allow it; with "most" there over one of a little more than
+ * 4 GiB.  Of the arrays nothing but the first bytes is
  * touched, and what lies below the threads' stacks may not be.
  */
 #include <pthread.h>
@@ -42,6 +43,16 @@ __attribute__((noinline)) static void go_saving(void)
     sum += (a ^ b) + (c ^ d) + (e ^ f) + g + (unsigned long)array[0];
 }
 
+/* Words that look like return addresses stand where those of a small frame would. */
+__attribute__((noinline)) static void go_most(void)
+{
+    void *volatile array[(4096ul * MIB + 64) / sizeof(void *)];
+    for (int i = 0; i < 64; i++)
+        array[i] = __builtin_return_address(0);
+    make();
+    sum += (unsigned long)array[0];
+}
+
 static void *go(void *way)
 {
     void (*const volatile *const to)(void) = way;
@@ -72,8 +83,9 @@ static int run(void (*way)(void), size_t bytes)
 
 int main(int argc, char **argv)
 {
-    (void)argv;
-    if (argc > 1) {
+    if (argc > 1 && argv[1][1] == 'o') {
+        go(&(void (*)(void)){go_most});
+    } else if (argc > 1) {
         go(&(void (*)(void)){go_plainly});
         go(&(void (*)(void)){go_saving});
     } else if (run(go_plainly, (size_t)201 * MIB) ||
