@@ -18,6 +18,7 @@
 #include "capture/first_errors.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
+#include "capture/row_table.h"
 #include "capture/stack.h"
 
 enum { TIDE_FRAMES_SAID = 64 };
@@ -40,8 +41,8 @@ static bool begin(struct tide_monitor_options options)
         !tide_monitor_number(options, "skip", &skip))
         return false;
     aborts = action && *action == 'a';
-    if (atomic_load(&tide_phase) != TIDE_PHASE_ON)
-        tide_stack_init(TIDE_UNWIND_CFI, TIDE_FRAMES_SAID);
+    if (!tide_rows && !tide_stack_cfi_init())
+        return false;
     scratch = tide_lasting_memory(sizeof(*scratch));
     return scratch;
 }
@@ -136,7 +137,9 @@ static __attribute__((noinline)) void add_stack(struct tide_lines *lines)
     find_bounds(scratch);
     scratch->cache.frames = 0;
     scratch->known = 0;
-    const uint32_t depth = tide_stack_take(scratch, TIDE_CALLER);
+    scratch->in_walk = true;
+    bool cut; /* whatever engine and depth the trace has */
+    const uint32_t depth = tide_stack_cfi(scratch, TIDE_CALLER, TIDE_FRAMES_SAID, &cut);
     if (add_frames(lines, depth, false) > 0)
         add_advice(lines, depth);
     else

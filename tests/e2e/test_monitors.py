@@ -181,6 +181,16 @@ class Monitors(tide.Case):
             self.assertTrue(head.startswith("time_ms,"), head)
             self.assertEqual({line.count(",") for line in lines}, {6}, name)
 
+    def test_a_threshold_changes_nothing_of_the_trace(self):
+        for options in [], ["--depth", "20"], ["--unwind", "none"], ["--unwind", "fp"]:
+            with self.subTest(options=options):
+                stacks = [[[frame["function"] for frame in row["stack"]]
+                           for row in tide.Recorded([tide.program("deep"), "100", "5"],
+                                                    [*options, *more])
+                           .report("--total", "--stacks")["rows"]]
+                          for more in ([], ["--monitor", "threshold:single=1M"])]
+                self.assertEqual(*stacks)
+
     def test_thresholds(self):
         program = tide.program("tallied")
         done = self.alone("threshold:single=100K", [program, "1"])
