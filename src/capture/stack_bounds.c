@@ -25,10 +25,14 @@ static uint64_t longest = TIDE_STACK_ENDLESS;
 static _Atomic uintptr_t mapped_below; /* the main stack: so far up the program has */
 static uint64_t longest_of_thread = TIDE_THREAD_ENDLESS;
 
+static pthread_t main_thread; /* 0: not known */
+
 /* Asked once: later the program may be in a sandbox that kills for less. */
 void tide_stack_bounds_init(void)
 {
     struct rlimit limit;
+    if (syscall(SYS_getpid) == syscall(SYS_gettid))
+        main_thread = pthread_self();
     if (syscall(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) != 0) {
         longest = TIDE_STACK_GAP / 2;
         return;
@@ -73,7 +77,9 @@ void tide_stack_mapped(uintptr_t at, uintptr_t bytes)
  * with its locks held.  glibc keeps a thread's control block at the top of its stack. */
 void tide_stack_find_bounds(struct tide_stream *stream)
 {
-    const bool is_main = stream->tid == tide_process->pid;
+    /* A child that was forked in another thread goes on with that one's stack. */
+    const bool is_main =
+        main_thread ? pthread_self() == main_thread : stream->tid == tide_process->pid;
     const struct tide_trail *const trail = tide_self.trail;
     stream->stack_high =
         is_main ? (uintptr_t)__libc_stack_end : (uintptr_t)pthread_self();

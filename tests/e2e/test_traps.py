@@ -97,6 +97,16 @@ class Stacks(tide.TidyCase):
                            tide.program("huge_frames")]),
             [["make", "go_most", "[unknown]"]])
 
+    def test_a_child_that_was_forked_in_a_thread_is_on_its_stack(self):
+        for engine in "cfi", "fp":
+            with self.subTest(engine=engine):
+                run = tide.Recorded([tide.program("fork_in_thread")], ["--unwind", engine])
+                self.assertEqual((run.status, run.stdout), (0, "done\n"))
+                rows = run.report("--total", "--stacks")["rows"]
+                found = [[frame["function"] for frame in row["stack"]] for row in rows]
+                self.assertEqual([names for names in found if names[0] == "make"],
+                                 [["make", "fork_here", "work"]])
+
     def test_coroutines_below_the_small_stack_of_a_thread(self):
         run = tide.Recorded([tide.program("small_coroutines")])
         self.assertEqual((run.status, run.stdout), (0, "same place\n"))
