@@ -44,14 +44,17 @@ static void second_thread(void)
     tide_leave(self, stream);
 }
 
+/* No handler may come into the hush: what it allocated would not be recorded. */
 static void follow(struct tide_trail *trail)
 {
+    tide_shield();
     const struct tide_hush before = tide_hush_begin(&tide_self);
     tide_self.trail = trail;
     if (tide_self.stream)
         tide_self.stream->stack_low = tide_self.stream->stack_high = 0; /* ask again */
     tide_thread_watch(NULL);
     tide_hush_end(&tide_self, before);
+    tide_unshield();
 }
 
 /* What a thread with ATTRIBUTES is to be told when it begins; NULL: nothing. */

@@ -193,6 +193,9 @@ class Limits(truth.Case):
         run = self.both([tide.program("no_room_left")])
         self.assertEqual((run.status, run.stdout), (0, "made 100, errno kept 100 times\n"))
 
+    def test_a_signal_at_the_start_of_a_thread(self):
+        self.agrees(self.both([tide.program("signal_at_start")]))
+
     def test_little_of_a_small_stack_is_used(self):
         most = 4096
         for call in ("malloc", "calloc", "realloc", "posix_memalign", "mmap"):
