@@ -57,12 +57,16 @@ static void follow(struct tide_trail *trail)
     tide_unshield();
 }
 
-/* What a thread with ATTRIBUTES is to be told when it begins; NULL: nothing. */
+/* What a thread with ATTRIBUTES is to be told when it begins; NULL: nothing.  One that begins
+ * early may live until all is recorded. */
 static struct tide_trail *trail_for(const pthread_attr_t *attributes)
 {
-    const bool on = atomic_load(&tide_phase) == TIDE_PHASE_ON;
-    return tide_trail_for_child(tide_self.trail,
-                                on ? tide_stack_bytes_asked(attributes) : 0);
+    const uint32_t phase = atomic_load(&tide_phase);
+    if (phase == TIDE_PHASE_EARLY)
+        tide_stack_bounds_init();
+    return tide_trail_for_child(
+        tide_self.trail,
+        phase != TIDE_PHASE_INERT ? tide_stack_bytes_asked(attributes) : 0);
 }
 
 /* A thread begins in the regions of its creator.  It ends in a jump too: the thread's stack

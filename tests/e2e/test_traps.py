@@ -108,9 +108,11 @@ class Stacks(tide.TidyCase):
                                  [["make", "fork_here", "work"]])
 
     def test_coroutines_below_the_small_stack_of_a_thread(self):
-        run = tide.Recorded([tide.program("small_coroutines")])
-        self.assertEqual((run.status, run.stdout), (0, "same place\n"))
-        self.assertEqual(run.sites("--total")["make"]["calls"], 21)
+        for name in "small_coroutines", "early_coroutines":
+            with self.subTest(name=name):
+                run = tide.Recorded([tide.program(name)])
+                self.assertEqual((run.status, run.stdout), (0, "same place\n"))
+                self.assertEqual(run.sites("--total")["make"]["calls"], 21)
 
     def test_coroutines_near_the_main_stack(self):
         near = tide.program("near_coroutines")
