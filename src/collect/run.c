@@ -151,9 +151,13 @@ static enum tide_status create_trace(struct run *run)
     struct tide_writer *writer;
     enum tide_status status =
         tide_name_create(&name, &start, &run->out->trace, &writer);
-    if (status)
-        return fail(run, status, run->out->trace ? run->out->trace : "the trace",
-                    errno);
+    if (status) {
+        (void)fail(run, status, run->out->trace ? run->out->trace : "the trace", errno);
+        const size_t used = strlen(run->out->problem);
+        (void)snprintf(run->out->problem + used, sizeof(run->out->problem) - used,
+                       "; name another place with -o");
+        return status;
+    }
     const struct tide_run_facts facts = {run->argv, run->options->version,
                                          run->options->words};
     status = tide_collector_begin(run->collector, writer, &facts);

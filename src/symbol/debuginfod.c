@@ -31,7 +31,8 @@ static const char *begin(struct tide_debuginfod *debuginfod)
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables
     const char *const servers = getenv("DEBUGINFOD_URLS");
     if (!servers || !*servers)
-        return "DEBUGINFOD_URLS names no server";
+        return "DEBUGINFOD_URLS names no server; set it, as "
+               "DEBUGINFOD_URLS=https://debuginfod.debian.net";
     debuginfod->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!debuginfod->library)
         return "libdebuginfod.so.1 cannot be loaded (package libdebuginfod1)";
