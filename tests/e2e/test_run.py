@@ -124,7 +124,8 @@ class Run(tide.Case):
         done = subprocess.run([tide.TIDEMARK, "run", "-o", "no/t", "true"], text=True,
                               cwd=self.folder, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "tidemark: no/t.tide: No such file or directory\n"))
+                         (1, "tidemark: no/t.tide: No such file or directory; "
+                          "name another place with -o\n"))
 
     # --- Signals
 

@@ -456,7 +456,8 @@ class Mounts(Home):
         script = f"mount -t tmpfs -o ro none {self.folder}"
         done = self.apart(script, self.words(STEADY, "2000"))
         self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (1, "", f"tidemark: {self.trace}: Read-only file system\n"))
+                         (1, "", f"tidemark: {self.trace}: Read-only file system; "
+                          "name another place with -o\n"))
 
     def test_a_full_disk(self):
         for kib in (4, 8, 16, 64, 128, 200, 333):
