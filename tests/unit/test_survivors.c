@@ -111,14 +111,28 @@ static void says_which_part_of_a_life_blocks_come_from(void **state)
 static void finds_births_in_any_order(void **state)
 {
     (void)state;
-    uint64_t random = 1;
+    enum { TIDE_KEYS = 2000 };
+    const struct tide_life_span span = {.births = {0, 1040}, .ticks = {5000, 15500}};
+    uint64_t random = 1, born[TIDE_KEYS];
     for (uint64_t i = 1; i <= 100; i++)
         tide_survivors_note(survivors, i * 10, 5000 + i * i);
-    for (uint32_t key = 0; key < 2000; key++) {
-        const uint64_t born = any_below(&random, 1030);
-        add(key, born, 1);
-        assert_int_equal(survivors->list[key].first_ticks,
-                         tide_survivors_when(survivors, born));
+    tide_survivors_begin(survivors, &span);
+    for (uint32_t key = 0; key < TIDE_KEYS; key++) {
+        born[key] = 1 + any_below(&random, 1029);
+        add(key, born[key], 1);
+    }
+    tide_survivors_end(survivors);
+    for (uint32_t key = 0; key < TIDE_KEYS; key++) {
+        const struct tide_survival *const one = &survivors->list[key];
+        const uint64_t ticks = tide_survivors_when(survivors, born[key]);
+        const double place = (double)(ticks - 5000) / 10500;
+        assert_int_equal(one->first_ticks, ticks);
+        assert_int_equal(one->slices[TIDE_LIFE_TIME],
+                         1u << (unsigned)(place * TIDE_LIFE_SLICES));
+        assert_int_equal(one->slices[TIDE_LIFE_BIRTHS],
+                         1u << (born[key] * TIDE_LIFE_SLICES / 1040));
+        assert_true(one->weight[TIDE_LIFE_TIME] > place - 1e-3 &&
+                    one->weight[TIDE_LIFE_TIME] < place + 1e-3);
     }
 }
 
