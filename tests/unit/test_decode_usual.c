@@ -310,37 +310,60 @@ static void write_death(struct columns *columns, unsigned tag, bool senseless)
             senseless ? known + any_below(random, 2) : any_below(random, known));
 }
 
-static void write_birth(struct columns *columns, unsigned tag, bool senseless)
+/* What a birth refers to. */
+struct birth {
+    bool like, here, recalls;
+    uint64_t entry, size;
+};
+
+static struct birth any_birth(struct columns *columns, unsigned tag, bool senseless)
 {
     uint64_t *const random = &columns->random;
     const struct tide_lane_memory *const memory = columns->decoder.memory;
     const unsigned op = TIDE_TAG_OP(tag);
-    const bool like = op == TIDE_OP_ALLOC_LIKE || op == TIDE_OP_ALLOC_LIKE_HERE;
-    const bool here = op == TIDE_OP_ALLOC_HERE || op == TIDE_OP_ALLOC_LIKE_HERE;
-    const bool recalls = TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT;
     const bool unknown = senseless && any_below(random, 2);
-    const uint64_t entry = !recalls  ? memory->next[columns->decoder.current]
-                           : unknown ? memory->stacks + any_below(random, 2)
-                                     : any_below(random, memory->stacks);
-    const struct tide_recent *const recent = &memory->recent[entry % TIDE_RECENTS];
-    const uint64_t size = any_below(random, 200);
+    struct birth birth = {
+        .like = op == TIDE_OP_ALLOC_LIKE || op == TIDE_OP_ALLOC_LIKE_HERE,
+        .here = op == TIDE_OP_ALLOC_HERE || op == TIDE_OP_ALLOC_LIKE_HERE,
+        .recalls = TIDE_TAG_MODE(tag) == TIDE_STACK_RECENT,
+        .entry = memory->next[columns->decoder.current],
+        .size = any_below(random, 200),
+    };
+    if (birth.recalls)
+        birth.entry = unknown ? memory->stacks + any_below(random, 2)
+                              : any_below(random, memory->stacks);
+    return birth;
+}
+
+/* Is there what it refers to? */
+static bool makes_sense(const struct columns *columns, const struct birth *birth)
+{
+    const struct tide_lane_memory *const memory = columns->decoder.memory;
+    const struct tide_recent *const recent =
+        &memory->recent[birth->entry % TIDE_RECENTS];
     const uint64_t class =
-        tide_class_of(like ? recent->usable : TIDE_USABLE_GLIBC(size));
-    if (!senseless &&
-        ((like && recent->like != columns->decoder.mark) ||
-         (here && (class >= TIDE_CLASSES || !memory->piles.count[class]))))
+        tide_class_of(birth->like ? recent->usable : TIDE_USABLE_GLIBC(birth->size));
+    return (!birth->like || recent->like == columns->decoder.mark) &&
+           (!birth->here || (class < TIDE_CLASSES && memory->piles.count[class]));
+}
+
+static void write_birth(struct columns *columns, unsigned tag, bool senseless)
+{
+    uint64_t *const random = &columns->random;
+    const struct birth birth = any_birth(columns, tag, senseless);
+    if (!senseless && !makes_sense(columns, &birth))
         return;
-    if (!like && any_below(random, 9) == 0)
+    if (!birth.like && any_below(random, 9) == 0)
         tag |= TIDE_TAG_SHAPED;
     put_tag(columns, tag);
-    if (recalls)
-        put(columns, TIDE_COLUMN_STACKS, entry);
+    if (birth.recalls)
+        put(columns, TIDE_COLUMN_STACKS, birth.entry);
     if (tag & TIDE_TAG_SHAPED)
         put_byte(columns, TIDE_COLUMN_REST,
                  (unsigned)any_below(random, TIDE_KINDS + senseless));
-    if (!like)
-        put(columns, TIDE_COLUMN_SIZES, size);
-    if (!here)
+    if (!birth.like)
+        put(columns, TIDE_COLUMN_SIZES, birth.size);
+    if (!birth.here)
         put(columns, TIDE_COLUMN_BIRTHS, any_length(random));
 }
 

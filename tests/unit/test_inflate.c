@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define ZLIB_CONST
 #include <zlib.h>
@@ -431,42 +430,6 @@ static void writes_no_further_than_asked_for(void **state)
     free(packed);
 }
 
-/* --- Many blocks of nothing ---------------------------------------------------------- */
-
-/* CPU time it takes to see that there is nothing in BLOCKS, five bytes, over and over. */
-static clock_t time_of(const uint8_t *blocks)
-{
-    enum { TIDE_TIMES = 50000 };
-    const size_t size = 2 + 5 * (size_t)TIDE_TIMES;
-    uint8_t *const packed = malloc(size);
-    uint8_t out[2];
-    assert_non_null(packed);
-    memcpy(packed, "\x78\x9c", 2);
-    for (size_t i = 2; i < size; i += 5)
-        memcpy(packed + i, blocks, 5);
-    struct tide_inflate *const inflate =
-        tide_inflate_open(packed, size, out, sizeof(out));
-    assert_non_null(inflate);
-    const clock_t begun = clock();
-    assert_false(tide_inflate_until(inflate, 1));
-    const clock_t took = clock() - begun;
-    tide_inflate_close(inflate);
-    free(packed);
-    return took;
-}
-
-/* Whoever makes a table for each of them takes a thousand times as long. */
-static void blocks_of_nothing_cost_nothing(void **state)
-{
-    (void)state;
-    static const uint8_t stored[] = {0, 0, 0, 0xff, 0xff};
-    static const uint8_t four_fixed[] = {0x02, 0x08, 0x20, 0x80, 0};
-    bool fast = false;
-    for (int i = 0; i < 10 && !fast; i++)
-        fast = time_of(four_fixed) < 100 * time_of(stored);
-    assert_true(fast);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,7 +444,6 @@ int main(void)
         cmocka_unit_test(refuses_more_symbols_than_there_are),
         cmocka_unit_test(refuses_a_dictionary),
         cmocka_unit_test(writes_no_further_than_asked_for),
-        cmocka_unit_test(blocks_of_nothing_cost_nothing),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

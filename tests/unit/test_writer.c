@@ -256,13 +256,13 @@ static void a_full_disk_leaves_whole_chunks(void **state)
 static int write_with_little(size_t length)
 {
     struct tide_writer *writer;
-    unsigned long pages;
+    char words[128];
     FILE *const file = fopen("/proc/self/statm", "r");
     uint8_t *const noise = notes(length, true);
-    if (!file || fscanf(file, "%lu", &pages) != 1 || fclose(file) ||
+    if (!file || !fgets(words, sizeof(words), file) || fclose(file) ||
         tide_writer_create(path, &START, &writer))
         return 1;
-    const rlim_t limit = pages * 4096 + length / 5 * 7;
+    const rlim_t limit = strtoul(words, NULL, 10) * 4096 + length / 5 * 7;
     const struct rlimit bound = {limit, limit};
     if (setrlimit(RLIMIT_AS, &bound))
         return 2;
