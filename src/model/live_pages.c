@@ -425,11 +425,15 @@ void tide_pages_walk_by_leaf(const struct tide_live_store *store,
     if (pages->count < TIDE_ORDER_LEAST || pages->mask > UINT32_MAX)
         return;
     uint32_t *const ends = calloc(steps, sizeof(*ends));
-    if (ends)
-        walk->order = reallocarray(NULL, pages->used, sizeof(*walk->order));
-    if (walk->order)
-        sort_places(pages, ends, steps, walk->order);
-    walk->ordered = ends ? ends[steps - 1] : 0;
+    uint32_t *const order = reallocarray(NULL, pages->used, sizeof(*order));
+    if (!ends || !order) {
+        free(order);
+        free(ends);
+        return;
+    }
+    sort_places(pages, ends, steps, order);
+    walk->order = order;
+    walk->ordered = ends[steps - 1];
     free(ends);
 }
 
