@@ -3,9 +3,7 @@
  */
 #include <semaphore.h>
 
-#define main small_main
-#include "small_coroutines.c"
-#undef main
+#include "small_stack.h"
 
 int go_on(void);
 
@@ -20,16 +18,8 @@ static void *wait_and_work(void *unused)
 
 __attribute__((constructor)) static void begin(void)
 {
-    pthread_attr_t attributes;
-    room = mmap(NULL, ALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED ||
-        mprotect(room + ALL - THREAD, THREAD, PROT_READ | PROT_WRITE) != 0 ||
-        mprotect(room + PLACE, LARGE, PROT_READ | PROT_WRITE) != 0)
-        abort();
     sem_init(&begun, 0, 0);
-    pthread_attr_init(&attributes);
-    if (pthread_attr_setstack(&attributes, room + ALL - THREAD, THREAD) != 0 ||
-        pthread_create(&early, &attributes, wait_and_work, NULL) != 0)
+    if (begin_thread(&early, wait_and_work) != 0)
         abort();
 }
 
