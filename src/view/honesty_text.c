@@ -135,7 +135,7 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
     if (!callers)
         tide_text_add(&words, "No stacks were recorded, as --no-stacks asks; ");
     if (!add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0])))
-        tide_text_add(&words, callers ? "No stack was cut, every frame has a name"
+        tide_text_add(&words, callers ? "No stack was too deep, every frame has a name"
                                       : "every function has a name");
     tide_text_add(&words, ".");
     add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
@@ -201,12 +201,11 @@ static void add_costs(struct tide_page *page, const struct tide_honesty *h)
                        "never touched. ",
                        h->rss_explained);
     else if (h->rss_explained > 0)
-        tide_text_addf(
-            &words, "Heap and mmap explain %.0f %% of the RSS peak%s. ",
-            100.0 * h->rss_explained,
-            h->rss_explained < 0.8
-                ? "; the rest are pages of programs and libraries, and stacks"
-                : "");
+        tide_text_addf(&words, "Heap and mmap explain %.0f %% of the RSS peak%s. ",
+                       100.0 * h->rss_explained,
+                       h->rss_explained < 0.8
+                           ? "; programs, libraries and stacks are not counted"
+                           : "");
     tide_text_addf(&words, "Recorder %s in the program, collector %s beside it.",
                    tide_number_bytes(h->recorder_bytes, units).text,
                    tide_number_bytes(h->collector_bytes, units).text);

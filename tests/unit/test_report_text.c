@@ -242,7 +242,7 @@ static void the_honesty_lines_name_every_loss(void **state)
     tide_view_honesty(&page, &f.model);
     assert_holds(&text,
                  "1,234,567 events recorded; none dropped, every free met its block.");
-    assert_holds(&text, "No stack was cut, every frame has a name.");
+    assert_holds(&text, "No stack was too deep, every frame has a name.");
     tide_text_clear(&text);
     f.model.honesty.events = 0;
     tide_view_honesty(&page, &f.model);
