@@ -224,6 +224,20 @@ static void only_the_last_coder_goes_on(void **state)
 
 enum { TIDE_TEST_STAMPS = 70, TIDE_TEST_STEP = 1000 };
 
+/* How many stamps of BYTES of ROWS stay when those closer than CLOSE need not. */
+static uint32_t stamps_kept(uint64_t close, const uint64_t *rows, size_t bytes)
+{
+    struct tide_encoder *const encoder = tide_encoder_new(close);
+    struct tide_encoder_lane lane = {0};
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    uint32_t stamps = 0;
+    assert_int_equal(encode(encoder, &lane, rows, bytes, columns), TIDE_OK);
+    for (size_t i = 0; i < columns[TIDE_COLUMN_TAGS].length; i++)
+        stamps += columns[TIDE_COLUMN_TAGS].bytes[i] == TIDE_OP_TIME;
+    tide_encoder_free(encoder);
+    return stamps;
+}
+
 /* So many of TIDE_TEST_STAMPS stamps, TIDE_TEST_STEP ticks apart, stay when those closer
  * than CLOSE need not.  After each stands a free, and an EXTRA before or after that, if at
  * all. */
@@ -241,15 +255,7 @@ static uint32_t stamps_left(uint64_t close, unsigned flags, bool before, bool af
         if (after)
             rows[words++] = TIDE_ROW_HEAD(TIDE_OP_EXTRA, 0, TIDE_EXTRA_ITERATION_END);
     }
-    struct tide_encoder *const encoder = tide_encoder_new(close);
-    struct tide_encoder_lane lane = {0};
-    struct tide_column_bytes columns[TIDE_COLUMNS];
-    uint32_t stamps = 0;
-    assert_int_equal(encode(encoder, &lane, rows, words * 8, columns), TIDE_OK);
-    for (size_t i = 0; i < columns[TIDE_COLUMN_TAGS].length; i++)
-        stamps += columns[TIDE_COLUMN_TAGS].bytes[i] == TIDE_OP_TIME;
-    tide_encoder_free(encoder);
-    return stamps;
+    return stamps_kept(close, rows, words * 8);
 }
 
 static void stamps_that_are_close_are_left_out(void **state)
@@ -288,15 +294,7 @@ static uint32_t stamps_around(uint64_t rest)
         1002 + rest,
         TIDE_ROW_HEAD(TIDE_OP_FREE, 0, 8192),
     };
-    struct tide_encoder *const encoder = tide_encoder_new(TIDE_TEST_STEP);
-    struct tide_encoder_lane lane = {0};
-    struct tide_column_bytes columns[TIDE_COLUMNS];
-    uint32_t stamps = 0;
-    assert_int_equal(encode(encoder, &lane, rows, sizeof(rows), columns), TIDE_OK);
-    for (size_t i = 0; i < columns[TIDE_COLUMN_TAGS].length; i++)
-        stamps += columns[TIDE_COLUMN_TAGS].bytes[i] == TIDE_OP_TIME;
-    tide_encoder_free(encoder);
-    return stamps;
+    return stamps_kept(TIDE_TEST_STEP, rows, sizeof(rows));
 }
 
 static void a_stamp_before_a_rest_is_kept(void **state)
