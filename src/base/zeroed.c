@@ -11,7 +11,8 @@ enum { TIDE_HUGE_PAGE = 1 << 21 };
 /* Only whole ones: what stands beside the bytes is no business of ours. */
 void tide_wants_huge(void *from, size_t bytes)
 {
-    const size_t before = (size_t) - (uintptr_t)from % TIDE_HUGE_PAGE;
+    const size_t behind = (uintptr_t)from % TIDE_HUGE_PAGE;
+    const size_t before = behind ? TIDE_HUGE_PAGE - behind : 0;
     if (bytes < before + TIDE_HUGE_PAGE)
         return;
     const size_t whole = (bytes - before) / TIDE_HUGE_PAGE * TIDE_HUGE_PAGE;
