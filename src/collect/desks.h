@@ -4,7 +4,7 @@
  *
  * A lane comes to a desk with its first rows and stays, so that its next chunk goes on where
  * the last one ended, until another lane needs the desk: the one that was there longest ago
- * leaves, and what it has begun there must be written before.  A desk takes 0.3 MiB, and
+ * leaves, and what it has begun there must be written before.  A desk takes 0.7 MiB, and
  * what the columns of a chunk take.
  */
 #ifndef TIDE_COLLECT_DESKS_H

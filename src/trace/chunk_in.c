@@ -12,6 +12,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "trace/tag_halves.h"
+
 enum {
     TIDE_CHUNK_HEAD = sizeof(struct tide_format_chunk),
     TIDE_CHECKED_HEAD = offsetof(struct tide_format_chunk, checksum),
@@ -39,6 +41,7 @@ enum tide_status tide_chunk_reader_init(struct tide_chunk_reader *reader, int fd
 void tide_chunk_reader_release(struct tide_chunk_reader *reader)
 {
     free(reader->stored);
+    free(reader->halves);
     ZSTD_freeDCtx(reader->zstd);
     *reader = (struct tide_chunk_reader){.fd = -1};
 }
@@ -87,14 +90,15 @@ enum tide_status tide_chunk_head(const struct tide_chunk_reader *reader,
     return out->stored_bytes > left ? TIDE_ETRUNCATED : TIDE_OK;
 }
 
-static bool make_room(struct tide_chunk_reader *reader, size_t bytes)
+/* Room for so many bytes at *MEMORY, which has CAPACITY; what stands there is lost. */
+static bool make_room(uint8_t **memory, size_t *capacity, size_t bytes)
 {
-    if (bytes <= reader->capacity)
+    if (bytes <= *capacity)
         return true;
-    free(reader->stored);
-    reader->stored = malloc(bytes);
-    reader->capacity = reader->stored ? bytes : 0;
-    return reader->stored != NULL;
+    free(*memory);
+    *memory = malloc(bytes);
+    *capacity = *memory ? bytes : 0;
+    return *memory != NULL;
 }
 
 enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t offset,
@@ -103,7 +107,8 @@ enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t off
     enum tide_status status = tide_chunk_head(reader, offset, out);
     if (status)
         return status;
-    if (!make_room(reader, TIDE_CHUNK_HEAD + (size_t)out->stored_bytes))
+    if (!make_room(&reader->stored, &reader->capacity,
+                   TIDE_CHUNK_HEAD + (size_t)out->stored_bytes))
         return TIDE_ENOMEM;
     uint8_t *payload = reader->stored + TIDE_CHUNK_HEAD;
     status =
@@ -120,16 +125,33 @@ enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t off
     return sum == out->checksum ? TIDE_OK : TIDE_ECORRUPT;
 }
 
-/* STORED bytes at FROM are LENGTH bytes, compressed or plain. */
-static bool unpack(struct tide_chunk_reader *reader, const uint8_t *from,
-                   uint64_t stored, uint8_t *out, uint64_t length)
+/* A column: STORED bytes at FROM are LENGTH bytes, compressed or plain. */
+static enum tide_status unpack(struct tide_chunk_reader *reader, const uint8_t *from,
+                               uint64_t stored, uint8_t *out, uint64_t length)
 {
     if (stored == length) {
         memcpy(out, from, length);
-        return true;
+        return TIDE_OK;
     }
     const size_t size = ZSTD_decompressDCtx(reader->zstd, out, length, from, stored);
-    return !ZSTD_isError(size) && size == length;
+    return ZSTD_isError(size) || size != length ? TIDE_ECORRUPT : TIDE_OK;
+}
+
+/* The column of tags: it is their halves that are compressed. */
+static enum tide_status unpack_tags(struct tide_chunk_reader *reader,
+                                    const uint8_t *from, uint64_t stored, uint8_t *out,
+                                    uint64_t length)
+{
+    if (stored == length)
+        return unpack(reader, from, stored, out, length);
+    if (!make_room(&reader->halves, &reader->halves_capacity, tide_halves_most(length)))
+        return TIDE_ENOMEM;
+    const size_t size = ZSTD_decompressDCtx(reader->zstd, reader->halves,
+                                            tide_halves_most(length), from, stored);
+    return !ZSTD_isError(size) &&
+                   tide_tags_from_halves(reader->halves, size, out, length)
+               ? TIDE_OK
+               : TIDE_ECORRUPT;
 }
 
 /* The columns under CURSOR, a whole payload, into RAW, one after the other. */
@@ -146,9 +168,12 @@ static enum tide_status load_columns(struct tide_chunk_reader *reader,
     out->columns = true;
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
         const struct tide_cursor from = tide_cursor_part(&cursor, packed[i]);
-        if (cursor.failed || lengths[i] > left ||
-            !unpack(reader, from.at, packed[i], raw, lengths[i]))
+        if (cursor.failed || lengths[i] > left)
             return TIDE_ECORRUPT;
+        const enum tide_status status = (i == TIDE_COLUMN_TAGS ? unpack_tags : unpack)(
+            reader, from.at, packed[i], raw, lengths[i]);
+        if (status)
+            return status;
         out->at[i] = tide_cursor_over(raw, lengths[i]);
         raw += lengths[i];
         left -= lengths[i];

@@ -21,8 +21,10 @@ struct ZSTD_DCtx_s;
 struct tide_chunk_reader {
     int fd; /* borrowed */
     uint64_t file_bytes;
-    uint8_t *stored;          /* owned: header and payload as they stand in the file */
-    size_t capacity;          /* bytes at stored */
+    uint8_t *stored; /* owned: header and payload as they stand in the file */
+    size_t capacity; /* bytes at stored */
+    uint8_t *halves; /* owned: of tags */
+    size_t halves_capacity;
     struct ZSTD_DCtx_s *zstd; /* owned */
     uint64_t bytes;           /* read so far, all chunks */
 };

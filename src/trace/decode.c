@@ -34,12 +34,19 @@ static uint64_t near(uint64_t base, uint64_t distance)
     return base + (uint64_t)tide_unzigzag(distance) * 8;
 }
 
+static uint16_t read_u16(struct tide_fields *fields, enum tide_column low,
+                         enum tide_column high)
+{
+    const unsigned first = tide_cursor_u8(tide_field(fields, low));
+    return (uint16_t)(first | (unsigned)tide_cursor_u8(tide_field(fields, high)) << 8);
+}
+
 static void read_number(struct tide_fields *fields, unsigned tag,
                         struct tide_event *event)
 {
     if (!(tag & TIDE_TAG_NUMBERED))
         return;
-    event->number = tide_cursor_u16(tide_field(fields, TIDE_COLUMN_NUMBERS));
+    event->number = read_u16(fields, TIDE_COLUMN_NUMBERS_LOW, TIDE_COLUMN_NUMBERS_HIGH);
     event->numbered |= TIDE_HAS_NUMBER;
 }
 
@@ -53,9 +60,37 @@ static void read_order(const struct tide_decoder *decoder, struct tide_fields *f
 static bool read_shape(struct tide_decoder *decoder, uint8_t shape)
 {
     const uint8_t kind = TIDE_SHAPE_KIND(shape);
-    if (kind >= TIDE_KINDS)
+    if (kind >= TIDE_KINDS || shape & 0x80)
         return false;
     decoder->last_kind = kind;
+    return true;
+}
+
+static uint64_t read_size(struct tide_fields *fields)
+{
+    const uint64_t first = tide_cursor_u8(tide_field(fields, TIDE_COLUMN_SIZES));
+    if (first < 0x80)
+        return first;
+    struct tide_cursor *const more = tide_field(fields, TIDE_COLUMN_SIZES_MORE);
+    const uint64_t rest = tide_cursor_varint(more);
+    return (first & 0x7f) |
+           (rest > UINT64_MAX >> 7 ? tide_cursor_fail(more) : rest << 7);
+}
+
+/* The place of a birth, as an address. */
+static bool read_place(struct tide_decoder *decoder, struct tide_fields *fields,
+                       uint64_t *address)
+{
+    const struct tide_lane_memory *const memory = decoder->memory;
+    const uint32_t high = tide_cursor_u8(tide_field(fields, TIDE_COLUMN_PLACES_HIGH));
+    if (high < TIDE_PLACE_NEAR) {
+        const uint32_t place =
+            high << 8 | tide_cursor_u8(tide_field(fields, TIDE_COLUMN_PLACES_LOW));
+        *address = tide_lane_place(memory, memory->births, memory->deaths, place);
+        return tide_lane_has_place(memory->births, memory->deaths, place);
+    }
+    const uint64_t at = tide_field_varint(fields, TIDE_COLUMN_BIRTHS);
+    *address = high == TIDE_PLACE_FAR ? at : near(memory->next_birth, at);
     return true;
 }
 
@@ -70,7 +105,7 @@ static bool read_details(struct tide_decoder *decoder, struct tide_fields *field
             return false;
     }
     event->alloc_kind = decoder->last_kind;
-    event->size = tide_field_varint(fields, TIDE_COLUMN_SIZES);
+    event->size = read_size(fields);
     event->usable = shape & TIDE_SHAPE_SLACK
                         ? tide_add_saturating(
                               event->size, tide_field_varint(fields, TIDE_COLUMN_REST))
@@ -81,14 +116,10 @@ static bool read_details(struct tide_decoder *decoder, struct tide_fields *field
         return false;
     const bool fresh = TIDE_TAG_OP(tag) != TIDE_OP_MOVE_END;
     const uint64_t here = fresh ? tide_lane_expects(decoder->memory, event->usable) : 0;
-    if (TIDE_TAG_OP(tag) == TIDE_OP_ALLOC_HERE)
-        event->address = here;
-    else if (shape & TIDE_SHAPE_FAR)
-        event->address = tide_field_varint(fields, TIDE_COLUMN_BIRTHS);
-    else
-        event->address = near(decoder->memory->next_birth,
-                              tide_field_varint(fields, TIDE_COLUMN_BIRTHS));
-    return TIDE_TAG_OP(tag) != TIDE_OP_ALLOC_HERE || here != 0;
+    if (TIDE_TAG_OP(tag) != TIDE_OP_ALLOC_HERE)
+        return read_place(decoder, fields, &event->address);
+    event->address = here;
+    return here != 0;
 }
 
 /* ALLOC, ALLOC_HERE, MOVE_END. */
@@ -114,7 +145,9 @@ static bool read_like(struct tide_decoder *decoder, struct tide_fields *fields,
     if (tag & TIDE_TAG_SHAPED || TIDE_TAG_MODE(tag) & 1)
         return false;
     read_order(decoder, fields, tag, event);
-    const uint64_t distance = here ? 0 : tide_field_varint(fields, TIDE_COLUMN_BIRTHS);
+    uint64_t place = 0;
+    if (!here && !read_place(decoder, fields, &place))
+        return false;
     if (!tide_decode_stack(decoder, fields, TIDE_TAG_MODE(tag), event) ||
         decoder->memory->stacks == 0)
         return false;
@@ -126,7 +159,7 @@ static bool read_like(struct tide_decoder *decoder, struct tide_fields *fields,
     event->size = recent->size;
     event->usable = recent->usable;
     const uint64_t there = tide_lane_expects(decoder->memory, event->usable);
-    event->address = here ? there : near(decoder->memory->next_birth, distance);
+    event->address = here ? there : place;
     tide_lane_add_birth(decoder->memory, event);
     return !here || there != 0;
 }
@@ -140,7 +173,7 @@ static bool read_death(struct tide_decoder *decoder, struct tide_fields *fields,
     read_order(decoder, fields, tag, event);
     const uint64_t at = tide_field_varint(fields, TIDE_COLUMN_DEATHS);
     event->address = tag & TIDE_TAG_FAR ? at : near(decoder->memory->last_death, at);
-    decoder->memory->last_death = event->address;
+    tide_lane_add_death(decoder->memory, event->address);
     if (!(tag & TIDE_TAG_STACKED))
         return true;
     return tide_decode_stack(
@@ -156,10 +189,10 @@ static bool read_death_of_age(struct tide_decoder *decoder, struct tide_fields *
     if (tag & (TIDE_TAG_SHAPED | TIDE_TAG_FAR))
         return false;
     read_order(decoder, fields, tag, event);
-    const uint64_t age = tide_field_varint(fields, TIDE_COLUMN_AGES);
+    const uint32_t age = read_u16(fields, TIDE_COLUMN_AGES_LOW, TIDE_COLUMN_AGES_HIGH);
     if (age >= TIDE_AGES || age >= memory->births)
         return false;
-    event->address = tide_lane_take_age(memory, (uint32_t)age);
+    event->address = tide_lane_take_age(memory, age);
     if (!(tag & TIDE_TAG_STACKED))
         return true;
     return tide_decode_stack(
@@ -307,8 +340,9 @@ static bool read_extra(struct tide_decoder *decoder, struct tide_fields *fields,
 
 static bool read_time(struct tide_decoder *decoder, struct tide_fields *fields)
 {
-    const uint64_t past = tide_field_varint(fields, TIDE_COLUMN_REST);
+    const uint64_t past = tide_field_varint(fields, TIDE_COLUMN_TIMES);
     decoder->ticks = tide_add_saturating(decoder->ticks, past);
+    fields->counted = false;
     return !tide_fields_failed(fields);
 }
 
@@ -329,18 +363,30 @@ static bool read_sync(struct tide_decoder *decoder, struct tide_fields *fields)
     return tide_decoder_reset(decoder);
 }
 
-static bool read_stamp(struct tide_decoder *decoder, struct tide_fields *fields)
-{
-    return *fields->at[TIDE_COLUMN_TAGS].at++ == TIDE_OP_TIME
-               ? read_time(decoder, fields)
-               : read_sync(decoder, fields);
-}
-
 /* --- The loop --- */
 
-static bool is_stamp(unsigned tag)
+/* What the next record is. */
+enum next {
+    NEXT_NONE, /* there is none */
+    NEXT_TIME,
+    NEXT_SYNC,
+    NEXT_EVENT,
+};
+
+/* What comes next; a stamp's tag is taken, and counted. */
+static enum next look_ahead(struct tide_fields *fields)
 {
-    return tag == TIDE_OP_TIME || tag == TIDE_OP_SYNC;
+    struct tide_cursor *const tags = &fields->at[TIDE_COLUMN_TAGS];
+    if (tide_fields_until_time(fields) == 0)
+        return NEXT_TIME;
+    if (tide_cursor_left(tags) == 0)
+        return NEXT_NONE;
+    const bool time = *tags->at == TIDE_OP_TIME && !fields->columns;
+    if (!time && *tags->at != TIDE_OP_SYNC)
+        return NEXT_EVENT;
+    tags->at++;
+    fields->until_time--;
+    return time ? NEXT_TIME : NEXT_SYNC;
 }
 
 /* *KNOWN tells whether it is an event: EXTRA records of a later version are not. */
@@ -398,11 +444,15 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
                                         size_t *count)
 {
     for (*count = 0; *count < max;) {
-        if (!tide_fields_left(fields))
+        const enum next next = look_ahead(fields);
+        if (next == NEXT_NONE)
             return tide_fields_empty(fields) ? TIDE_STOP_EMPTY : TIDE_STOP_BAD;
-        if (is_stamp(*fields->at[TIDE_COLUMN_TAGS].at))
-            return read_stamp(decoder, fields) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
+        if (next == NEXT_TIME)
+            return read_time(decoder, fields) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
+        if (next == NEXT_SYNC)
+            return read_sync(decoder, fields) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
         bool known;
+        fields->until_time--;
         if (!read_event(decoder, fields, &events[*count], &known))
             return TIDE_STOP_BAD;
         if (known)

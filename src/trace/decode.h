@@ -13,6 +13,7 @@
 
 #include <tidemark/status.h>
 
+#include "trace/born.h"
 #include "trace/event.h"
 #include "trace/fields.h"
 #include "trace/format.h"
@@ -50,13 +51,13 @@ struct tide_recent {
  * format.h. */
 struct tide_lane_memory {
     uint32_t stacks; /* entries since the reset */
-    uint32_t births;
+    uint32_t births, deaths;
     uint64_t next_birth, last_death;
     struct tide_recent recent[TIDE_RECENTS];
     uint16_t next[TIDE_RECENTS]; /* which entry stood after which */
     struct tide_dictionary_entry dictionary[TIDE_DICTIONARY_SLOTS];
-    uint64_t ages[TIDE_AGES];
-    uint8_t age_class[TIDE_AGES];
+    struct tide_born born[TIDE_AGES];
+    uint64_t dead[TIDE_DEAD];
     struct tide_words words;
     struct tide_piles piles;
 };

@@ -33,7 +33,7 @@ static void forget(struct tide_decoder *decoder)
     }
     for (uint32_t i = 0; i < TIDE_RECENTS; i++)
         memory->next[i] = (uint16_t)i;
-    memory->births = 0;
+    memory->births = memory->deaths = 0;
     memory->next_birth = memory->last_death = 0;
     tide_piles_clear(&memory->piles);
     tide_words_clear(&memory->words);

@@ -41,7 +41,7 @@ struct columns {
 struct hand {
     struct tide_lane_memory *memory;
     uint64_t next_birth, last_death, cut_stacks;
-    uint32_t births, current, mark;
+    uint32_t births, deaths, current, mark;
     uint32_t entries; /* of the recent stacks: those there are */
     unsigned wrong;   /* not 0: the record at hand makes no sense */
     uint8_t last_kind;
@@ -130,16 +130,24 @@ TIDE_INLINE uint64_t near(uint64_t last, uint64_t value)
     return last + (uint64_t)tide_unzigzag(value) * 8;
 }
 
+/* A byte, which is nonsense beyond the end, and wrong. */
+TIDE_INLINE uint32_t take_byte(struct columns *columns, struct hand *hand,
+                               unsigned column)
+{
+    const uint8_t *const at = columns->at[column]++;
+    hand->wrong |= at >= columns->end[column];
+    return *at;
+}
+
 /* The number of a record that has one. */
 TIDE_INLINE void take_number(struct columns *columns, struct hand *hand,
                              struct tide_event *event)
 {
-    const uint8_t *const at = columns->at[TIDE_COLUMN_NUMBERS];
-    hand->wrong |= columns->end[TIDE_COLUMN_NUMBERS] - at < 2;
+    const uint32_t low = take_byte(columns, hand, TIDE_COLUMN_NUMBERS_LOW);
+    const uint32_t high = take_byte(columns, hand, TIDE_COLUMN_NUMBERS_HIGH);
     if (hand->numbers)
         event->numbered = TIDE_ON_SLOT | TIDE_HAS_NUMBER;
-    event->number = (uint16_t)(at[0] | at[1] << 8);
-    columns->at[TIDE_COLUMN_NUMBERS] = at + 2;
+    event->number = (uint16_t)(low | high << 8);
 }
 
 /* FREE, FREE_AGE without far or stack. */
@@ -149,19 +157,22 @@ TIDE_INLINE void usual_free(struct columns *columns, struct hand *hand, unsigned
     struct tide_lane_memory *const memory = hand->memory;
     if (tag & TIDE_TAG_NUMBERED)
         take_number(columns, hand, event);
+    uint64_t address;
     if (TIDE_TAG_OP(tag) == TIDE_OP_FREE) {
-        const uint64_t distance = take(columns, hand, TIDE_COLUMN_DEATHS);
-        event->address = hand->last_death = near(hand->last_death, distance);
-        return;
+        address = near(hand->last_death, take(columns, hand, TIDE_COLUMN_DEATHS));
+    } else {
+        const uint32_t low = take_byte(columns, hand, TIDE_COLUMN_AGES_LOW);
+        const uint32_t age = low | take_byte(columns, hand, TIDE_COLUMN_AGES_HIGH) << 8;
+        hand->wrong |= age >= TIDE_AGES || age >= hand->births;
+        const struct tide_born born =
+            memory->born[(hand->births - 1 - age) % TIDE_AGES];
+        const uint64_t class = tide_class_of(born.after - 8 - born.address);
+        address = born.address;
+        if (class < TIDE_CLASSES)
+            tide_piles_add(&memory->piles, class, address);
     }
-    const uint64_t age = take_small(columns, hand, TIDE_COLUMN_AGES);
-    hand->wrong |= age >= TIDE_AGES || age >= hand->births;
-    const uint32_t place = (hand->births - 1 - (uint32_t)age) % TIDE_AGES;
-    const uint8_t class = memory->age_class[place];
-    const uint64_t address = memory->ages[place];
     event->address = hand->last_death = address;
-    if (class < TIDE_CLASSES)
-        tide_piles_add(&memory->piles, class, address);
+    memory->dead[hand->deaths++ % TIDE_DEAD] = address;
 }
 
 /* The entry of the recent stacks that a birth gives by NEXT or RECENT. */
@@ -190,13 +201,43 @@ TIDE_INLINE void be_like(struct hand *hand, const struct tide_recent *recent,
     event->usable = recent->usable;
 }
 
+TIDE_INLINE uint64_t take_size(struct columns *columns, struct hand *hand)
+{
+    const uint64_t first = take_byte(columns, hand, TIDE_COLUMN_SIZES);
+    const uint64_t goes_on = 0 - (first >> 7); /* all bits or none */
+    const uint8_t *const at = columns->at[TIDE_COLUMN_SIZES_MORE];
+    const uint64_t more = *at & goes_on;
+    if (RARE(more & 0x80)) {
+        const uint64_t rest = take_long(columns, hand, TIDE_COLUMN_SIZES_MORE);
+        hand->wrong |= rest > UINT64_MAX >> 7;
+        return (first & 0x7f) | rest << 7;
+    }
+    columns->at[TIDE_COLUMN_SIZES_MORE] = at + (goes_on & 1);
+    hand->wrong |=
+        columns->at[TIDE_COLUMN_SIZES_MORE] > columns->end[TIDE_COLUMN_SIZES_MORE];
+    return (first & 0x7f) | more << 7;
+}
+
+/* Where a birth is that is not where it was expected. */
+TIDE_INLINE uint64_t take_place(struct columns *columns, struct hand *hand)
+{
+    const uint32_t high = take_byte(columns, hand, TIDE_COLUMN_PLACES_HIGH);
+    if (RARE(high >= TIDE_PLACE_NEAR)) {
+        const uint64_t at = take(columns, hand, TIDE_COLUMN_BIRTHS);
+        return high == TIDE_PLACE_FAR ? at : near(hand->next_birth, at);
+    }
+    const uint32_t place = high << 8 | take_byte(columns, hand, TIDE_COLUMN_PLACES_LOW);
+    hand->wrong |= !tide_lane_has_place(hand->births, hand->deaths, place);
+    return tide_lane_place(hand->memory, hand->births, hand->deaths, place);
+}
+
 /* The birth is what its record says, and the last one with its stack, RECENT. */
 TIDE_INLINE void be_new(struct columns *columns, struct hand *hand, unsigned tag,
                         struct tide_recent *recent, struct tide_event *event)
 {
     if (tag & TIDE_TAG_SHAPED)
         hand->last_kind = *columns->at[TIDE_COLUMN_REST]++;
-    const uint64_t size = take_small(columns, hand, TIDE_COLUMN_SIZES);
+    const uint64_t size = take_size(columns, hand);
     const uint64_t large = ((size + 23) & ~15ull) - 8;
     const uint64_t is_large = 0 - (uint64_t)(size > 24);
     const uint64_t usable = 24 ^ ((24 ^ large) & is_large);
@@ -222,17 +263,15 @@ TIDE_INLINE void usual_alloc(struct columns *columns, struct hand *hand, unsigne
         be_like(hand, recent, event);
     else
         be_new(columns, hand, tag, recent, event);
-    const uint64_t usable = event->usable, class = tide_class_of(usable);
-    uint64_t address = tide_lane_expects(memory, usable);
+    uint64_t address = tide_lane_expects(memory, event->usable);
     if (TIDE_HERES >> op & 1)
         hand->wrong |= address == 0;
     else
-        address = near(hand->next_birth, take(columns, hand, TIDE_COLUMN_BIRTHS));
+        address = take_place(columns, hand);
     event->address = address;
-    const uint32_t place = hand->births++ % TIDE_AGES;
-    memory->ages[place] = address;
-    memory->age_class[place] = class < TIDE_CLASSES ? (uint8_t) class : TIDE_CLASSES;
-    hand->next_birth = address + usable + 8;
+    const struct tide_born born = tide_born_at(address, event->usable);
+    memory->born[hand->births++ % TIDE_AGES] = born;
+    hand->next_birth = born.after;
 }
 
 /* A birth of the usual form, though it is shaped or has a mode of its own?  A kind may be
@@ -274,6 +313,7 @@ static struct hand take_in_hand(const struct tide_decoder *decoder)
         .next_birth = memory->next_birth,
         .last_death = memory->last_death,
         .births = memory->births,
+        .deaths = memory->deaths,
         .current = decoder->current,
         .mark = decoder->mark,
         .entries = memory->stacks < TIDE_RECENTS ? memory->stacks : TIDE_RECENTS,
@@ -287,6 +327,7 @@ static void give_back(struct tide_decoder *decoder, const struct hand *hand)
     hand->memory->next_birth = hand->next_birth;
     hand->memory->last_death = hand->last_death;
     hand->memory->births = hand->births;
+    hand->memory->deaths = hand->deaths;
     decoder->current = hand->current;
     decoder->last_kind = hand->last_kind;
     decoder->cut_stacks += hand->cut_stacks;
@@ -304,12 +345,18 @@ static bool go_on_from(struct tide_fields *fields, const struct columns *columns
     return right;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 bool tide_decode_usual(struct tide_decoder *decoder, struct tide_fields *fields,
                        struct tide_event *events, size_t max, size_t *count)
 {
     *count = 0;
     if (!fields->columns || !decoder->memory || decoder->memory->stacks == 0)
         return true;
+    const uint64_t until_time = tide_fields_until_time(fields);
     struct columns columns;
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
         columns.at[i] = fields->at[i].at;
@@ -323,7 +370,8 @@ bool tide_decode_usual(struct tide_decoder *decoder, struct tide_fields *fields,
                             .ticks = decoder->ticks};
     const uint8_t *tag = columns.at[TIDE_COLUMN_TAGS];
     const size_t tags = (size_t)(columns.end[TIDE_COLUMN_TAGS] - tag);
-    const struct tide_event *const full = events + (tags < max ? tags : max);
+    const size_t most = smaller(smaller(tags, max), until_time);
+    const struct tide_event *const full = events + most;
     struct tide_event *event = events;
     uint64_t born_bytes = decoder->born_bytes;
     for (; event < full && usual(&columns, &hand, *tag, &decoder->blank, event);
@@ -335,6 +383,7 @@ bool tide_decode_usual(struct tide_decoder *decoder, struct tide_fields *fields,
     }
     columns.at[TIDE_COLUMN_TAGS] = tag;
     *count = (size_t)(event - events);
+    fields->until_time -= *count;
     decoder->born_bytes = born_bytes;
     give_back(decoder, &hand);
     return go_on_from(fields, &columns) && !hand.wrong;

@@ -31,6 +31,7 @@ struct tide_encoder {
     struct tide_column_set columns;
     uint64_t stamp_ticks; /* what two stamps are apart, if one may be left out */
     uint64_t rows;        /* bytes of them in the columns */
+    uint64_t timed;       /* records in the columns before the last TIME */
     uint64_t chunks;      /* begun so far */
     struct tide_encoder_memory memory;
 };
@@ -67,9 +68,10 @@ TIDE_INLINE void put(struct tide_encoder *encoder, unsigned column, uint64_t val
 TIDE_INLINE void put_tag(struct tide_encoder *encoder, unsigned tag, uint16_t number)
 {
     put_byte(encoder, TIDE_COLUMN_TAGS, tag);
-    if (__builtin_expect(tag & TIDE_TAG_NUMBERED, 0))
-        encoder->columns.out[TIDE_COLUMN_NUMBERS] =
-            tide_put_u16(encoder->columns.out[TIDE_COLUMN_NUMBERS], number);
+    if (__builtin_expect(!(tag & TIDE_TAG_NUMBERED), 1))
+        return;
+    put_byte(encoder, TIDE_COLUMN_NUMBERS_LOW, number & 0xff);
+    put_byte(encoder, TIDE_COLUMN_NUMBERS_HIGH, number >> 8);
 }
 
 /* The distance of ADDRESS from BASE, or the address itself; tells which. */
@@ -161,12 +163,33 @@ TIDE_INLINE void put_stack(struct tide_encoder *encoder, struct tide_encoder_lan
 
 /* --- Births -------------------------------------------------------------------------------- */
 
-TIDE_INLINE unsigned shape_of(const struct tide_row_birth *birth, bool far)
+TIDE_INLINE unsigned shape_of(const struct tide_row_birth *birth)
 {
     return tide_row_birth_kind(birth) |
            (birth->usable != TIDE_USABLE_GLIBC(birth->size) ? TIDE_SHAPE_SLACK : 0) |
-           (tide_row_birth_align(birth) ? TIDE_SHAPE_ALIGN : 0) |
-           (far ? TIDE_SHAPE_FAR : 0);
+           (tide_row_birth_align(birth) ? TIDE_SHAPE_ALIGN : 0);
+}
+
+TIDE_INLINE void put_size(struct tide_encoder *encoder, uint64_t size)
+{
+    put_byte(encoder, TIDE_COLUMN_SIZES, (size & 0x7f) | (size > 0x7f ? 0x80u : 0));
+    if (size > 0x7f)
+        put(encoder, TIDE_COLUMN_SIZES_MORE, size >> 7);
+}
+
+/* Where a birth is that is not where it was expected. */
+TIDE_INLINE void put_place(struct tide_encoder *encoder, uint64_t address)
+{
+    const uint64_t base = encoder->memory.next_birth;
+    const uint32_t place = tide_encoder_place(&encoder->memory, address);
+    if (place != TIDE_NO_PLACE) {
+        put_byte(encoder, TIDE_COLUMN_PLACES_HIGH, place >> 8);
+        put_byte(encoder, TIDE_COLUMN_PLACES_LOW, place & 0xff);
+        return;
+    }
+    put_byte(encoder, TIDE_COLUMN_PLACES_HIGH,
+             is_far(address, base) ? TIDE_PLACE_FAR : TIDE_PLACE_NEAR);
+    put_address(encoder, TIDE_COLUMN_BIRTHS, address, base);
 }
 
 /* Shape, size, slack and alignment: what a birth that is like another does not say. */
@@ -177,7 +200,7 @@ TIDE_INLINE void put_details(struct tide_encoder *encoder,
     encoder->memory.last_kind = tide_row_birth_kind(birth);
     if (__builtin_expect(shaped, 0))
         put_byte(encoder, TIDE_COLUMN_REST, shape);
-    put(encoder, TIDE_COLUMN_SIZES, birth->size);
+    put_size(encoder, birth->size);
     if (__builtin_expect(shape & TIDE_SHAPE_SLACK, 0))
         put(encoder, TIDE_COLUMN_REST, birth->usable - birth->size);
     if (__builtin_expect(shape & TIDE_SHAPE_ALIGN, 0))
@@ -198,11 +221,10 @@ TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lan
     const uint64_t expected =
         fresh ? tide_piles_take(&memory->piles, tide_class_of(birth.usable)) : 0;
     const bool here = expected != 0 && expected == birth.address;
-    const bool far = !here && is_far(birth.address, memory->next_birth);
     const unsigned mode = mode_for(encoder, lane, TIDE_TAG_MODE(tag), birth.entry);
     const bool known = mode == TIDE_STACK_NEXT || mode == TIDE_STACK_RECENT;
-    const bool like = fresh && known && !far && tide_row_birth_is_like(memory, &birth);
-    const unsigned shape = shape_of(&birth, far);
+    const bool like = fresh && known && tide_row_birth_is_like(memory, &birth);
+    const unsigned shape = shape_of(&birth);
     const bool shaped = !like && shape != memory->last_kind;
 
     put_tag(encoder,
@@ -213,7 +235,7 @@ TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lan
     if (!like)
         put_details(encoder, &birth, shape, shaped);
     if (!here)
-        put_address(encoder, TIDE_COLUMN_BIRTHS, birth.address, memory->next_birth);
+        put_place(encoder, birth.address);
     put_stack(encoder, lane, row, mode, birth.entry);
     if (mode != TIDE_STACK_LEAF && lane->stacks > 0)
         tide_row_birth_keep(memory, &birth, lane->current);
@@ -246,7 +268,7 @@ TIDE_INLINE bool put_death(struct tide_encoder *encoder, struct tide_encoder_lan
     const uint64_t entry = stacked ? *row->at++ : 0;
     uint64_t address = head & TIDE_ROW_ADDRESS_MASK;
     if (__builtin_expect(wide, 0))
-        address = *row->at++ & (UINT64_MAX >> (64 - TIDE_CLASS_SHIFT));
+        address = *row->at++;
     const uint16_t number = numbered ? (uint16_t)*row->at++ : 0;
     if (stacked && !tide_row_stack_fits(row, TIDE_ROW_DETAIL(head), entry))
         return false;
@@ -260,11 +282,13 @@ TIDE_INLINE bool put_death(struct tide_encoder *encoder, struct tide_encoder_lan
                 (tag & (TIDE_TAG_NUMBERED | TIDE_TAG_STACKED)) |
                 (far ? TIDE_TAG_FAR : 0),
             number);
-    if (aged)
-        put(encoder, TIDE_COLUMN_AGES, age);
-    else
+    if (aged) {
+        put_byte(encoder, TIDE_COLUMN_AGES_LOW, age & 0xff);
+        put_byte(encoder, TIDE_COLUMN_AGES_HIGH, age >> 8);
+    } else {
         put_address(encoder, TIDE_COLUMN_DEATHS, address, memory->last_death);
-    memory->last_death = address;
+    }
+    tide_encoder_add_death(memory, address);
     if (__builtin_expect(stacked, 0))
         put_death_stack(encoder, lane, row, TIDE_ROW_DETAIL(head), (uint32_t)entry);
     return true;
@@ -320,8 +344,11 @@ static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lan
     /* A tenth of a microsecond is good enough, and what is left out is nothing but noise. */
     const uint64_t past =
         ticks > lane->ticks ? (ticks - lane->ticks) & ~(uint64_t)TIDE_TICK_NOISE : 0;
-    put_tag(encoder, TIDE_OP_TIME, 0);
-    put(encoder, TIDE_COLUMN_REST, past);
+    const uint64_t records = (uint64_t)(encoder->columns.out[TIDE_COLUMN_TAGS] -
+                                        encoder->columns.start[TIDE_COLUMN_TAGS]);
+    put(encoder, TIDE_COLUMN_TIMES, records - encoder->timed);
+    put(encoder, TIDE_COLUMN_TIMES, past);
+    encoder->timed = records;
     lane->ticks += past;
     lane->left_out = 0;
     lane->told = false;
@@ -421,7 +448,7 @@ static bool put_row(struct tide_encoder *encoder, struct tide_encoder_lane *lane
 void tide_encoder_begin(struct tide_encoder *encoder, struct tide_encoder_lane *lane)
 {
     tide_column_set_clear(&encoder->columns);
-    encoder->rows = 0;
+    encoder->rows = encoder->timed = 0;
     lane->goes_on = lane->coder == encoder && lane->chunk == encoder->chunks;
     lane->coder = encoder;
     lane->chunk = ++encoder->chunks;

@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) bool tide_row_take_birth(
     birth->entry = (uint32_t)(body >> TIDE_ROW_ENTRY_SHIFT);
     row->at += 2;
     if (__builtin_expect(wide, 0)) {
-        birth->address = row->at[0] & (UINT64_MAX >> (64 - TIDE_CLASS_SHIFT));
+        birth->address = row->at[0];
         birth->size = row->at[1];
         birth->usable = row->at[2] < row->at[1] ? row->at[1] : row->at[2];
         birth->wish |= (uint32_t)(row->at[3] & 63) << 8;

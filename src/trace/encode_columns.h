@@ -33,9 +33,14 @@ struct tide_column_set {
 static inline size_t tide_column_most(unsigned column, size_t words)
 {
     static const uint8_t most[TIDE_COLUMNS] = {
-        [TIDE_COLUMN_TAGS] = 1,   [TIDE_COLUMN_NUMBERS] = 1, [TIDE_COLUMN_SIZES] = 5,
-        [TIDE_COLUMN_BIRTHS] = 5, [TIDE_COLUMN_DEATHS] = 10, [TIDE_COLUMN_AGES] = 2,
-        [TIDE_COLUMN_STACKS] = 1, [TIDE_COLUMN_FRAMES] = 10, [TIDE_COLUMN_REST] = 10,
+        [TIDE_COLUMN_TAGS] = 1,        [TIDE_COLUMN_TIMES] = 10,
+        [TIDE_COLUMN_NUMBERS_LOW] = 1, [TIDE_COLUMN_NUMBERS_HIGH] = 1,
+        [TIDE_COLUMN_SIZES] = 1,       [TIDE_COLUMN_SIZES_MORE] = 4,
+        [TIDE_COLUMN_PLACES_HIGH] = 1, [TIDE_COLUMN_PLACES_LOW] = 1,
+        [TIDE_COLUMN_BIRTHS] = 5,      [TIDE_COLUMN_DEATHS] = 10,
+        [TIDE_COLUMN_AGES_LOW] = 1,    [TIDE_COLUMN_AGES_HIGH] = 1,
+        [TIDE_COLUMN_STACKS] = 1,      [TIDE_COLUMN_FRAMES] = 10,
+        [TIDE_COLUMN_REST] = 10,
     };
     return words * most[column] + TIDE_COLUMN_SPARE;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "trace/born.h"
 #include "trace/format.h"
 #include "trace/piles.h"
 #include "trace/row.h"
@@ -22,10 +23,17 @@ struct tide_odd_likeness {
     uint32_t wish; /* kind | align_log2 << 8 */
 };
 
-enum { TIDE_CLASS_SHIFT = 56, TIDE_AGE_SLOTS = 8 * TIDE_AGES };
+/* Slots of the tables that find a place by its address: so many that few of those that are
+ * remembered are forgotten because another one needs their slot. */
+enum {
+    TIDE_BORN_SLOT_BITS = 16,
+    TIDE_AFTER_SLOT_BITS = 15,
+    TIDE_DEAD_SLOT_BITS = 15,
+    TIDE_NO_PLACE = TIDE_PLACE_NEAR << 8,
+};
 
 struct tide_encoder_memory {
-    uint32_t births;
+    uint32_t births, deaths;
     uint64_t next_birth, last_death; /* address bases */
     uint8_t last_kind;
     uint16_t next[TIDE_RECENTS]; /* which entry stood after which */
@@ -33,14 +41,18 @@ struct tide_encoder_memory {
     struct tide_odd_likeness odd[TIDE_RECENTS];
     struct tide_words words;
     uint64_t dictionary[TIDE_DICTIONARY_SLOTS];
-    uint64_t ages[TIDE_AGES];        /* address | class << 56 */
-    uint16_t age_at[TIDE_AGE_SLOTS]; /* address -> place in ages */
+    struct tide_born born[TIDE_AGES];
+    uint64_t dead[TIDE_DEAD];
+    /* Where in these an address may stand. */
+    uint16_t born_at[1 << TIDE_BORN_SLOT_BITS];
+    uint16_t after_at[1 << TIDE_AFTER_SLOT_BITS];
+    uint16_t dead_at[1 << TIDE_DEAD_SLOT_BITS];
     struct tide_piles piles;
 };
 
 static inline void tide_encoder_forget(struct tide_encoder_memory *memory)
 {
-    memory->births = 0;
+    memory->births = memory->deaths = 0;
     memory->next_birth = memory->last_death = 0;
     memory->last_kind = TIDE_KIND_MALLOC;
     tide_piles_clear(&memory->piles);
@@ -58,20 +70,23 @@ static inline uint64_t tide_likeness(uint64_t body, uint64_t kind)
     return (kind + 1) << TIDE_ROW_ENTRY_SHIFT | body;
 }
 
-static inline uint32_t tide_age_slot(uint64_t address)
+/* Blocks that are close to each other, as those born one after the other mostly are, never
+ * need the same slot. */
+static inline uint32_t tide_address_slot(uint64_t address, unsigned bits)
 {
-    return (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 49); /* of TIDE_AGE_SLOTS */
+    return (uint32_t)(address >> 4 ^ address >> (4 + bits)) & ((1u << bits) - 1);
 }
 
 static inline void tide_encoder_add_birth(struct tide_encoder_memory *memory,
                                           uint64_t address, uint64_t usable)
 {
-    const uint64_t class = tide_class_of(usable);
     const uint32_t place = memory->births++ % TIDE_AGES;
-    memory->ages[place] = address | (class < TIDE_CLASSES ? class : TIDE_CLASSES)
-                                        << TIDE_CLASS_SHIFT;
-    memory->age_at[tide_age_slot(address)] = (uint16_t)place;
-    memory->next_birth = address + usable + 8;
+    const struct tide_born born = tide_born_at(address, usable);
+    memory->born[place] = born;
+    memory->born_at[tide_address_slot(address, TIDE_BORN_SLOT_BITS)] = (uint16_t)place;
+    memory->after_at[tide_address_slot(born.after, TIDE_AFTER_SLOT_BITS)] =
+        (uint16_t)place;
+    memory->next_birth = born.after;
 }
 
 /* Is the block at ADDRESS one of the last births?  Then its age is told, and its address
@@ -79,14 +94,40 @@ static inline void tide_encoder_add_birth(struct tide_encoder_memory *memory,
 static inline bool tide_encoder_knows(struct tide_encoder_memory *memory,
                                       uint64_t address, uint32_t *age)
 {
-    const uint32_t place = memory->age_at[tide_age_slot(address)];
-    const uint64_t kept = memory->ages[place];
-    const uint64_t class = kept >> TIDE_CLASS_SHIFT;
-    if ((kept ^ class << TIDE_CLASS_SHIFT) != address || place >= memory->births)
+    const uint32_t place =
+        memory->born_at[tide_address_slot(address, TIDE_BORN_SLOT_BITS)];
+    const struct tide_born born = memory->born[place];
+    if (born.address != address || place >= memory->births)
         return false;
     *age = (memory->births - 1 - place) % TIDE_AGES;
-    tide_piles_add(&memory->piles, class, address);
+    tide_piles_add(&memory->piles, tide_class_of_born(born), address);
     return true;
+}
+
+static inline void tide_encoder_add_death(struct tide_encoder_memory *memory,
+                                          uint64_t address)
+{
+    const uint32_t place = memory->deaths++ % TIDE_DEAD;
+    memory->dead[place] = address;
+    memory->dead_at[tide_address_slot(address, TIDE_DEAD_SLOT_BITS)] = (uint16_t)place;
+    memory->last_death = address;
+}
+
+/* The place of a birth at ADDRESS; TIDE_NO_PLACE: nothing was there, and nothing before it. */
+static inline uint32_t tide_encoder_place(const struct tide_encoder_memory *memory,
+                                          uint64_t address)
+{
+    if (address == memory->next_birth && memory->births > 0)
+        return TIDE_DEAD;
+    const uint32_t dead =
+        memory->dead_at[tide_address_slot(address, TIDE_DEAD_SLOT_BITS)];
+    if (memory->dead[dead] == address && dead < memory->deaths)
+        return (memory->deaths - 1 - dead) % TIDE_DEAD;
+    const uint32_t before =
+        memory->after_at[tide_address_slot(address, TIDE_AFTER_SLOT_BITS)];
+    if (memory->born[before].after == address && before < memory->births)
+        return TIDE_DEAD + (memory->births - 1 - before) % TIDE_AGES;
+    return TIDE_NO_PLACE;
 }
 
 #endif

@@ -25,7 +25,8 @@ enum {
 
 /* Where the next bytes go. */
 struct hand {
-    uint8_t *tags, *sizes, *births, *deaths, *ages, *stacks, *rest;
+    uint8_t *tags, *sizes, *sizes_more, *places_high, *places_low, *births, *deaths;
+    uint8_t *ages_low, *ages_high, *stacks, *rest;
 };
 
 /* A number of 14 bits at most; unless it is KEPT, the next one goes there. */
@@ -47,6 +48,30 @@ TIDE_INLINE void put_near(uint8_t **out, uint64_t address, uint64_t base)
     put(out, tide_zigzag((int64_t)(address - base) >> 3));
 }
 
+/* A size; what is stored behind the bytes that are put is overwritten. */
+TIDE_INLINE void put_size(struct hand *hand, uint64_t size)
+{
+    const uint64_t more = size >> 7;
+    *hand->sizes++ = (uint8_t)((size & 0x7f) | (uint64_t)(more > 0) << 7);
+    *hand->sizes_more = (uint8_t)more;
+    if (__builtin_expect(more >= 0x80, 0))
+        put(&hand->sizes_more, more);
+    else
+        hand->sizes_more += more > 0;
+}
+
+/* Where a birth is that is not where it was expected. */
+TIDE_INLINE void put_place(struct hand *hand, const struct tide_encoder_memory *memory,
+                           uint64_t address)
+{
+    const uint32_t place = tide_encoder_place(memory, address);
+    *hand->places_high++ = (uint8_t)(place >> 8);
+    *hand->places_low = (uint8_t)place;
+    hand->places_low += place != TIDE_NO_PLACE;
+    if (__builtin_expect(place == TIDE_NO_PLACE, 0))
+        put_near(&hand->births, address, memory->next_birth);
+}
+
 /* What a birth does not say that is like another; tells whether its shape had to be said. */
 TIDE_INLINE bool put_details(struct hand *hand, struct tide_encoder_memory *memory,
                              unsigned kind, uint64_t size, uint64_t slack)
@@ -54,7 +79,7 @@ TIDE_INLINE bool put_details(struct hand *hand, struct tide_encoder_memory *memo
     const bool slacks = size + slack != TIDE_USABLE_GLIBC(size);
     const unsigned shape = kind | (slacks ? TIDE_SHAPE_SLACK : 0);
     const bool shaped = shape != memory->last_kind;
-    put(&hand->sizes, size);
+    put_size(hand, size);
     if (__builtin_expect(shaped, 0)) {
         *hand->rest++ = (uint8_t)shape;
         if (slacks)
@@ -90,7 +115,7 @@ TIDE_INLINE bool put_birth(struct hand *hand, struct tide_encoder_memory *memory
     *hand->tags++ = (uint8_t)(ops[2 * like + here] | (shaped ? TIDE_TAG_SHAPED : 0) |
                               leaps * (TIDE_STACK_RECENT << TIDE_TAG_MODE_SHIFT));
     if (!here)
-        put_near(&hand->births, address, memory->next_birth);
+        put_place(hand, memory, address);
     put_short(&hand->stacks, entry, leaps);
     memory->next[*current] = (uint16_t)entry;
     memory->like[entry] = likeness;
@@ -108,12 +133,13 @@ TIDE_INLINE bool put_death(struct hand *hand, struct tide_encoder_memory *memory
         return false;
     if (tide_encoder_knows(memory, address, &age)) {
         *hand->tags++ = TIDE_OP_FREE_AGE;
-        put_short(&hand->ages, age, 1);
+        *hand->ages_low++ = (uint8_t)age;
+        *hand->ages_high++ = (uint8_t)(age >> 8);
     } else {
         *hand->tags++ = TIDE_OP_FREE;
         put_near(&hand->deaths, address, memory->last_death);
     }
-    memory->last_death = address;
+    tide_encoder_add_death(memory, address);
     return true;
 }
 
@@ -122,9 +148,13 @@ static struct hand take_hand(const struct tide_column_set *columns)
     return (struct hand){
         .tags = columns->out[TIDE_COLUMN_TAGS],
         .sizes = columns->out[TIDE_COLUMN_SIZES],
+        .sizes_more = columns->out[TIDE_COLUMN_SIZES_MORE],
+        .places_high = columns->out[TIDE_COLUMN_PLACES_HIGH],
+        .places_low = columns->out[TIDE_COLUMN_PLACES_LOW],
         .births = columns->out[TIDE_COLUMN_BIRTHS],
         .deaths = columns->out[TIDE_COLUMN_DEATHS],
-        .ages = columns->out[TIDE_COLUMN_AGES],
+        .ages_low = columns->out[TIDE_COLUMN_AGES_LOW],
+        .ages_high = columns->out[TIDE_COLUMN_AGES_HIGH],
         .stacks = columns->out[TIDE_COLUMN_STACKS],
         .rest = columns->out[TIDE_COLUMN_REST],
     };
@@ -134,9 +164,13 @@ static void give_back(struct tide_column_set *columns, const struct hand *hand)
 {
     columns->out[TIDE_COLUMN_TAGS] = hand->tags;
     columns->out[TIDE_COLUMN_SIZES] = hand->sizes;
+    columns->out[TIDE_COLUMN_SIZES_MORE] = hand->sizes_more;
+    columns->out[TIDE_COLUMN_PLACES_HIGH] = hand->places_high;
+    columns->out[TIDE_COLUMN_PLACES_LOW] = hand->places_low;
     columns->out[TIDE_COLUMN_BIRTHS] = hand->births;
     columns->out[TIDE_COLUMN_DEATHS] = hand->deaths;
-    columns->out[TIDE_COLUMN_AGES] = hand->ages;
+    columns->out[TIDE_COLUMN_AGES_LOW] = hand->ages_low;
+    columns->out[TIDE_COLUMN_AGES_HIGH] = hand->ages_high;
     columns->out[TIDE_COLUMN_STACKS] = hand->stacks;
     columns->out[TIDE_COLUMN_REST] = hand->rest;
 }

@@ -19,6 +19,8 @@ enum { TIDE_COLUMN_SLACK = 16 };
 struct tide_fields {
     struct tide_cursor at[TIDE_COLUMNS]; /* only [0] without columns */
     bool columns;
+    bool counted;        /* by columns: until_time is known */
+    uint64_t until_time; /* records before the next TIME of the column of TIMES */
 };
 
 /* LENGTH bytes of records. */
@@ -39,10 +41,24 @@ static inline uint64_t tide_field_varint(struct tide_fields *fields,
     return tide_cursor_varint(tide_field(fields, column));
 }
 
+/* So many records stand before the next TIME that is not among them. */
+static inline uint64_t tide_fields_until_time(struct tide_fields *fields)
+{
+    struct tide_cursor *const times = &fields->at[TIDE_COLUMN_TIMES];
+    if (!fields->counted) {
+        fields->counted = true;
+        fields->until_time = fields->columns && tide_cursor_left(times) > 0
+                                 ? tide_cursor_varint(times)
+                                 : UINT64_MAX;
+    }
+    return fields->until_time;
+}
+
 /* Is there another record? */
 static inline bool tide_fields_left(const struct tide_fields *fields)
 {
-    return tide_cursor_left(&fields->at[TIDE_COLUMN_TAGS]) > 0;
+    return tide_cursor_left(&fields->at[TIDE_COLUMN_TAGS]) > 0 ||
+           (fields->columns && tide_cursor_left(&fields->at[TIDE_COLUMN_TIMES]) > 0);
 }
 
 static inline bool tide_fields_failed(const struct tide_fields *fields)

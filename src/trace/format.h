@@ -62,10 +62,10 @@ enum tide_chunk_kind {
 };
 
 enum tide_chunk_flag {
-    TIDE_CHUNK_RESET = 1,   /* starts with SYNC: can be decoded alone */
-    TIDE_CHUNK_PLAIN = 2,   /* stored, not compressed */
-    TIDE_CHUNK_COLUMNS = 4, /* EVENTS: by columns, see enum tide_column */
-    TIDE_CHUNK_GOES_ON = 8, /* EVENTS: nothing is forgotten where it begins */
+    TIDE_CHUNK_RESET = 1,    /* starts with SYNC: can be decoded alone */
+    TIDE_CHUNK_PLAIN = 2,    /* stored, not compressed */
+    TIDE_CHUNK_GOES_ON = 8,  /* EVENTS: nothing is forgotten where it begins */
+    TIDE_CHUNK_COLUMNS = 16, /* EVENTS: by columns, see enum tide_column */
 };
 
 /* The payload of an EVENTS chunk by columns: for each column its length and its stored
@@ -74,15 +74,22 @@ enum tide_chunk_flag {
  * field of all records, in their order: what stands in a record is said below, and here in
  * which column each field is.  Without columns, the payload is the records themselves. */
 enum tide_column {
-    TIDE_COLUMN_TAGS,    /* tags */
-    TIDE_COLUMN_NUMBERS, /* numbers */
-    TIDE_COLUMN_SIZES,   /* sizes of births */
-    TIDE_COLUMN_BIRTHS,  /* addresses of births */
-    TIDE_COLUMN_DEATHS,  /* addresses of deaths */
-    TIDE_COLUMN_AGES,    /* ages of FREE_AGE */
-    TIDE_COLUMN_STACKS,  /* entries of RECENT */
-    TIDE_COLUMN_FRAMES,  /* DELTA and LEAF */
-    TIDE_COLUMN_REST,    /* everything else */
+    TIDE_COLUMN_TAGS,  /* tags, but for TIME */
+    TIDE_COLUMN_TIMES, /* TIME: varint records since the one before or since the chunk
+                                 began, then its field */
+    TIDE_COLUMN_NUMBERS_LOW,  /* numbers: low bytes */
+    TIDE_COLUMN_NUMBERS_HIGH, /* high bytes */
+    TIDE_COLUMN_SIZES,        /* sizes of births: their first bytes */
+    TIDE_COLUMN_SIZES_MORE,   /* the bytes after these */
+    TIDE_COLUMN_PLACES_HIGH,  /* places of births: high bytes */
+    TIDE_COLUMN_PLACES_LOW,   /* low bytes */
+    TIDE_COLUMN_BIRTHS,       /* addresses of births: NEAR and FAR */
+    TIDE_COLUMN_DEATHS,       /* addresses of deaths */
+    TIDE_COLUMN_AGES_LOW,     /* ages of FREE_AGE: low bytes */
+    TIDE_COLUMN_AGES_HIGH,    /* high bytes */
+    TIDE_COLUMN_STACKS,       /* entries of RECENT */
+    TIDE_COLUMN_FRAMES,       /* DELTA and LEAF */
+    TIDE_COLUMN_REST,         /* everything else */
     TIDE_COLUMNS,
 };
 
@@ -180,22 +187,29 @@ enum tide_end {
  *                              bit 6 a stack mode byte and a stack end the record
  *            MOVE_BACK: bit 5 gone: the old block was freed (realloc(p, 0))
  *   bit 7    ALLOC, MOVE_END: shaped: a shape byte follows (else kind as in the lane's
- *            previous ALLOC or MOVE_END, usable size as predicted, near address)
+ *            previous ALLOC or MOVE_END, usable size as predicted)
  *
  * near address: varint zigzag((address - base) / 8).  The base of a birth (ALLOC,
  * MOVE_END) is where the next block would stand if memory were handed out in a row, 8
  * bytes after the end of the lane's previous birth; that of a death (FREE, MOVE_BEGIN) is
  * the address of its previous death.  Both are 0 at first.  Far: varint.
  *
+ * The place of a birth: u8 high, then by high
+ *   below TIDE_PLACE_NEAR  u8 low: v = high << 8 | low.  v < TIDE_DEAD: where the lane's
+ *                          last death but v was.  Else 8 bytes after the end of its last
+ *                          birth but v - TIDE_DEAD, which has to be one that is remembered
+ *   TIDE_PLACE_NEAR        near address
+ *   TIDE_PLACE_FAR         varint address
+ *
  *   op            fields after the tag [and number]
  *   ALLOC         [shape u8], varint size, [varint usable - size], [align u8: log2],
- *                 address, stack
- *   ALLOC_HERE    as ALLOC without the address, which is the one expected
- *   ALLOC_LIKE    address, stack (NEXT or RECENT): size, usable size, alignment and kind
- *                 are those of the last birth with this stack; not shaped, near
+ *                 place, stack
+ *   ALLOC_HERE    as ALLOC without the place, which is the one expected
+ *   ALLOC_LIKE    place, stack (NEXT or RECENT): size, usable size, alignment and kind
+ *                 are those of the last birth with this stack; not shaped
  *   ALLOC_LIKE_HERE  stack: both
  *   FREE          address, [mode u8, stack]
- *   FREE_AGE      varint age, [mode u8, stack]
+ *   FREE_AGE      u16 age, [mode u8, stack]
  *   MOVE_BEGIN    address, [mode u8, stack]         realloc's old block, before the call
  *   MOVE_END      as ALLOC                          its new block, after the call
  *   MOVE_BACK     -                                 the call failed: the old block is
@@ -220,7 +234,8 @@ enum tide_end {
  * With each recent stack goes what the last birth with it was like, in this chunk.
  *
  * Ages.  The last TIDE_AGES births of the lane in this chunk are remembered; age 0 is the
- * newest.  FREE_AGE frees the block of that birth.
+ * newest.  FREE_AGE frees the block of that birth.  So are the addresses of its last
+ * TIDE_DEAD deaths, MOVE_BEGIN among them.
  *
  * The address expected.  Allocators like to give out again what came back last.  When
  * FREE_AGE frees a block of a class below TIDE_CLASSES (tide_class_of() its usable size),
@@ -239,7 +254,7 @@ enum tide_end {
  *
  * What is forgotten.  A reset forgets everything: no recent stacks, no present one.  Where
  * a chunk begins, unless it is flagged GOES_ON, the rest is forgotten: dictionary, which stack
- * stood after which, what births were like, ages, piles, bases, previous kind (MALLOC). */
+ * stood after which, what births were like, ages, deaths, piles, bases, previous kind (MALLOC). */
 enum tide_op {
     TIDE_OP_ALLOC = 1,
     TIDE_OP_FREE = 2,
@@ -276,7 +291,10 @@ enum tide_stack_mode {
 #define TIDE_SHAPE_KIND(shape) ((shape)&31u)
 #define TIDE_SHAPE_SLACK       0x20u /* usable - size follows */
 #define TIDE_SHAPE_ALIGN       0x40u /* log2 of the alignment asked for follows */
-#define TIDE_SHAPE_FAR         0x80u /* address is a plain varint */
+
+/* The high byte of a place: see "The place of a birth". */
+#define TIDE_PLACE_NEAR 0xfeu
+#define TIDE_PLACE_FAR  0xffu
 
 /* Which call made a block. */
 enum tide_alloc_kind {
@@ -394,7 +412,8 @@ enum tide_synthetic {
 /* --- What coder and decoder of a lane remember alike ---------------------------------- */
 
 #define TIDE_RECENTS      4096u
-#define TIDE_AGES         4096u
+#define TIDE_AGES         8192u
+#define TIDE_DEAD         4096u
 #define TIDE_CLASSES      64u
 #define TIDE_LIFO_CLASSES 8u
 #define TIDE_PILE         7u

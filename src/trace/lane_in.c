@@ -91,7 +91,8 @@ static enum tide_status load(struct tide_lane_in *in,
         status = tide_chunk_load(in->source->reader, place->offset, in->raw,
                                  place->raw_bytes, &in->fields);
     if (!status && (place->flags & TIDE_CHUNK_RESET) &&
-        (!tide_fields_left(&in->fields) || in->fields.at[0].at[0] != TIDE_OP_SYNC))
+        (tide_cursor_left(&in->fields.at[TIDE_COLUMN_TAGS]) == 0 ||
+         in->fields.at[TIDE_COLUMN_TAGS].at[0] != TIDE_OP_SYNC))
         status = TIDE_ECORRUPT;
     if (status) {
         in->fields = (struct tide_fields){0};

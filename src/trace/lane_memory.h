@@ -21,25 +21,42 @@ static inline uint64_t tide_lane_expects(struct tide_lane_memory *memory,
 static inline void tide_lane_add_birth(struct tide_lane_memory *memory,
                                        const struct tide_event *event)
 {
-    const uint32_t place = memory->births % TIDE_AGES;
-    const uint64_t class = tide_class_of(event->usable);
-    memory->ages[place] = event->address;
-    memory->age_class[place] = class < TIDE_CLASSES ? (uint8_t) class : TIDE_CLASSES;
-    memory->births++;
-    memory->next_birth = event->address + event->usable + 8;
+    const struct tide_born born = tide_born_at(event->address, event->usable);
+    memory->born[memory->births++ % TIDE_AGES] = born;
+    memory->next_birth = born.after;
+}
+
+static inline void tide_lane_add_death(struct tide_lane_memory *memory,
+                                       uint64_t address)
+{
+    memory->dead[memory->deaths++ % TIDE_DEAD] = address;
+    memory->last_death = address;
 }
 
 /* The block that was born AGE births ago, which is one of those remembered, dies: its
  * address. */
 static inline uint64_t tide_lane_take_age(struct tide_lane_memory *memory, uint32_t age)
 {
-    const uint32_t place = (memory->births - 1 - age) % TIDE_AGES;
-    const uint8_t class = memory->age_class[place];
-    const uint64_t address = memory->ages[place];
-    memory->last_death = address;
-    if (class < TIDE_CLASSES)
-        tide_piles_add(&memory->piles, class, address);
-    return address;
+    const struct tide_born born = memory->born[(memory->births - 1 - age) % TIDE_AGES];
+    tide_piles_add(&memory->piles, tide_class_of_born(born), born.address);
+    tide_lane_add_death(memory, born.address);
+    return born.address;
+}
+
+/* Is there something at PLACE of a birth, not NEAR or FAR? */
+static inline bool tide_lane_has_place(uint32_t births, uint32_t deaths, uint32_t place)
+{
+    const uint32_t age = place - TIDE_DEAD;
+    return place < TIDE_DEAD ? place < deaths : age < births && age < TIDE_AGES;
+}
+
+/* The address of it. */
+static inline uint64_t tide_lane_place(const struct tide_lane_memory *memory,
+                                       uint32_t births, uint32_t deaths, uint32_t place)
+{
+    const uint32_t age = place - TIDE_DEAD;
+    return place < TIDE_DEAD ? memory->dead[(deaths - 1 - place) % TIDE_DEAD]
+                             : memory->born[(births - 1 - age) % TIDE_AGES].after;
 }
 
 /* ENTRY is the present stack from here on. */

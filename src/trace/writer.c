@@ -20,6 +20,7 @@
 
 #include "base/raw/varint.h"
 #include "trace/format.h"
+#include "trace/tag_halves.h"
 
 #ifndef XXH_INLINE_ALL
 #    define XXH_INLINE_ALL
@@ -35,8 +36,9 @@ enum {
     /* What repeats itself is worth a closer look, which then takes little time: of a program
      * that does the same thing again and again a third is left. */
     TIDE_ZSTD_CLOSE = 6,
-    TIDE_CLOSE_FROM = 16, /* times smaller */
-    TIDE_PACK_FROM = 64,  /* fewer bytes are not worth compressing */
+    TIDE_CLOSE_FROM = 16,  /* times smaller */
+    TIDE_CLOSE_WORTH = 64, /* bytes: fewer are left of one that is the same all over */
+    TIDE_PACK_FROM = 64,   /* fewer bytes are not worth compressing */
     TIDE_OUT_SPARE = 512,
     TIDE_LENGTHS_MAX = TIDE_COLUMNS * 2 * TIDE_VARINT_MAX,
 };
@@ -47,9 +49,11 @@ struct tide_writer {
     uint64_t good_bytes;
     uint64_t chunks;
     struct tide_format_header header;
-    ZSTD_CCtx *compressor;          /* owned */
-    size_t room;                    /* bytes at out after the chunk header */
-    uint8_t *out;                   /* owned: a chunk header and its stored payload */
+    ZSTD_CCtx *compressor; /* owned */
+    size_t room;           /* bytes at out after the chunk header */
+    uint8_t *out;          /* owned: a chunk header and its stored payload */
+    uint8_t *halves;       /* owned: of tags */
+    size_t halves_room;
     bool repeats[TIDE_COLUMNS];     /* in the chunk before a column did so */
     void (*between)(void *context); /* NULL: there is nothing to do between columns */
     void *context;
@@ -185,6 +189,7 @@ void tide_writer_close(struct tide_writer *writer)
         (void)close(writer->fd);
     ZSTD_freeCCtx(writer->compressor);
     free(writer->out);
+    free(writer->halves);
     free(writer);
     errno = kept;
 }
@@ -214,15 +219,48 @@ static size_t pack(struct tide_writer *writer, struct tide_column_bytes from,
     return from.length;
 }
 
+/* The halves of TAGS; the tags themselves when there is no memory. */
+static struct tide_column_bytes halves_of(struct tide_writer *writer,
+                                          struct tide_column_bytes tags)
+{
+    const size_t most = tide_halves_most(tags.length);
+    if (most > writer->halves_room) {
+        free(writer->halves);
+        writer->halves = malloc(most * 2);
+        writer->halves_room = writer->halves ? most * 2 : 0;
+    }
+    if (!writer->halves)
+        return tags;
+    const size_t length = tide_tags_to_halves(tags.bytes, tags.length, writer->halves);
+    return (struct tide_column_bytes){writer->halves, length};
+}
+
+/* TAGS as their halves, compressed if that helps. */
+static size_t pack_tags(struct tide_writer *writer, struct tide_column_bytes tags,
+                        uint8_t *out, size_t room, struct care care)
+{
+    const struct tide_column_bytes halves = halves_of(writer, tags);
+    const size_t stored = halves.bytes != tags.bytes && tags.length >= TIDE_PACK_FROM
+                              ? pack(writer, halves, out, room, care)
+                              : tags.length;
+    if (stored < tags.length && stored < halves.length)
+        return stored;
+    memcpy(out, tags.bytes, tags.length);
+    return tags.length;
+}
+
 static size_t pack_column(struct tide_writer *writer, unsigned column,
                           struct tide_column_bytes from, uint8_t *out, size_t room)
 {
-    const int match = column == TIDE_COLUMN_TAGS ? TIDE_TAGS_MATCH : 0;
-    const struct care care = writer->repeats[column]
-                                 ? (struct care){TIDE_ZSTD_CLOSE, 0}
-                                 : (struct care){TIDE_ZSTD_LEVEL, match};
-    const size_t stored = pack(writer, from, out, room, care);
-    writer->repeats[column] = stored < from.length / TIDE_CLOSE_FROM;
+    const bool tags = column == TIDE_COLUMN_TAGS;
+    const struct care care =
+        writer->repeats[column]
+            ? (struct care){TIDE_ZSTD_CLOSE, 0}
+            : (struct care){TIDE_ZSTD_LEVEL, tags ? TIDE_TAGS_MATCH : 0};
+    const size_t stored = tags ? pack_tags(writer, from, out, room, care)
+                               : pack(writer, from, out, room, care);
+    writer->repeats[column] =
+        stored < from.length / TIDE_CLOSE_FROM && stored >= TIDE_CLOSE_WORTH;
     return stored;
 }
 

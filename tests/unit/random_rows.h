@@ -174,6 +174,9 @@ static void choose_block(struct fixture *f, struct expected *e)
     e->address = again && roll(f, 2)
                      ? again
                      : 0x7f0000000000 + 8ull * roll(f, 1u << 24) + (roll(f, 50) == 0);
+    const uint32_t at = roll(f, TIDE_TEST_LIVE);
+    if (f->live[at] && roll(f, 10) == 0) /* behind another */
+        e->address = f->live[at] + f->usable[at] + 8;
     if (roll(f, 100) == 0)
         e->address = 1 + (dice_number(&f->dice) >> 9);
 }

@@ -6,6 +6,7 @@
 
 struct split {
     const uint8_t *at, *end;
+    uint64_t records; /* since the last TIME */
     struct tide_buffer columns[TIDE_COLUMNS];
 };
 
@@ -28,6 +29,13 @@ static uint64_t move_varint(struct split *split, enum tide_column column)
     return value;
 }
 
+/* A size: its first byte stands apart. */
+static void move_size(struct split *split)
+{
+    if (move_byte(split, TIDE_COLUMN_SIZES) & 0x80)
+        move_varint(split, TIDE_COLUMN_SIZES_MORE);
+}
+
 static void move_stack(struct split *split, unsigned mode)
 {
     if (mode == TIDE_STACK_RECENT)
@@ -45,19 +53,21 @@ static void move_stack(struct split *split, unsigned mode)
 static void move_birth(struct split *split, unsigned tag)
 {
     const unsigned shape = tag & 0x80 ? move_byte(split, TIDE_COLUMN_REST) : 0;
-    move_varint(split, TIDE_COLUMN_SIZES);
+    move_size(split);
     if (shape & 0x20)
         move_varint(split, TIDE_COLUMN_REST);
     if (shape & 0x40)
         move_byte(split, TIDE_COLUMN_REST);
-    move_varint(split, TIDE_COLUMN_BIRTHS);
+    if (move_byte(split, TIDE_COLUMN_PLACES_HIGH) < 0xfe)
+        move_byte(split, TIDE_COLUMN_PLACES_LOW);
+    else
+        move_varint(split, TIDE_COLUMN_BIRTHS);
     move_stack(split, tag >> 5 & 3);
 }
 
 static void move_rest(struct split *split, unsigned tag)
 {
-    static const int fields[] = {
-        [TIDE_OP_TIME] = 1, [TIDE_OP_SYNC] = 4, [TIDE_OP_MAP] = 5};
+    static const int fields[] = {[TIDE_OP_SYNC] = 4, [TIDE_OP_MAP] = 5};
     const unsigned op = tag & 15;
     if (op == TIDE_OP_EXTRA) {
         move_varint(split, TIDE_COLUMN_REST);
@@ -73,10 +83,18 @@ static void move_rest(struct split *split, unsigned tag)
 
 static void move_record(struct split *split)
 {
+    if (*split->at == TIDE_OP_TIME) {
+        split->at++;
+        tide_buffer_varint(&split->columns[TIDE_COLUMN_TIMES], split->records);
+        move_varint(split, TIDE_COLUMN_TIMES);
+        split->records = 0;
+        return;
+    }
+    split->records++;
     const unsigned tag = move_byte(split, TIDE_COLUMN_TAGS), op = tag & 15;
     if (tag & 0x10) {
-        move_byte(split, TIDE_COLUMN_NUMBERS);
-        move_byte(split, TIDE_COLUMN_NUMBERS);
+        move_byte(split, TIDE_COLUMN_NUMBERS_LOW);
+        move_byte(split, TIDE_COLUMN_NUMBERS_HIGH);
     }
     if (op == TIDE_OP_ALLOC || op == TIDE_OP_MOVE_END) {
         move_birth(split, tag);

@@ -11,7 +11,7 @@
 #include "trace/fields.h"
 #include "trace_builder.h"
 
-/* The columns of RECORDS, in MEMORY, which has room for as many bytes and
+/* The columns of RECORDS, in MEMORY, which has room for twice as many bytes and
  * TIDE_COLUMN_SLACK more. */
 struct tide_fields tide_split_records(const struct tide_buffer *records,
                                       uint8_t *memory);

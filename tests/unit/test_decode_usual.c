@@ -209,7 +209,7 @@ static void agrees_on_whole_and_damaged_lanes(void **state)
             .lane = tide_builder_lane(builder, 0, 0), .ticks = 5000, .random = round};
         write_lane(&writer, round % 2);
         struct tide_buffer *records = &writer.lane->records;
-        uint8_t *const memory = calloc(1, records->length + TIDE_COLUMN_SLACK);
+        uint8_t *const memory = calloc(1, 2 * records->length + TIDE_COLUMN_SLACK);
         const struct tide_fields columns = tide_split_records(records, memory);
         compare(f, columns, tide_fields_over(records->bytes, records->length));
         whole += f->fast.stop == TIDE_STOP_EMPTY && f->fast.count > 200;
@@ -255,11 +255,19 @@ static void put_byte(struct columns *columns, unsigned column, unsigned value)
     columns->fields.at[column].end++;
 }
 
+static void put_halves(struct columns *columns, unsigned low, unsigned high,
+                       uint64_t value)
+{
+    put_byte(columns, low, value & 0xff);
+    put_byte(columns, high, value >> 8 & 0xff);
+}
+
 static void put_tag(struct columns *columns, unsigned tag)
 {
     put_byte(columns, TIDE_COLUMN_TAGS, tag);
-    for (int i = 0; i < 2 && tag & TIDE_TAG_NUMBERED; i++)
-        put_byte(columns, TIDE_COLUMN_NUMBERS, (uint8_t)next_number(&columns->random));
+    if (tag & TIDE_TAG_NUMBERED)
+        put_halves(columns, TIDE_COLUMN_NUMBERS_LOW, TIDE_COLUMN_NUMBERS_HIGH,
+                   next_number(&columns->random));
 }
 
 /* Stacks, some of which no birth has had yet, and numbers or none. */
@@ -282,7 +290,7 @@ static void begin_columns(struct fixture *f, struct columns *columns)
         else
             tide_out_free_stacked(lane, birth.address, stack);
     }
-    uint8_t *const memory = calloc(1, lane->records.length + TIDE_COLUMN_SLACK);
+    uint8_t *const memory = calloc(1, 2 * lane->records.length + TIDE_COLUMN_SLACK);
     const struct tide_fields split = tide_split_records(&lane->records, memory);
     columns->fields.columns = true;
     for (unsigned i = 0; i < TIDE_COLUMNS; i++) {
@@ -306,8 +314,8 @@ static void write_death(struct columns *columns, unsigned tag, bool senseless)
     if (TIDE_TAG_OP(tag) == TIDE_OP_FREE)
         put(columns, TIDE_COLUMN_DEATHS, any_length(random));
     else
-        put(columns, TIDE_COLUMN_AGES,
-            senseless ? known + any_below(random, 2) : any_below(random, known));
+        put_halves(columns, TIDE_COLUMN_AGES_LOW, TIDE_COLUMN_AGES_HIGH,
+                   senseless ? known + any_below(random, 2) : any_below(random, known));
 }
 
 /* What a birth refers to. */
@@ -347,6 +355,37 @@ static bool makes_sense(const struct columns *columns, const struct birth *birth
            (!birth->here || (class < TIDE_CLASSES && memory->piles.count[class]));
 }
 
+static void put_size(struct columns *columns, uint64_t size)
+{
+    put_byte(columns, TIDE_COLUMN_SIZES,
+             (size > 127 ? 128u : 0u) | (unsigned)(size % 128));
+    if (size > 127)
+        put(columns, TIDE_COLUMN_SIZES_MORE, size / 128);
+}
+
+/* Where one of the last deaths was, behind one of the last births, or anywhere. */
+static void write_place(struct columns *columns, bool senseless)
+{
+    uint64_t *const random = &columns->random;
+    const uint64_t births = columns->decoder.memory->births;
+    const uint64_t deaths = columns->decoder.memory->deaths;
+    const uint64_t born = births < TIDE_AGES ? births : TIDE_AGES;
+    const uint64_t dead = deaths < TIDE_DEAD ? deaths : TIDE_DEAD;
+    const uint64_t way = any_below(random, 4);
+    uint64_t place = UINT64_MAX;
+    if (way == 0 && (dead || senseless))
+        place = senseless ? dead + any_below(random, 2) : any_below(random, dead);
+    if (way == 1 && (born || senseless))
+        place = TIDE_DEAD +
+                (senseless ? born + any_below(random, 2) : any_below(random, born));
+    if (place != UINT64_MAX) {
+        put_halves(columns, TIDE_COLUMN_PLACES_LOW, TIDE_COLUMN_PLACES_HIGH, place);
+        return;
+    }
+    put_byte(columns, TIDE_COLUMN_PLACES_HIGH, way % 2 ? 0xfe : 0xff);
+    put(columns, TIDE_COLUMN_BIRTHS, any_length(random));
+}
+
 static void write_birth(struct columns *columns, unsigned tag, bool senseless)
 {
     uint64_t *const random = &columns->random;
@@ -362,9 +401,9 @@ static void write_birth(struct columns *columns, unsigned tag, bool senseless)
         put_byte(columns, TIDE_COLUMN_REST,
                  (unsigned)any_below(random, TIDE_KINDS + senseless));
     if (!birth.like)
-        put(columns, TIDE_COLUMN_SIZES, birth.size);
+        put_size(columns, birth.size);
     if (!birth.here)
-        put(columns, TIDE_COLUMN_BIRTHS, any_length(random));
+        write_place(columns, senseless);
 }
 
 static void write_usual(struct columns *columns, bool senseless)
@@ -412,7 +451,7 @@ static void agrees_on_all_usual_forms(void **state)
             write_usual(columns, false);
             stop = read_on(columns);
         }
-        write_usual(columns, true);
+        write_usual(columns, round % 5 != 0);
         tide_decoder_release(&columns->decoder);
         for (unsigned i = 0; i < TIDE_COLUMNS; i++)
             columns->fields.at[i].at = columns->bytes[i];

@@ -312,8 +312,6 @@ static void put_birth(struct tide_lane_out *lane, unsigned op,
         shape |= 0x20;
     if (birth.align_log2)
         shape |= 0x40;
-    if (!is_near(birth.address, lane->next_birth))
-        shape |= 0x80;
     const bool numbered = step(lane, tide_slot_of(birth.address), &number);
     const bool shaped = shape != lane->last_kind;
     const unsigned mode = mode_of(lane, stack);
@@ -326,6 +324,7 @@ static void put_birth(struct tide_lane_out *lane, unsigned op,
         tide_buffer_varint(out, birth.usable - birth.size);
     if (shape & 0x40)
         put_u8(out, birth.align_log2);
+    put_u8(out, is_near(birth.address, lane->next_birth) ? 0xfe : 0xff);
     put_address(lane, birth.address, lane->next_birth);
     put_stack(lane, stack, mode);
     lane->next_birth =
