@@ -61,9 +61,11 @@ static void fill_pairs(const uint8_t kinds[TIDE_HALF_KINDS],
             pairs[high << 4 | low] = (struct pair){{kinds[low], kinds[high]}};
 }
 
-static bool is_known(uint8_t byte)
+/* Does one of these bytes have a half that stands for no tag? */
+static bool has_others(uint64_t bytes)
 {
-    return (byte & 15) < TIDE_HALF_KINDS && byte >> 4 < TIDE_HALF_KINDS;
+    const uint64_t pairs = bytes & bytes >> 1;
+    return pairs & pairs >> 2 & 0x1111111111111111u;
 }
 
 /* COUNT tags of BYTE to OUT, those that have no half from *OTHER on. */
@@ -91,13 +93,21 @@ bool tide_tags_from_halves(const uint8_t *halves, size_t length, uint8_t *out,
     struct pair pairs[TIDE_TAG_KINDS];
     fill_pairs(kinds, pairs);
     halves += TIDE_HALF_KINDS;
-    for (size_t i = 0; i < count; i += 2) {
-        const uint8_t byte = halves[i / 2];
-        const size_t here = count - i < 2 ? 1 : 2;
-        if (__builtin_expect(is_known(byte) && here == 2, 1))
-            memcpy(out + i, &pairs[byte], sizeof(struct pair));
-        else if (!spell_out(byte, kinds, &other, end, out + i, here))
+    size_t at = 0;
+    while (at < bytes) {
+        uint64_t word = UINT64_MAX;
+        if (count - at * 2 >= 2 * sizeof(word))
+            memcpy(&word, halves + at, sizeof(word));
+        if (__builtin_expect(!has_others(word), 1)) {
+            for (size_t i = 0; i < sizeof(word); i++)
+                memcpy(out + (at + i) * 2, &pairs[halves[at + i]], sizeof(struct pair));
+            at += sizeof(word);
+            continue;
+        }
+        const size_t here = count - at * 2 < 2 ? 1 : 2;
+        if (!spell_out(halves[at], kinds, &other, end, out + at * 2, here))
             return false;
+        at++;
     }
     return other == end && (count % 2 == 0 || halves[bytes - 1] < 16);
 }
