@@ -15,11 +15,6 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool is_loader(const struct tide_function *function)
-{
-    return starts_with(tide_path_base(function->module), "ld-");
-}
-
 /* A function of the C or C++ runtime. */
 static bool is_runtime(const struct tide_function *function)
 {
@@ -105,8 +100,8 @@ enum tide_status tide_blame_path(struct tide_blamer *blamer,
     const struct tide_function *const outermost =
         function_at(paths, paths->call_count - 1);
     *out = (struct tide_blame){
-        .loader =
-            is_loader(outermost) || strcmp(outermost->name, "[before start]") == 0,
+        .loader = tide_path_is_loader(outermost->module) ||
+                  strcmp(outermost->name, "[before start]") == 0,
     };
     if (!known)
         return TIDE_ENOMEM;

@@ -151,9 +151,18 @@ struct tide_unnamed {
     enum tide_module_state why;
 };
 
+/* A program or library in whose code stacks end before they should. */
+struct tide_unfinished {
+    const char *module; /* its path; owned by the trace; NULL: code of no file */
+    uint64_t calls;     /* whose stack does */
+};
+
 struct tide_honesty {
     uint64_t events, dropped, unmatched_frees, inherited_frees, replaced_blocks;
     uint64_t reordered, lost_records, truncated_stacks;
+    uint64_t unfinished_stacks; /* calls whose callers are not all known: [unknown] */
+    struct tide_unfinished *unfinished; /* where, most first; in the model's arena */
+    size_t unfinished_count;
     uint64_t region_mismatches; /* ends of regions that were not the innermost */
     uint64_t unmatched_labels;  /* given to what is no block */
     uint64_t

@@ -172,6 +172,8 @@ enum tide_status tide_model_facts(struct tide_model *model,
     enum tide_status status = count_threads(model);
     if (!status)
         status = find_rss_peak(model);
+    if (!status)
+        status = tide_model_stack_ends(model);
     fill_honesty(model, counts);
     return status;
 }

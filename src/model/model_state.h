@@ -27,6 +27,9 @@ static inline struct tide_model_state *tide_model_state(const struct tide_model 
 enum tide_status tide_model_facts(struct tide_model *model,
                                   const struct tide_replay_counts *counts);
 
+/* Count stacks that end before they should, when stacks and sites are the model's. */
+enum tide_status tide_model_stack_ends(struct tide_model *model);
+
 /* Finish ACCOUNT; what it counted becomes the model's, which has a trace by now. */
 struct tide_account;
 enum tide_status tide_model_take(struct tide_model *model,

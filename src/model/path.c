@@ -65,6 +65,17 @@ const char *tide_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool tide_path_is_loader(const char *path)
+{
+    static const char *const starts[] = {"ld-linux", "ld-2.", "ld.so"};
+    const char *const base = tide_path_base(path);
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        if (strncmp(base, starts[i], strlen(starts[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* --- Functions ------------------------------------------------------------------- */
 
 /* Strings are interned, so functions are equal when their pointers are. */

@@ -54,5 +54,7 @@ enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack);
 
 /* The file name at the end of PATH. */
 const char *tide_path_base(const char *path);
+/* Is PATH the dynamic loader, as glibc has it or had it named? */
+bool tide_path_is_loader(const char *path);
 
 #endif

@@ -36,12 +36,6 @@ static bool is_cut_at(const struct tide_paths *paths, size_t call)
            strcmp(function_at(paths, call)->name, TIDE_BEFORE_START) == 0;
 }
 
-static bool is_loader(const char *module)
-{
-    return starts_with(module, "ld-linux") || starts_with(module, "ld-2.") ||
-           starts_with(module, "ld.so");
-}
-
 static bool is_libc(const char *module)
 {
     return starts_with(module, "libc.so") || starts_with(module, "libc-2.");
@@ -157,7 +151,7 @@ static bool is_cxx_setup(const struct tide_paths *paths)
         i++;
     if (i == 0 || i == paths->call_count)
         return false;
-    return is_loader(module_at(paths, i)) ||
+    return tide_path_is_loader(module_at(paths, i)) ||
            (is_cut_at(paths, i) && !function_at(paths, i - 1)->resolved);
 }
 
@@ -165,7 +159,7 @@ const char *tide_suppression_known(const struct tide_paths *paths)
 {
     if (paths->call_count == 0)
         return NULL;
-    if (is_loader(module_at(paths, 0)))
+    if (tide_path_is_loader(module_at(paths, 0)))
         return "the loader: libraries and threads";
     if (is_cxx_setup(paths))
         return "the C++ library: set up before main";

@@ -101,6 +101,7 @@ static void add_meta(struct writer *writer)
     add_count(&table, "unmatched_frees", honesty->unmatched_frees);
     add_count(&table, "inherited_frees", honesty->inherited_frees);
     add_count(&table, "truncated_stacks", honesty->truncated_stacks);
+    add_count(&table, "unfinished_stacks", honesty->unfinished_stacks);
     add_count(&table, "complete", honesty->complete);
     tide_table_end(&table);
     tide_text_release(&command);

@@ -117,6 +117,8 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
     const struct doubt doubts[] = {
         {h->truncated_stacks, "stack cut at the depth limit",
          "stacks cut at the depth limit"},
+        {h->unfinished_stacks, "stack that ends in [unknown]",
+         "stacks that end in [unknown]"},
         {h->unresolved_frames, "frame without a name", "frames without a name"},
         {h->inherited_frees, "free of a block inherited by fork",
          "frees of blocks inherited by fork"},
@@ -142,19 +144,56 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
-/* "a, libb.so, libc.so and 3 more": those that are unnamed for this reason. */
+/* "a, libb.so, libc.so and 3 more" is added name by name, then how many there were. */
+enum { TIDE_NAMED = 3 };
+
+static void add_name(struct tide_text *out, size_t before, const char *name)
+{
+    if (before < TIDE_NAMED)
+        tide_text_addf(out, "%s%s", before ? ", " : "", name);
+}
+
+static void add_more(struct tide_text *out, size_t count)
+{
+    if (count > TIDE_NAMED)
+        tide_text_addf(out, " and %s more", tide_number_count(count - TIDE_NAMED).text);
+}
+
+/* In whose code stacks end, what that means, and what can be done. */
+static void add_unfinished(struct tide_page *page, const struct tide_honesty *h)
+{
+    if (h->unfinished_count == 0)
+        return;
+    struct tide_text modules = {0}, safe = {0}, words = {0};
+    for (size_t i = 0; i < h->unfinished_count; i++) {
+        const char *const module = h->unfinished[i].module;
+        add_name(&modules, i, module ? tide_name_base(module) : "code of no file");
+    }
+    add_more(&modules, h->unfinished_count);
+    tide_name_safe(&safe, modules.bytes ? modules.bytes : "", page->style);
+    tide_text_addf(
+        &words,
+        "[unknown] stands where nothing tells who called, as in code without unwind "
+        "tables and outside a coroutine: here in %s. If that code keeps frame "
+        "pointers: tidemark run --unwind fp.",
+        safe.bytes ? safe.bytes : "");
+    add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    page->out->failed |= modules.failed || safe.failed || words.failed;
+    tide_text_release(&modules);
+    tide_text_release(&safe);
+    tide_text_release(&words);
+}
+
+/* Those that are unnamed for this reason. */
 static size_t add_modules(struct tide_text *out, const struct tide_honesty *h,
                           enum tide_module_state why)
 {
-    enum { TIDE_NAMED = 3 };
     size_t count = 0;
     for (size_t i = 0; i < h->unnamed_count; i++) {
-        if (h->unnamed[i].why == why && count++ < TIDE_NAMED)
-            tide_text_addf(out, "%s%s", count > 1 ? ", " : "",
-                           tide_name_base(h->unnamed[i].module));
+        if (h->unnamed[i].why == why)
+            add_name(out, count++, tide_name_base(h->unnamed[i].module));
     }
-    if (count > TIDE_NAMED)
-        tide_text_addf(out, " and %s more", tide_number_count(count - TIDE_NAMED).text);
+    add_more(out, count);
     return count;
 }
 
@@ -219,6 +258,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
     tide_page_heading(page, "How far to trust this", "");
     add_losses(page, &model->honesty);
     add_limits(page, model);
+    add_unfinished(page, &model->honesty);
     add_unnamed(page, model);
     add_costs(page, &model->honesty);
     for (size_t i = 0; troubles && troubles[i]; i++)

@@ -201,6 +201,19 @@ void tide_json_thread_flows(struct tide_json *json,
 
 /* --- Honesty ----------------------------------------------------------------------- */
 
+static void add_unfinished(struct tide_json *json, const struct tide_honesty *honesty)
+{
+    tide_json_uint(json, "unfinished_stacks", honesty->unfinished_stacks);
+    tide_json_open(json, "unfinished_in", '[');
+    for (size_t i = 0; i < honesty->unfinished_count; i++) {
+        tide_json_open_row(json, NULL);
+        tide_json_string(json, "module", honesty->unfinished[i].module);
+        tide_json_uint(json, "calls", honesty->unfinished[i].calls);
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+}
+
 static void add_unnamed(struct tide_json *json, const struct tide_honesty *honesty)
 {
     static const char *const WHY[] = {
@@ -232,6 +245,7 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
     tide_json_uint(json, "reordered", honesty->reordered);
     tide_json_uint(json, "lost_records", honesty->lost_records);
     tide_json_uint(json, "truncated_stacks", honesty->truncated_stacks);
+    add_unfinished(json, honesty);
     tide_json_uint(json, "unresolved_frames", honesty->unresolved_frames);
     add_unnamed(json, honesty);
     tide_json_bool(json, "complete", honesty->complete);

@@ -79,6 +79,44 @@ class Stacks(tide.TidyCase):
             self.skipTest(f"no stack of {limit} KiB is allowed here")
         return ["sh", "-c", f'ulimit -s {limit} && exec "$@"', "sh", *argv]
 
+    def ends_early(self, run, *options):
+        """Where stacks end that should not, and how many do, as the report has it."""
+        honesty = run.report(*options)["honesty"]
+        found = {os.path.basename(end["module"] or ""): end["calls"]
+                 for end in honesty["unfinished_in"]}
+        self.assertEqual(honesty["unfinished_stacks"], sum(found.values()))
+        return found
+
+    def test_stacks_that_end_in_code_without_tables_are_counted(self):
+        run = tide.Recorded([tide.program("no_tables")])
+        self.assertEqual((run.status, run.stdout), (0, "done\n"))
+        self.assertEqual(self.ends_early(run), {"no_tables": 200, "": 350})
+        self.assertEqual(self.ends_early(run, "--size", "101..", "--leaks"),
+                         {"no_tables": 200, "": 350})
+        at = ["--time", "events", "--live-at"]
+        events = run.report()["honesty"]["events"]
+        for before, expected in ((50, {"no_tables": 200, "": 300}), (350, {"no_tables": 200}),
+                                 (351, {"no_tables": 199}), (550, {})):
+            self.assertEqual(self.ends_early(run, *at, str(events - before)), expected)
+        text = subprocess.run([tide.TIDEMARK, "report", run.trace], capture_output=True,
+                              check=True, text=True, env=dict(os.environ, COLUMNS="400"))
+        self.assertIn("  550 stacks that end in [unknown], ", text.stdout)
+        self.assertIn("here in code of no file, no_tables. If that code", text.stdout)
+
+    def test_frame_pointers_lead_on_where_there_are_no_tables(self):
+        run = tide.Recorded([tide.program("no_tables")], ["--unwind", "fp"])
+        self.assertEqual(self.ends_early(run), {})
+        rows = [[frame["function"] for frame in row["stack"]]
+                for row in run.report("--total", "--stacks")["rows"] if row["calls"] == 200]
+        self.assertEqual(rows, [["make", "assembled", "repeat", "main"]])
+
+    def test_stacks_of_constructors_end_in_the_loader_by_right(self):
+        run = tide.Recorded([tide.program("early")])
+        rows = run.report("--total", "--stacks")["rows"]
+        self.assertTrue([row for row in rows if row["calls"] > 1000 and
+                         row["stack"][-1]["function"] == "[unknown]"], rows)
+        self.assertEqual(self.ends_early(run), {})
+
     def hundreds(self, argv):
         run = tide.Recorded(argv)
         self.assertEqual((run.status, run.stdout), (0, "done\n"))

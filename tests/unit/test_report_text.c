@@ -243,6 +243,7 @@ static void the_honesty_lines_name_every_loss(void **state)
     assert_holds(&text,
                  "1,234,567 events recorded; none dropped, every free met its block.");
     assert_holds(&text, "No stack was too deep, every frame has a name.");
+    assert_null(strstr(text.bytes, "[unknown]"));
     tide_text_clear(&text);
     f.model.honesty.events = 0;
     tide_view_honesty(&page, &f.model);
@@ -252,6 +253,10 @@ static void the_honesty_lines_name_every_loss(void **state)
     f.model.honesty.unmatched_frees = 2;
     f.model.honesty.reordered = 3;
     f.model.honesty.truncated_stacks = 4;
+    f.model.honesty.unfinished_stacks = 9;
+    f.model.honesty.unfinished = (struct tide_unfinished[]){
+        {"/lib/libjit.so", 6}, {NULL, 1}, {"/bin/a\033b", 1}, {"/lib/d.so", 1}};
+    f.model.honesty.unfinished_count = 4;
     f.model.honesty.unresolved_frames = 5;
     f.model.honesty.inherited_frees = 6;
     f.model.honesty.lost_records = 7;
@@ -263,8 +268,12 @@ static void the_honesty_lines_name_every_loss(void **state)
     assert_holds(&text,
                  "1 event dropped, 7 gaps in the records, 2 frees without their "
                  "block, 8 blocks replaced without a free, 3 events out of order.");
-    assert_holds(&text, "4 stacks cut at the depth limit, 5 frames without a name, 6 "
-                        "frees of blocks inherited by fork.");
+    assert_holds(&text, "4 stacks cut at the depth limit, 9 stacks that end in "
+                        "[unknown], 5 frames without a name, 6 frees of blocks "
+                        "inherited by fork.");
+    assert_holds(
+        &text,
+        "coroutine: here in libjit.so, code of no file, a\\x1bb and 1 more. If ");
     assert_holds(&text, "explain 92 % of the RSS peak");
     tide_text_release(&text);
     fixture_release(&f);
