@@ -167,14 +167,25 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
     return TIDE_OK;
 }
 
+/* --space chooses among findings too, but for its default. */
+static enum tide_status build_findings(const struct tide_model *model,
+                                       const struct tide_report_options *options,
+                                       struct tide_findings *out)
+{
+    const struct tide_findings_scope scope = {
+        .suppressed = options->suppressed->sites,
+        .mapped = options->space == TIDE_IN_MMAP,
+    };
+    return tide_findings_build(model, &scope, out);
+}
+
 /* All sections. */
 static enum tide_status add_everything(struct tide_page *page,
                                        const struct tide_model *model,
                                        const struct tide_report_options *options)
 {
     struct tide_findings findings;
-    enum tide_status status =
-        tide_findings_build(model, options->suppressed->sites, &findings);
+    enum tide_status status = build_findings(model, options, &findings);
     if (status)
         return status;
     tide_view_overview(page, model);
@@ -267,7 +278,7 @@ static enum tide_status report_data(const struct tide_model *model,
     if (status)
         return status;
     if (options->json && is_whole(model, options))
-        status = tide_findings_build(model, options->suppressed->sites, &findings);
+        status = build_findings(model, options, &findings);
     const struct tide_report_json report = {
         .model = model,
         .rows = parts.rows,

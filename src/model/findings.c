@@ -50,14 +50,16 @@ static bool judge(const struct tide_model *model, const struct tide_subjects *su
 }
 
 static enum tide_status judge_all(const struct tide_model *model,
-                                  const struct tide_subjects *subjects,
+                                  const struct tide_subjects *subjects, bool mapped,
                                   struct list *out)
 {
     out->found = calloc(subjects->count + 1, sizeof(*out->found));
     if (!out->found)
         return TIDE_ENOMEM;
-    for (uint32_t i = 0; i < subjects->count; i++)
-        out->count += judge(model, subjects, i, &out->found[out->count]);
+    for (uint32_t i = 0; i < subjects->count; i++) {
+        if (!mapped || subjects->list[i].space == TIDE_IN_MMAP)
+            out->count += judge(model, subjects, i, &out->found[out->count]);
+    }
     qsort(out->found, out->count, sizeof(*out->found), by_score);
     return TIDE_OK;
 }
@@ -176,7 +178,8 @@ static enum tide_status write_all(const struct tide_model *model,
 }
 
 enum tide_status tide_findings_build(const struct tide_model *model,
-                                     const bool *suppressed, struct tide_findings *out)
+                                     const struct tide_findings_scope *scope,
+                                     struct tide_findings *out)
 {
     struct tide_subjects subjects;
     struct tide_paths paths;
@@ -187,9 +190,9 @@ enum tide_status tide_findings_build(const struct tide_model *model,
     enum tide_status status = tide_paths_init(&paths, model);
     if (status)
         return status;
-    status = tide_subjects_gather(&subjects, model, &paths, suppressed);
+    status = tide_subjects_gather(&subjects, model, &paths, scope->suppressed);
     if (!status)
-        status = judge_all(model, &subjects, &list);
+        status = judge_all(model, &subjects, scope->mapped, &list);
     if (!status) {
         choose(&list);
         find_sites(model, &subjects, &list);

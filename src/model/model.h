@@ -499,10 +499,15 @@ struct tide_findings {
     struct tide_finding *list;
     size_t count;
 };
-/* SUPPRESSED: per site, what it never freed does not count; NULL: all does.  The model is
- * symbolized. */
+/* What findings are about.  All zeros: everything. */
+struct tide_findings_scope {
+    const bool *suppressed; /* borrowed; per site: what it never freed does not count */
+    bool mapped;            /* mapped memory alone */
+};
+/* The model is symbolized. */
 enum tide_status tide_findings_build(const struct tide_model *model,
-                                     const bool *suppressed, struct tide_findings *out);
+                                     const struct tide_findings_scope *scope,
+                                     struct tide_findings *out);
 void tide_findings_release(struct tide_findings *findings);
 
 #endif

@@ -197,7 +197,7 @@ class Leaks(tide.Case):
         for part in (["--between", "0.01", "0.02"], ["--live-at", "0.05"],
                      ["--size", "1.."], ["--age", "0.001.."], ["--lifetime", "..100"],
                      ["--function", "make_answer"], ["--thread", "*"],
-                     ["--time", "events", "--live-at", "100"]):
+                     ["--time", "events", "--live-at", "100"], ["--space", "mmap"]):
             with self.subTest(part=part):
                 self.assertEqual(ran.report(*part)["findings"], [])
                 text = text_of("report", *part, ran.trace)[1]

@@ -65,11 +65,16 @@ static inline void begin(void)
     assert_non_null(hand.model->survivals);
 }
 
-static inline void build_without(const bool *suppressed)
+static inline void build_about(struct tide_findings_scope scope)
 {
     tide_findings_release(&findings);
     assert_int_equal(tide_model_symbolize_from(hand.model, &hand_source), TIDE_OK);
-    assert_int_equal(tide_findings_build(hand.model, suppressed, &findings), TIDE_OK);
+    assert_int_equal(tide_findings_build(hand.model, &scope, &findings), TIDE_OK);
+}
+
+static inline void build_without(const bool *suppressed)
+{
+    build_about((struct tide_findings_scope){.suppressed = suppressed});
 }
 
 static inline void build(void)

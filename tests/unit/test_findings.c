@@ -63,6 +63,21 @@ static void speaks_of_mapped_memory_by_its_name(void **state)
         "100 % of the peak of mapped memory: what it holds less, the peak is lower by.");
 }
 
+static void speaks_of_mapped_memory_alone_when_asked_to(void **state)
+{
+    (void)state;
+    begin();
+    hand_site(&hand, (struct tide_site){.stack = MAIN, .peak_bytes = 30 * TIDE_MIB});
+    hand_site(&hand, (struct tide_site){.stack = PARSE,
+                                        .space = TIDE_IN_MMAP,
+                                        .peak_bytes = 8 * TIDE_MIB});
+    build();
+    assert_int_equal(findings.count, 2);
+    build_about((struct tide_findings_scope){.mapped = true});
+    assert_int_equal(findings.count, 1);
+    assert_non_null(strstr(findings.list[0].text, "parse (parse.c:5)"));
+}
+
 /* --- Time ---------------------------------------------------------------------------- */
 
 static struct tide_site temporaries(uint32_t stack, uint64_t calls)
@@ -407,6 +422,7 @@ int main(void)
         CASE(names_who_owns_the_peak),
         CASE(draws_the_line_at_a_quarter_of_the_peak),
         CASE(speaks_of_mapped_memory_by_its_name),
+        CASE(speaks_of_mapped_memory_alone_when_asked_to),
         CASE(points_at_churn),
         CASE(leaves_out_what_few_calls_or_milliseconds_are),
         CASE(asks_for_a_pool),
