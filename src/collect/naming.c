@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -14,6 +15,14 @@
 enum { TIDE_NAME_TRIES = 10000 };
 static const char ENDING[] = ".tide";
 static const char LETTERS[] = "phern%";
+
+/* A device, a pipe or a socket: whoever names one does not mean a file beside it. */
+static bool is_special(const char *name)
+{
+    struct stat facts;
+    return stat(name, &facts) == 0 && !S_ISREG(facts.st_mode) &&
+           !S_ISDIR(facts.st_mode);
+}
 
 struct tide_name_fault tide_name_check(const char *pattern)
 {
@@ -24,6 +33,9 @@ struct tide_name_fault tide_name_check(const char *pattern)
     else if (pattern[length - 1] == '/')
         (void)snprintf(fault.text, sizeof(fault.text),
                        "this is a folder; give a name in it, as in FOLDER/%%e.%%p");
+    else if (is_special(pattern))
+        (void)snprintf(fault.text, sizeof(fault.text),
+                       "a trace is a file of its own, not a device or a pipe");
     const char *at = strchr(pattern, '%');
     while (at && at[1] && strchr(LETTERS, at[1]))
         at = strchr(at + 2, '%');

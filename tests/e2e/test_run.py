@@ -127,6 +127,19 @@ class Run(tide.Case):
                          (1, "tidemark: no/t.tide: No such file or directory; "
                           "name another place with -o\n"))
 
+    def test_a_device_or_a_pipe_is_no_place_for_a_trace(self):
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        for name in ("/dev/null", pipe):
+            done = subprocess.run([tide.TIDEMARK, "run", "-o", name, "touch", "ran"], text=True,
+                                  cwd=self.folder, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr.splitlines()[0],
+                             f"tidemark: -o '{name}': a trace is a file of its own, not a "
+                             "device or a pipe")
+            self.assertFalse(os.path.exists(f"{name}.tide"))
+        self.assertEqual(os.listdir(self.folder), ["pipe"])
+
     # --- Signals
 
     def program_pid(self, process):

@@ -73,6 +73,9 @@ static void refuses_patterns_that_mean_nothing(void **state)
         assert_string_equal(tide_name_check(good[i]).text, "");
     assert_string_equal(tide_name_check("").text, "a trace needs a name");
     assert_non_null(strstr(tide_name_check("dir/").text, "folder"));
+    assert_non_null(strstr(tide_name_check("/dev/null").text, "not a device"));
+    assert_string_equal(tide_name_check("/dev").text, "");
+    assert_string_equal(tide_name_check("/proc/self/exe").text, "");
     assert_non_null(strstr(tide_name_check("a%x").text, "unknown %x; there are %p, "));
     assert_non_null(strstr(tide_name_check("%%%").text, "unknown %; there are"));
     assert_non_null(strstr(tide_name_check("%p%%%q").text, "unknown %q; there are"));
