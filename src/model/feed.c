@@ -79,9 +79,10 @@ static void add_run(const struct tide_feed *feed, struct batch *batch,
 {
     struct tide_event *const to = batch->events + batch->count;
     const bool usual = tide_replay_usual(feed->setup.replay);
+    const bool borrowed = usual && !feed->setup.ahead;
     batch->lengths[batch->runs++] = (uint16_t)count;
-    batch->given = !feed->setup.ahead && usual ? events : NULL;
-    if (batch->given)
+    batch->given = borrowed ? events : NULL;
+    if (borrowed)
         return;
     memcpy(to, events, count * sizeof(*to));
     for (size_t i = 0; i < count && !usual; i++)

@@ -213,7 +213,7 @@ static void reads_no_further_than_it_must(void **state)
     (void)state;
     copy_with("--compress-debug-sections=zlib");
     struct image image = read_image(other);
-    size_t at;
+    size_t at = 0;
     Elf64_Shdr section = find_section(&image, ".debug_info", &at);
     section.sh_size -= section.sh_size / 8;
     memcpy(image.bytes + at, &section, sizeof(section));
