@@ -2,11 +2,16 @@
  */
 #include "base/zeroed.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { TIDE_HUGE_PAGE = 1 << 21 };
+enum {
+    TIDE_HUGE_PAGE = 1 << 21,
+    TIDE_HEAP_AHEAD = 24 << 20, /* bytes of the heap that come in huge pages */
+    TIDE_HEAP_ITEM = 4 << 20,   /* what is larger is mapped for itself */
+};
 
 /* Only whole ones: what stands beside the bytes is no business of ours. */
 void tide_wants_huge(void *from, size_t bytes)
@@ -25,4 +30,17 @@ void *tide_zeroed(size_t count, size_t item_bytes)
     if (table)
         tide_wants_huge(table, count * item_bytes);
     return table;
+}
+
+/* The allocator maps whatever is larger than 128 KiB, in pages of 4 KiB, and gives it back
+ * to the system, so that tables that grow touch new pages again and again. */
+void tide_heap_wants_huge(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, TIDE_HEAP_AHEAD + TIDE_HUGE_PAGE);
+    (void)mallopt(M_TRIM_THRESHOLD, 2 * TIDE_HEAP_AHEAD);
+    void *const ahead = malloc(TIDE_HEAP_AHEAD);
+    if (ahead)
+        tide_wants_huge(ahead, TIDE_HEAP_AHEAD);
+    free(ahead);
+    (void)mallopt(M_MMAP_THRESHOLD, TIDE_HEAP_ITEM);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/zeroed.h"
 #include "cli/latest_trace.h"
 #include "view/names.h"
 #include "view/progress.h"
@@ -141,6 +142,7 @@ static enum tide_status load(struct tide_opened *opened,
                              const struct tide_model_options *options)
 {
     struct tide_progress_bar bar;
+    tide_heap_wants_huge();
     tide_progress_bar_init(&bar, STDERR_FILENO, "reading");
     struct tide_model_options shown = *options;
     shown.progress =
