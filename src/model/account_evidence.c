@@ -69,25 +69,45 @@ static enum tide_status add_moves(struct tide_account *account, uint32_t process
     return status;
 }
 
+static enum tide_status add_young(struct tide_account *account,
+                                  const struct tide_live *live)
+{
+    const size_t places = live->young ? live->young_mask + 1 : 0;
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < places && !status; i++) {
+        const struct tide_young *const young = &live->young[i];
+        if (!young->block.what)
+            continue;
+        const struct tide_block block = tide_block_unpack(young->block, young->address);
+        status = add_block(account, &block);
+    }
+    return status;
+}
+
+static enum tide_status add_elders(struct tide_account *account,
+                                   const struct tide_pages *pages)
+{
+    struct tide_pages_walk walk = {0};
+    enum tide_status status = TIDE_OK;
+    tide_pages_walk_by_leaf(&account->store, pages, &walk);
+    while (!status && tide_pages_walk_on(&account->store, pages, &walk))
+        status = tide_survivors_add_packed(&account->evidence->survivors,
+                                           &account->store, walk.entry, walk.left);
+    tide_pages_walk_end(&walk);
+    return status;
+}
+
 enum tide_status tide_account_remains(struct tide_account *account, uint32_t process,
                                       uint64_t ticks)
 {
     const struct tide_live *const live = &account->processes[process].live;
     const struct tide_life_span span = span_of(account, process, ticks);
-    struct tide_live_walk walk = {0};
-    struct tide_block block;
     tide_survivors_begin(&account->evidence->survivors, &span);
-    tide_pages_walk_by_leaf(&account->store, &live->pages, &walk.pages);
     enum tide_status status = add_moves(account, process);
-    while (!status && tide_live_next(&account->store, live, &walk, &block)) {
-        status = add_block(account, &block);
-        while (!status && walk.pages.left) { /* the same, without a detour by memory */
-            const struct tide_block next =
-                tide_pages_walk_take(&account->store, &walk.pages);
-            status = add_block(account, &next);
-        }
-    }
-    tide_pages_walk_end(&walk.pages);
+    if (!status)
+        status = add_young(account, live);
+    if (!status)
+        status = add_elders(account, &live->pages);
     tide_survivors_end(&account->evidence->survivors);
     return status;
 }

@@ -24,9 +24,6 @@
 enum {
     TIDE_PAGES_FIRST = 64, /* places in a table; a power of two */
     TIDE_PAGES_SMALL = 64 * 1024,
-    TIDE_ORDER_LEAST = 64 * 1024, /* blocks: as many stay in the cache by themselves */
-    TIDE_STEP_UNITS = 4096 / TIDE_UNIT,
-    TIDE_FETCH_AHEAD = 8, /* pages */
 };
 
 #define RARE(condition) __builtin_expect(condition, 0)
@@ -399,80 +396,7 @@ void tide_pages_abandon(struct tide_pages *pages)
     *pages = (struct tide_pages){0};
 }
 
-/* --- All blocks --------------------------------------------------------------------- */
-
-/* The places of all pages that hold something, by where their leaves are, in steps of
- * TIDE_STEP_UNITS: ORDER has room for them.  STEPS, of which there are more than leaves can
- * need, are zeros. */
-static void sort_places(const struct tide_pages *pages, uint32_t *steps, size_t count,
-                        uint32_t *order)
-{
-    for (size_t i = 0; i <= pages->mask; i++)
-        if (pages->list[i].count)
-            steps[pages->list[i].leaf / TIDE_STEP_UNITS + 1]++;
-    for (size_t i = 1; i < count; i++)
-        steps[i] += steps[i - 1];
-    for (size_t i = 0; i <= pages->mask; i++)
-        if (pages->list[i].count)
-            order[steps[pages->list[i].leaf / TIDE_STEP_UNITS]++] = (uint32_t)i;
-}
-
-void tide_pages_walk_by_leaf(const struct tide_live_store *store,
-                             const struct tide_pages *pages,
-                             struct tide_pages_walk *walk)
-{
-    const size_t steps = store->chunk_count * (TIDE_CHUNK_UNITS / TIDE_STEP_UNITS) + 1;
-    if (pages->count < TIDE_ORDER_LEAST || pages->mask > UINT32_MAX)
-        return;
-    uint32_t *const ends = calloc(steps, sizeof(*ends));
-    uint32_t *const order = reallocarray(NULL, pages->used, sizeof(*order));
-    if (!ends || !order) {
-        free(order);
-        free(ends);
-        return;
-    }
-    sort_places(pages, ends, steps, order);
-    walk->order = order;
-    walk->ordered = ends[steps - 1];
-    free(ends);
-}
-
-void tide_pages_walk_end(struct tide_pages_walk *walk)
-{
-    free(walk->order);
-    *walk = (struct tide_pages_walk){0};
-}
-
-/* The next page that holds something; NULL when there is none. */
-static const struct tide_live_page *next_page(const struct tide_pages *pages,
-                                              struct tide_pages_walk *walk)
-{
-    if (walk->order) {
-        const size_t ahead = walk->page + TIDE_FETCH_AHEAD;
-        if (ahead < walk->ordered)
-            __builtin_prefetch(&pages->list[walk->order[ahead]]);
-        return walk->page < walk->ordered ? &pages->list[walk->order[walk->page++]]
-                                          : NULL;
-    }
-    const size_t places = pages->list ? pages->mask + 1 : 0;
-    while (walk->page < places && !pages->list[walk->page].count)
-        walk->page++;
-    return walk->page < places ? &pages->list[walk->page++] : NULL;
-}
-
-bool tide_pages_walk_on(const struct tide_live_store *store,
-                        const struct tide_pages *pages, struct tide_pages_walk *walk)
-{
-    const struct tide_live_page *const page = next_page(pages, walk);
-    if (!page)
-        return false;
-    const struct leaf leaf = leaf_of(store, page);
-    walk->tag = leaf.tags;
-    walk->entry = leaf.entries;
-    walk->base = page->number << TIDE_PAGE_BITS;
-    walk->left = page->count;
-    return true;
-}
+/* --- Fetching ahead ----------------------------------------------------------------- */
 
 void tide_pages_fetch_leaf(const struct tide_live_store *store,
                            const struct tide_live_page *page)

@@ -148,7 +148,7 @@ struct tide_packed tide_pages_pull(struct tide_live_store *store,
 bool tide_pages_take(struct tide_live_store *store, struct tide_pages *pages,
                      uint64_t address, struct tide_block *out);
 
-/* --- All blocks --- */
+/* --- All blocks: the walk is in live_walk.c --- */
 
 /* The table goes with its store, which is about to be released. */
 void tide_pages_abandon(struct tide_pages *pages);

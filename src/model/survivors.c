@@ -201,8 +201,8 @@ static bool make_room(struct tide_survivors *survivors, uint32_t key)
     return list && births && keys;
 }
 
-enum tide_status tide_survivors_add_other(struct tide_survivors *survivors,
-                                          uint32_t key, uint64_t born, uint64_t size)
+enum tide_status tide_survivors_add(struct tide_survivors *survivors, uint32_t key,
+                                    uint64_t born, uint64_t size)
 {
     const struct tide_life_span *const span = &survivors->span;
     if (key >= survivors->births_capacity || !survivors->births[key].last) {
@@ -223,6 +223,53 @@ enum tide_status tide_survivors_add_other(struct tide_survivors *survivors,
     note_place(sum, TIDE_LIFE_BIRTHS, place_in(born, span->births), size);
     note_place(sum, TIDE_LIFE_TIME, place_in(ticks, span->ticks), size);
     return TIDE_OK;
+}
+
+/* Those of COUNT blocks that come before the first that is not in the row at hand, or is
+ * the first of its key: how many they are. */
+static size_t add_alike(const struct tide_survivors *survivors,
+                        const struct tide_packed *blocks, size_t count)
+{
+    const struct tide_birth_row row = survivors->row;
+    struct tide_births *const all = survivors->births;
+    struct tide_survival *const list = survivors->list;
+    const size_t keys = survivors->births_capacity;
+    size_t i = 0;
+    for (; i < count; i++) {
+        const uint64_t born = blocks[i].born & TIDE_BIRTHS_MAX, at = born - row.first;
+        const uint64_t key = (blocks[i].what >> (32 + TIDE_LOW_BITS)) - 1;
+        const uint32_t size = (uint32_t)blocks[i].what;
+        if (at >= row.count || key >= keys || !all[key].last)
+            break;
+        struct tide_survival *const sum = &list[key];
+        all[key].first = born < all[key].first ? born : all[key].first;
+        all[key].last = born > all[key].last ? born : all[key].last;
+        sum->blocks++;
+        sum->bytes += size;
+        /* Both are small: signed numbers are converted in one instruction. */
+        const double after = (double)(int64_t)at, bytes = (double)(int64_t)size;
+        for (int axis = 0; axis < TIDE_LIFE_AXES; axis++) {
+            sum->slices[axis] |= row.slices[axis];
+            sum->weight[axis] += (row.place[axis] + row.step[axis] * after) * bytes;
+        }
+    }
+    return i;
+}
+
+enum tide_status tide_survivors_add_packed(struct tide_survivors *survivors,
+                                           const struct tide_live_store *store,
+                                           const struct tide_packed *blocks,
+                                           size_t count)
+{
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        i += add_alike(survivors, blocks + i, count - i);
+        if (i == count)
+            break;
+        const struct tide_block other = tide_packed_block(store, blocks[i], 0);
+        status = tide_survivors_add(survivors, other.key - 1, other.born, other.size);
+    }
+    return status;
 }
 
 /* --- Sums ---------------------------------------------------------------------------- */

@@ -79,34 +79,14 @@ void tide_survivors_begin(struct tide_survivors *survivors,
 /* ... and these were all: when they were born is in the list from here on. */
 void tide_survivors_end(struct tide_survivors *survivors);
 
-/* --- survivors.c: when it is not in the row at hand, or the first of its key --- */
-enum tide_status tide_survivors_add_other(struct tide_survivors *survivors,
-                                          uint32_t key, uint64_t born, uint64_t size);
-
 /* A block of SIZE bytes, of KEY and BORN then, was never freed. */
-static inline enum tide_status tide_survivors_add(struct tide_survivors *survivors,
-                                                  uint32_t key, uint64_t born,
-                                                  uint64_t size)
-{
-    const struct tide_birth_row *const row = &survivors->row;
-    const uint64_t at = born - row->first;
-    if (at >= row->count || key >= survivors->births_capacity || size > UINT32_MAX ||
-        !survivors->births[key].last)
-        return tide_survivors_add_other(survivors, key, born, size);
-    struct tide_births *const births = &survivors->births[key];
-    struct tide_survival *const sum = &survivors->list[key];
-    births->first = born < births->first ? born : births->first;
-    births->last = born > births->last ? born : births->last;
-    sum->blocks++;
-    sum->bytes += size;
-    /* Both are small: signed numbers are converted in one instruction. */
-    const double after = (double)(int64_t)at, bytes = (double)(int64_t)size;
-    for (int axis = 0; axis < TIDE_LIFE_AXES; axis++) {
-        sum->slices[axis] |= row->slices[axis];
-        sum->weight[axis] += (row->place[axis] + row->step[axis] * after) * bytes;
-    }
-    return TIDE_OK;
-}
+enum tide_status tide_survivors_add(struct tide_survivors *survivors, uint32_t key,
+                                    uint64_t born, uint64_t size);
+/* The same of COUNT blocks, as they are in STORE. */
+enum tide_status tide_survivors_add_packed(struct tide_survivors *survivors,
+                                           const struct tide_live_store *store,
+                                           const struct tide_packed *blocks,
+                                           size_t count);
 
 /* Add the survivors of ONE to SUM, all but how many threads and processes made them. */
 void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *one);
