@@ -18,24 +18,26 @@
 
 /* What the heap holds, as events are entered. */
 struct tally {
-    uint64_t bytes, usable;        /* standing */
-    uint64_t births, deaths;       /* births as water counts them; deaths since begun */
-    uint64_t newest;               /* as in the lane's book */
-    uint64_t top;                  /* the most bytes after a birth */
+    const struct tide_event *first; /* of the run */
+    uint64_t bytes, usable;         /* standing */
+    uint64_t births;                /* as water counts them */
+    uint64_t newest;                /* as in the lane's book */
+    uint64_t top;                   /* the most bytes after a birth */
     uint64_t low;                  /* the least after a death since the last peak ... */
     uint64_t low_before;           /* ... and before it */
     uint64_t peaks;                /* as water counts them */
     const struct tide_event *peak; /* what made the last peak; NULL: nothing did */
     uint64_t peak_bytes, peak_usable;
-    uint64_t peak_births, peak_deaths;
+    uint64_t peak_births;
     uint32_t context; /* of the heap, where the lane is */
     enum tide_status status;
 };
 
-HOT struct tally begin(const struct tide_entry *entry)
+HOT struct tally begin(const struct tide_entry *entry, const struct tide_event *first)
 {
     const struct tide_watermark *const water = entry->water;
     return (struct tally){
+        .first = first,
         .bytes = water->bytes,
         .usable = water->usable,
         .births = water->births,
@@ -54,6 +56,14 @@ static int64_t lesser(int64_t one, int64_t other)
     return one < other ? one : other;
 }
 
+/* The blocks that stand when EVENTS of the run are entered, by which BIRTHS have been. */
+static uint64_t blocks_behind(const struct tide_watermark *water, uint64_t births,
+                              size_t events)
+{
+    const uint64_t born = births - water->births;
+    return water->blocks + born - (events - born);
+}
+
 /* The lane has come by the last peak.  BASE: its balance is so much less than what the heap
  * holds. */
 static void note_peak(const struct tide_entry *entry, const struct tally *tally,
@@ -64,8 +74,8 @@ static void note_peak(const struct tide_entry *entry, const struct tally *tally,
     water->peaks = tally->peaks;
     water->peak_bytes = tally->peak_bytes;
     water->peak_births = tally->peak_births;
-    water->peak_blocks =
-        water->blocks + (tally->peak_births - water->births) - tally->peak_deaths;
+    water->peak_blocks = blocks_behind(water, tally->peak_births,
+                                       (size_t)(tally->peak + 1 - tally->first));
     water->peak_ticks = tally->peak->ticks;
     water->peak_now = water->now;
     water->peak_until = stretch->until;
@@ -76,8 +86,9 @@ static void note_peak(const struct tide_entry *entry, const struct tally *tally,
     tide_stretch_touch(stretch, water);
 }
 
-/* Enter what is at hand in the books. */
-static void end(const struct tide_entry *entry, const struct tally *tally)
+/* Enter what is at hand in the books: EVENTS of the run. */
+static void end(const struct tide_entry *entry, const struct tally *tally,
+                size_t events)
 {
     struct tide_watermark *const water = entry->water;
     struct tide_stretch *const stretch = &entry->lane->stretch;
@@ -95,7 +106,7 @@ static void end(const struct tide_entry *entry, const struct tally *tally)
         water->highest = tally->top > water->highest ? tally->top : water->highest;
     }
     stretch->balance = (int64_t)(tally->bytes - base);
-    water->blocks += tally->births - water->births - tally->deaths;
+    water->blocks = blocks_behind(water, tally->births, events);
     water->births = tally->births;
     water->bytes = tally->bytes;
     water->usable = tally->usable;
@@ -105,14 +116,12 @@ static void end(const struct tide_entry *entry, const struct tally *tally)
 
 /* --- Events --- */
 
-/* The heap stands higher than at any time before. */
+/* After EVENT the heap stands higher than at any time before. */
 HOT void reach_peak(const struct tide_event *event, struct tally *tally)
 {
-    tally->peaks++;
     tally->peak = event;
     tally->peak_bytes = tally->bytes;
     tally->peak_births = tally->births;
-    tally->peak_deaths = tally->deaths;
     if (tally->low == UINT64_MAX)
         return;
     if (tally->low < tally->low_before)
@@ -120,35 +129,26 @@ HOT void reach_peak(const struct tide_event *event, struct tally *tally)
     tally->low = UINT64_MAX;
 }
 
-/* A block of SIZE bytes of KEY has come to stand.  If that made a new height, the key has
- * nothing to save: what it will hold from here on is what it held then. */
-HOT void rise(const struct tide_event *event, struct tally *tally, struct tide_key *key,
-              uint64_t size)
+/* The heap has risen, perhaps by several births. */
+HOT void see_height(struct tally *tally)
 {
-    tally->newest = ++tally->births;
-    tally->usable += event->usable;
-    tally->bytes += size;
+    tally->newest = tally->births;
     if (tally->usable > tally->peak_usable)
         tally->peak_usable = tally->usable;
     if (tally->bytes > tally->top)
         tally->top = tally->bytes;
-    if (tally->bytes > tally->peak_bytes)
-        reach_peak(event, tally);
-    else
-        tide_key_touch_at(key, tally->peaks);
 }
 
-/* What KEY gains by the block of EVENT. */
-HOT void gain(const struct tide_keys *keys, struct tide_key *key,
-              const struct tide_event *event)
+/* What KEY gains by a block. */
+HOT void gain(const struct tide_keys *keys, struct tide_key *key, uint64_t size,
+              uint64_t slack, uint64_t ticks)
 {
-    const uint64_t size = event->size, ticks = event->ticks;
     const uint64_t bytes = key->bytes + size;
     const uint64_t held = bytes - key->freed_bytes;
     key->calls++;
     key->bytes = bytes;
     key->last_ticks = ticks;
-    key->slack_bytes += event->usable - size;
+    key->slack_bytes += slack;
     if (held > key->most_bytes) {
         key->most_bytes = held;
         key->most_ticks = ticks;
@@ -181,30 +181,70 @@ HOT uint32_t find_key(const struct tide_entry *entry, const struct tide_event *e
     return key;
 }
 
-/* False: it is not usual, and nothing was entered. */
+/* False: it is not usual, and nothing was entered.  What a new height means is left to the
+ * caller, but for the key: it has nothing to save then, for what it will hold from here on
+ * is what it held at the height.  CLIMBS: it makes one. */
 HOT bool birth(const struct tide_entry *entry, const struct tide_event *event,
-               struct tally *tally)
+               struct tally *tally, bool climbs)
 {
     struct tide_account *const account = entry->account;
-    const uint64_t size = event->size, slack = event->usable - size;
+    const uint64_t size = event->size, usable = event->usable, slack = usable - size;
     if (RARE((size >> 32 | slack >> 16) != 0))
         return false;
+    const uint64_t ticks = event->ticks;
+    const unsigned kind = event->alloc_kind & 15;
     const struct tide_block block = {
-        .address = event->address,
         .size = size,
         .born = tally->births + 1,
         .key = find_key(entry, event, tally),
         .slack = (uint32_t)slack,
     };
     if (RARE(!block.key) ||
-        RARE(!tide_live_add(&account->store, &entry->process->live, block.address,
+        RARE(!tide_live_add(&account->store, &entry->process->live, event->address,
                             tide_block_pack(&block))))
         return false;
     struct tide_key *const key = &account->keys.list[block.key - 1];
-    account->alloc_kinds[event->alloc_kind & 15]++;
-    rise(event, tally, key, size);
-    gain(&account->keys, key, event);
+    account->alloc_kinds[kind]++;
+    tally->births++;
+    tally->usable += usable;
+    tally->bytes += size;
+    if (!climbs && tally->bytes <= tally->peak_bytes)
+        tide_key_touch_at(key, tally->peaks);
+    gain(&account->keys, key, size, slack, ticks);
     return true;
+}
+
+HOT bool usual_birth(const struct tide_entry *entry, const struct tide_event *event,
+                     struct tally *tally)
+{
+    if (!birth(entry, event, tally, false))
+        return false;
+    see_height(tally);
+    if (tally->bytes > tally->peak_bytes) {
+        tally->peaks++;
+        reach_peak(event, tally);
+    }
+    return true;
+}
+
+/* Births in a row, when the heap has never stood higher: each makes a new height, and the
+ * last one's is the one that counts. */
+HOT const struct tide_event *climb(const struct tide_entry *entry,
+                                   const struct tide_event *event,
+                                   const struct tide_event *behind, struct tally *tally)
+{
+    const struct tide_event *const first = event;
+    if (tally->bytes != tally->peak_bytes)
+        return event;
+    while (event < behind && event->kind == TIDE_EVENT_ALLOC && event->size &&
+           birth(entry, event, tally, true))
+        event++;
+    if (event == first)
+        return event;
+    see_height(tally);
+    tally->peaks += (uint64_t)(event - first);
+    reach_peak(event - 1, tally);
+    return event;
 }
 
 /* The block of KEY, SIZE bytes, was made elsewhere: perhaps by another thread. */
@@ -233,7 +273,6 @@ HOT bool death(const struct tide_entry *entry, const struct tide_event *event,
     key->freed_bytes += block.size;
     if (RARE(key->crowd))
         account->keys.crowds[key->crowd - 1].bytes -= block.size;
-    tally->deaths++;
     tally->usable -= block.size + block.slack;
     tally->bytes -= block.size;
     tally->low = tally->bytes < tally->low ? tally->bytes : tally->low;
@@ -245,7 +284,7 @@ HOT bool death(const struct tide_entry *entry, const struct tide_event *event,
         tally->status = note_flow(entry, event, block.key - 1, block.size);
         tally->context = entry->lane->where.context[TIDE_IN_HEAP];
     }
-    return true;
+    return !RARE(tally->status);
 }
 
 /* Are the sums such that nothing wraps in COUNT events, do all blocks pack but for their
@@ -261,27 +300,35 @@ static bool is_usual(const struct tide_entry *entry, size_t count)
            tide_live_ready(&entry->process->live);
 }
 
+/* Those of COUNT events that come before something ends: a lane's time never goes back. */
+static size_t count_calm(const struct tide_event *events, size_t count, uint64_t until)
+{
+    while (RARE(count && events[count - 1].ticks > until))
+        count--;
+    return count;
+}
+
 enum tide_status tide_entry_quick(const struct tide_entry *entry,
                                   const struct tide_event *events, size_t count,
                                   size_t *entered)
 {
-    const uint64_t calm_until = entry->account->calm_until;
-    const struct tide_event *event = events, *const behind = events + count;
     *entered = 0;
-    if (RARE(!is_usual(entry, count)))
+    count = count_calm(events, count, entry->account->calm_until);
+    if (RARE(!count || !is_usual(entry, count)))
         return TIDE_OK;
-    struct tally tally = begin(entry);
+    const struct tide_event *const behind = events + count;
+    struct tally tally = begin(entry, events);
     tide_stretch_touch(&entry->lane->stretch, entry->water);
-    for (; event < behind && event->ticks <= calm_until && !RARE(tally.status);
-         event++) {
+    const struct tide_event *event = climb(entry, events, behind, &tally);
+    for (; event < behind; event++) {
         if (event->kind == TIDE_EVENT_ALLOC) {
-            if (!birth(entry, event, &tally))
+            if (!usual_birth(entry, event, &tally))
                 break;
         } else if (event->kind != TIDE_EVENT_FREE || !death(entry, event, &tally)) {
             break;
         }
     }
-    end(entry, &tally);
     *entered = (size_t)(event - events);
+    end(entry, &tally, *entered);
     return tally.status;
 }

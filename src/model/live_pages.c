@@ -81,10 +81,9 @@ static inline uint32_t low_bits_of(struct tide_packed entry)
 }
 
 /* A wide block has its place in the list in place of a size. */
-static struct tide_packed pack_wide(uint32_t at, uint64_t address)
+static struct tide_packed pack_wide(uint32_t at)
 {
-    const struct tide_block block = {
-        .address = address, .size = at, .key = TIDE_WIDE_KEY};
+    const struct tide_block block = {.size = at, .key = TIDE_WIDE_KEY};
     return tide_block_pack(&block);
 }
 
@@ -288,7 +287,7 @@ static inline bool add_entry(struct tide_live_store *store, struct tide_pages *p
     if (RARE(count == page->capacity) && !widen_leaf(store, page))
         return false;
     const struct leaf leaf = leaf_of(store, page);
-    leaf.entries[count] = block;
+    leaf.entries[count] = tide_packed_at(block, address);
     leaf.tags[count] = tag_of(address);
     page->count = (uint16_t)(count + 1);
     pages->count++;
@@ -322,7 +321,7 @@ bool tide_pages_add_wide(struct tide_live_store *store, struct tide_pages *pages
     uint32_t place;
     if (!keep_wide(store, block, &place))
         return false;
-    const struct tide_packed entry = pack_wide(place, block->address);
+    const struct tide_packed entry = pack_wide(place);
     if (tide_pages_add(store, pages, block->address, entry))
         return true;
     drop(store, entry);

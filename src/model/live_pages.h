@@ -72,13 +72,20 @@ static inline bool tide_block_packs(const struct tide_block *block)
            block->key < TIDE_WIDE_KEY;
 }
 
-/* BLOCK, which packs. */
+/* BLOCK, which packs, wherever it stands. */
 static inline struct tide_packed tide_block_pack(const struct tide_block *block)
 {
-    const uint64_t low = block->address & ((1u << TIDE_LOW_BITS) - 1);
-    const uint64_t place = (uint64_t)block->key << TIDE_LOW_BITS | low;
-    return (struct tide_packed){.what = block->size | place << 32,
+    const uint64_t key = block->key;
+    return (struct tide_packed){.what = block->size | key << (32 + TIDE_LOW_BITS),
                                 .born = block->born | (uint64_t)block->slack << 48};
+}
+
+/* The same as an entry of a leaf: it stands at ADDRESS. */
+static inline struct tide_packed tide_packed_at(struct tide_packed packed,
+                                                uint64_t address)
+{
+    packed.what |= (address & ((1u << TIDE_LOW_BITS) - 1)) << 32;
+    return packed;
 }
 
 static inline struct tide_block tide_block_unpack(struct tide_packed packed,
@@ -127,7 +134,7 @@ static inline bool tide_pages_append(struct tide_pages *pages, uint64_t address,
     if (!open->room || open->number != (address >> TIDE_PAGE_BITS) + 1 ||
         open->top >= address)
         return false;
-    *open->entry++ = block;
+    *open->entry++ = tide_packed_at(block, address);
     *open->tag++ = (uint8_t)(address >> TIDE_LOW_BITS);
     open->top = address;
     open->room--;
