@@ -29,8 +29,6 @@ enum outer {
     TIDE_OUTER_LIBC,  /* nameless: it does so beside these */
 };
 
-#define TIDE_OWN_FRAME UINT32_MAX /* in frame_functions: the recorder's, left out */
-
 enum tide_status tide_paths_init(struct tide_paths *paths,
                                  const struct tide_model *model)
 {
@@ -39,9 +37,9 @@ enum tide_status tide_paths_init(struct tide_paths *paths,
         .function_mask = TIDE_FUNCTION_SLOTS_FIRST - 1,
     };
     paths->function_slots = calloc(TIDE_FUNCTION_SLOTS_FIRST, sizeof(uint32_t));
-    paths->frame_functions =
-        calloc((size_t)model->stacks.frame_count + 1, sizeof(uint32_t));
-    if (paths->function_slots && paths->frame_functions)
+    paths->frames =
+        calloc((size_t)model->stacks.frame_count + 1, sizeof(*paths->frames));
+    if (paths->function_slots && paths->frames)
         return TIDE_OK;
     tide_paths_release(paths);
     return TIDE_ENOMEM;
@@ -51,8 +49,8 @@ void tide_paths_release(struct tide_paths *paths)
 {
     free(paths->functions);
     free(paths->function_slots);
-    free(paths->frame_functions);
-    free(paths->symbol_functions);
+    free(paths->frames);
+    free(paths->frame_calls);
     free(paths->calls);
     tide_intern_release(&paths->strings);
     tide_arena_release(&paths->arena);
@@ -223,28 +221,30 @@ static bool is_own(const struct tide_model *model, uint32_t frame)
     return starts_with(tide_path_base(module), "libtidemark");
 }
 
-/* Name all functions of FRAME, once. */
+/* Name all functions of FRAME, once.  The recorder's own frames are no calls. */
 static enum tide_status name_frame(struct tide_paths *paths, uint32_t frame)
 {
-    if (is_own(paths->model, frame)) {
-        paths->frame_functions[frame] = TIDE_OWN_FRAME;
-        return TIDE_OK;
-    }
     const struct tide_symbols *const symbols = &paths->model->symbols[frame];
-    uint32_t *const wider =
-        tide_grown(paths->symbol_functions, &paths->symbol_capacity,
-                   paths->symbol_count + symbols->count, sizeof(*wider));
-    if (!wider)
+    const uint32_t count = is_own(paths->model, frame) ? 0 : symbols->count;
+    struct tide_call *const wider =
+        tide_grown(paths->frame_calls, &paths->frame_call_capacity,
+                   paths->frame_call_count + count, sizeof(*wider));
+    if (!wider && count)
         return TIDE_ENOMEM;
-    paths->symbol_functions = wider;
+    paths->frame_calls = wider;
     enum tide_status status = TIDE_OK;
-    for (uint32_t i = 0; i < symbols->count && !status; i++)
-        status = name_symbol(paths, &paths->model->stacks.frames[frame],
-                             &symbols->list[i], &wider[paths->symbol_count + i]);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        const struct tide_symbol *const symbol = &symbols->list[i];
+        struct tide_call *const call = &wider[paths->frame_call_count + i];
+        *call = (struct tide_call){.line = symbol->line, .file = symbol->file};
+        status = name_symbol(paths, &paths->model->stacks.frames[frame], symbol,
+                             &call->function);
+    }
     if (status)
         return status;
-    paths->frame_functions[frame] = (uint32_t)paths->symbol_count + 1;
-    paths->symbol_count += symbols->count;
+    paths->frames[frame] = (struct tide_frame_calls){
+        .first = (uint32_t)paths->frame_call_count, .count = count, .known = true};
+    paths->frame_call_count += count;
     return TIDE_OK;
 }
 
@@ -265,22 +265,12 @@ static enum tide_status make_room(struct tide_paths *paths, size_t count)
 
 static enum tide_status add_frame(struct tide_paths *paths, uint32_t frame)
 {
-    if (!paths->frame_functions[frame]) {
-        const enum tide_status status = name_frame(paths, frame);
-        if (status)
-            return status;
-    }
-    if (paths->frame_functions[frame] == TIDE_OWN_FRAME)
-        return TIDE_OK;
-    const struct tide_symbols *const symbols = &paths->model->symbols[frame];
-    const uint32_t first = paths->frame_functions[frame] - 1;
-    const enum tide_status status = make_room(paths, symbols->count);
-    for (uint32_t i = 0; i < symbols->count && !status; i++)
-        paths->calls[paths->call_count++] = (struct tide_call){
-            .function = paths->symbol_functions[first + i],
-            .line = symbols->list[i].line,
-            .file = symbols->list[i].file,
-        };
+    const struct tide_frame_calls *const own = &paths->frames[frame];
+    enum tide_status status = own->known ? TIDE_OK : name_frame(paths, frame);
+    if (!status)
+        status = make_room(paths, own->count);
+    for (uint32_t i = 0; i < own->count && !status; i++)
+        paths->calls[paths->call_count++] = paths->frame_calls[own->first + i];
     return status;
 }
 

@@ -23,6 +23,13 @@ struct tide_call {
     const char *file; /* NULL when unknown; borrowed from the model */
 };
 
+/* Which calls a frame is, innermost first: several where functions are inlined. */
+struct tide_frame_calls {
+    uint32_t first; /* in frame_calls */
+    uint32_t count;
+    bool known;
+};
+
 /* Turns stacks into calls; names each function once. */
 struct tide_paths {
     const struct tide_model *model; /* borrowed */
@@ -36,9 +43,9 @@ struct tide_paths {
     uint32_t *function_slots; /* owned: index + 1, by name and module */
     size_t function_mask;
 
-    uint32_t *frame_functions;  /* owned: per frame, where its functions begin, + 1 */
-    uint32_t *symbol_functions; /* owned: function of each symbol of a frame */
-    size_t symbol_count, symbol_capacity;
+    struct tide_frame_calls *frames; /* owned: per frame */
+    struct tide_call *frame_calls;   /* owned: what frames have */
+    size_t frame_call_count, frame_call_capacity;
 
     /* The last path that was asked for, innermost first. */
     struct tide_call *calls; /* owned */
