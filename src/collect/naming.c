@@ -16,10 +16,14 @@ enum { TIDE_NAME_TRIES = 10000 };
 static const char ENDING[] = ".tide";
 static const char LETTERS[] = "phern%";
 
-/* A device, a pipe or a socket: whoever names one does not mean a file beside it. */
-static bool is_special(const char *name)
+/* A device, a pipe or a socket: whoever names one does not mean a file beside it.  One that
+ * is named as a trace is in the way of it, as any file of that name. */
+static bool is_special(const char *name, size_t length)
 {
+    const size_t ending = strlen(ENDING);
     struct stat facts;
+    if (length >= ending && strcmp(name + length - ending, ENDING) == 0)
+        return false;
     return stat(name, &facts) == 0 && !S_ISREG(facts.st_mode) &&
            !S_ISDIR(facts.st_mode);
 }
@@ -33,7 +37,7 @@ struct tide_name_fault tide_name_check(const char *pattern)
     else if (pattern[length - 1] == '/')
         (void)snprintf(fault.text, sizeof(fault.text),
                        "this is a folder; give a name in it, as in FOLDER/%%e.%%p");
-    else if (is_special(pattern))
+    else if (is_special(pattern, length))
         (void)snprintf(fault.text, sizeof(fault.text),
                        "a trace is a file of its own, not a device or a pipe");
     const char *at = strchr(pattern, '%');

@@ -367,10 +367,10 @@ static bool read_sync(struct tide_decoder *decoder, struct tide_fields *fields)
 
 /* What the next record is. */
 enum next {
-    NEXT_NONE, /* there is none */
-    NEXT_TIME,
-    NEXT_SYNC,
-    NEXT_EVENT,
+    TIDE_NEXT_NONE, /* there is none */
+    TIDE_NEXT_TIME,
+    TIDE_NEXT_SYNC,
+    TIDE_NEXT_EVENT,
 };
 
 /* What comes next; a stamp's tag is taken, and counted. */
@@ -378,15 +378,15 @@ static enum next look_ahead(struct tide_fields *fields)
 {
     struct tide_cursor *const tags = &fields->at[TIDE_COLUMN_TAGS];
     if (tide_fields_until_time(fields) == 0)
-        return NEXT_TIME;
+        return TIDE_NEXT_TIME;
     if (tide_cursor_left(tags) == 0)
-        return NEXT_NONE;
+        return TIDE_NEXT_NONE;
     const bool time = *tags->at == TIDE_OP_TIME && !fields->columns;
     if (!time && *tags->at != TIDE_OP_SYNC)
-        return NEXT_EVENT;
+        return TIDE_NEXT_EVENT;
     tags->at++;
     fields->until_time--;
-    return time ? NEXT_TIME : NEXT_SYNC;
+    return time ? TIDE_NEXT_TIME : TIDE_NEXT_SYNC;
 }
 
 /* *KNOWN tells whether it is an event: EXTRA records of a later version are not. */
@@ -438,6 +438,17 @@ static void count_event(struct tide_decoder *decoder, const struct tide_event *e
         decoder->born_bytes = tide_add_saturating(decoder->born_bytes, event->size);
 }
 
+/* What comes next is no event: read it. */
+static enum tide_decode_stop stop_at(struct tide_decoder *decoder,
+                                     struct tide_fields *fields, enum next next)
+{
+    if (next == TIDE_NEXT_NONE)
+        return tide_fields_empty(fields) ? TIDE_STOP_EMPTY : TIDE_STOP_BAD;
+    const bool right = next == TIDE_NEXT_TIME ? read_time(decoder, fields)
+                                              : read_sync(decoder, fields);
+    return right ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
+}
+
 enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
                                         struct tide_fields *fields,
                                         struct tide_event *events, size_t max,
@@ -445,12 +456,8 @@ enum tide_decode_stop tide_decode_plain(struct tide_decoder *decoder,
 {
     for (*count = 0; *count < max;) {
         const enum next next = look_ahead(fields);
-        if (next == NEXT_NONE)
-            return tide_fields_empty(fields) ? TIDE_STOP_EMPTY : TIDE_STOP_BAD;
-        if (next == NEXT_TIME)
-            return read_time(decoder, fields) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
-        if (next == NEXT_SYNC)
-            return read_sync(decoder, fields) ? TIDE_STOP_STAMP : TIDE_STOP_BAD;
+        if (next != TIDE_NEXT_EVENT)
+            return stop_at(decoder, fields, next);
         bool known;
         fields->until_time--;
         if (!read_event(decoder, fields, &events[*count], &known))

@@ -121,11 +121,11 @@ static inline uint32_t tide_encoder_place(const struct tide_encoder_memory *memo
         return TIDE_DEAD;
     const uint32_t dead =
         memory->dead_at[tide_address_slot(address, TIDE_DEAD_SLOT_BITS)];
-    if (memory->dead[dead] == address && dead < memory->deaths)
+    if (dead < memory->deaths && memory->dead[dead] == address)
         return (memory->deaths - 1 - dead) % TIDE_DEAD;
     const uint32_t before =
         memory->after_at[tide_address_slot(address, TIDE_AFTER_SLOT_BITS)];
-    if (memory->born[before].after == address && before < memory->births)
+    if (before < memory->births && memory->born[before].after == address)
         return TIDE_DEAD + (memory->births - 1 - before) % TIDE_AGES;
     return TIDE_NO_PLACE;
 }

@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-enum { TIDE_TAG_KINDS = 256, TIDE_TELL_ALL = 4096, TIDE_TELL_STEP = 13 };
+enum {
+    TIDE_TAG_KINDS = 256,
+    TIDE_TELL_ALL = 4096,
+    TIDE_TELL_STEP = 13,
+    TIDE_PAIRS_AT_ONCE = 8,
+};
 
 /* The tags that are there most often, the first of them most often.  A part of them tells:
  * every so many, a number that no pattern has. */
@@ -61,23 +66,37 @@ static void fill_pairs(const uint8_t kinds[TIDE_HALF_KINDS],
             pairs[high << 4 | low] = (struct pair){{kinds[low], kinds[high]}};
 }
 
-/* Does one of these bytes have a half that stands for no tag? */
-static bool has_others(uint64_t bytes)
+/* Does one of TIDE_PAIRS_AT_ONCE bytes have a half that stands for no tag? */
+static bool has_others(const uint8_t *halves)
 {
+    uint64_t bytes;
+    memcpy(&bytes, halves, sizeof(bytes));
     const uint64_t pairs = bytes & bytes >> 1;
     return pairs & pairs >> 2 & 0x1111111111111111u;
 }
 
-/* COUNT tags of BYTE to OUT, those that have no half from *OTHER on. */
-static bool spell_out(uint8_t byte, const uint8_t kinds[TIDE_HALF_KINDS],
-                      const uint8_t **other, const uint8_t *end, uint8_t *out,
-                      size_t count)
+static void put_pairs(const struct pair pairs[TIDE_TAG_KINDS], const uint8_t *halves,
+                      uint8_t *out)
 {
-    for (size_t i = 0; i < count; i++, byte >>= 4) {
+    for (unsigned i = 0; i < TIDE_PAIRS_AT_ONCE; i++)
+        memcpy(out + 2 * i, &pairs[halves[i]], sizeof(struct pair));
+}
+
+/* Tags that have no half, and where they end. */
+struct others {
+    const uint8_t *at, *end;
+};
+
+/* The tags of BYTE to OUT, two unless fewer are LEFT; false: there are not as many others as it
+ * asks for. */
+static bool spell_out(uint8_t byte, const uint8_t kinds[TIDE_HALF_KINDS],
+                      struct others *others, uint8_t *out, size_t left)
+{
+    for (size_t i = 0; i < 2 && i < left; i++, byte >>= 4) {
         const unsigned half = byte & 15;
-        if (half == TIDE_HALF_KINDS && *other == end)
+        if (half == TIDE_HALF_KINDS && others->at == others->end)
             return false;
-        out[i] = half < TIDE_HALF_KINDS ? kinds[half] : *(*other)++;
+        out[i] = half < TIDE_HALF_KINDS ? kinds[half] : *others->at++;
     }
     return true;
 }
@@ -88,26 +107,19 @@ bool tide_tags_from_halves(const uint8_t *halves, size_t length, uint8_t *out,
     const size_t bytes = count / 2 + count % 2;
     if (length < TIDE_HALF_KINDS || length - TIDE_HALF_KINDS < bytes)
         return false;
-    const uint8_t *const kinds = halves, *const end = halves + length;
-    const uint8_t *other = kinds + TIDE_HALF_KINDS + bytes;
+    const uint8_t *const kinds = halves;
+    struct others others = {kinds + TIDE_HALF_KINDS + bytes, halves + length};
     struct pair pairs[TIDE_TAG_KINDS];
     fill_pairs(kinds, pairs);
     halves += TIDE_HALF_KINDS;
-    size_t at = 0;
-    while (at < bytes) {
-        uint64_t word = UINT64_MAX;
-        if (count - at * 2 >= 2 * sizeof(word))
-            memcpy(&word, halves + at, sizeof(word));
-        if (__builtin_expect(!has_others(word), 1)) {
-            for (size_t i = 0; i < sizeof(word); i++)
-                memcpy(out + (at + i) * 2, &pairs[halves[at + i]], sizeof(struct pair));
-            at += sizeof(word);
-            continue;
-        }
-        const size_t here = count - at * 2 < 2 ? 1 : 2;
-        if (!spell_out(halves[at], kinds, &other, end, out + at * 2, here))
+    for (size_t at = 0; at < bytes; at++) {
+        const size_t left = count - at * 2;
+        if (left >= TIDE_PAIRS_AT_ONCE * 2 && !has_others(halves + at)) {
+            put_pairs(pairs, halves + at, out + at * 2);
+            at += TIDE_PAIRS_AT_ONCE - 1;
+        } else if (!spell_out(halves[at], kinds, &others, out + at * 2, left)) {
             return false;
-        at++;
+        }
     }
-    return other == end && (count % 2 == 0 || halves[bytes - 1] < 16);
+    return others.at == others.end && (count % 2 == 0 || halves[bytes - 1] < 16);
 }

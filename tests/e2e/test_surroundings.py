@@ -470,7 +470,7 @@ class Mounts(Home):
         # What is in it is gone with the namespace: copy the trace out.
         script = (f"mount -t tmpfs -o size={kib}k none {small}; "
                   f'"$@"; status=$?; cp {small}/t.tide {self.trace}; exit $status')
-        argv = [tide.program("count_to"), "60000"]
+        argv = [tide.program("count_to"), "100000"]
         plain = self.call(argv)
         words = [tide.TIDEMARK, "run", "-o", os.path.join(small, "t"), "--", *argv]
         done = self.call(["unshare", "-m", "--propagation", "private", "sh", "-c", script,
