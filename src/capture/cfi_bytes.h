@@ -11,6 +11,7 @@
 
 struct tide_cfi_bytes {
     const uint8_t *at, *end;
+    uintptr_t elsewhere; /* to be added to a place here, to have the program's */
     bool bad;
 };
 
@@ -60,7 +61,7 @@ static inline uint64_t tide_read_fixed(struct tide_cfi_bytes *in, unsigned bytes
 static inline uintptr_t tide_read_encoded(struct tide_cfi_bytes *in, uint8_t encoding,
                                           uintptr_t data)
 {
-    const uintptr_t here = (uintptr_t)in->at;
+    const uintptr_t here = (uintptr_t)in->at + in->elsewhere;
     uint64_t value;
     switch (encoding & 15) {
     case 0x00: /* absptr */

@@ -5,7 +5,8 @@
  * row.  _dl_find_object names the table for a pc without taking the loader's lock.
  *
  * The tables are the target's own and mapped; they are trusted as far as C++ exceptions
- * trust them, but every loop is bounded by the section's own lengths.
+ * trust them, but every loop is bounded by the section's own lengths.  Large ones are read
+ * in a mapping of our own (frame_tables.h); if that gives no row, in the target's as well.
  */
 #include "capture/cfi_row.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "capture/cfi_bytes.h"
+#include "capture/frame_tables.h"
 
 enum {
     TIDE_REG_RBX = 3,
@@ -37,8 +39,9 @@ struct cfi_run {
     struct tide_cfi_bytes in;
     uint64_t code_align;
     int64_t data_align;
-    uintptr_t location; /* where the state now holds */
-    uintptr_t pc;       /* where we want it */
+    uintptr_t location;               /* where the state now holds */
+    uintptr_t pc;                     /* where we want it */
+    struct tide_frame_tables *tables; /* where we read; NULL: where the target does */
     uint8_t pointer_encoding;
     bool signal_frame;
     struct cfi_state state, initial;
@@ -334,12 +337,27 @@ static void run_program(struct cfi_run *run)
 
 /* --- CIE and FDE ---------------------------------------------------------------------- */
 
+/* Is a CIE or FDE at AT, so that it can be read?  Then *LENGTH is what it says of itself. */
+static bool is_there(struct cfi_run *run, const uint8_t *at, uint32_t *length)
+{
+    const uintptr_t place = (uintptr_t)at;
+    struct tide_frame_tables *const tables = run->tables;
+    if (tables && (place < tables->from || place > tables->to - 8))
+        return false;
+    tide_frame_tables_touch(tables, place);
+    memcpy(length, at, sizeof(*length));
+    const uintptr_t most = tables ? tables->to - place - 4 : 0xfffffffeu;
+    if (*length == 0 || *length > most)
+        return false;
+    tide_frame_tables_touch(tables, place + 3 + *length);
+    return true;
+}
+
 /* Read a CIE up to its instructions, and run those. */
 static void read_cie(struct cfi_run *run, const uint8_t *cie)
 {
     uint32_t length;
-    memcpy(&length, cie, sizeof(length));
-    if (length == 0 || length == 0xffffffffu) {
+    if (!is_there(run, cie, &length)) {
         run->in.bad = true;
         return;
     }
@@ -375,9 +393,10 @@ static struct tide_cfi_row run_fde(struct cfi_run *run, const uint8_t *fde)
 {
     const struct tide_cfi_row none = {0};
     uint32_t length, cie_offset;
-    memcpy(&length, fde, sizeof(length));
+    if (!is_there(run, fde, &length))
+        return none;
     memcpy(&cie_offset, fde + 4, sizeof(cie_offset));
-    if (length < 12 || length == 0xffffffffu || cie_offset == 0)
+    if (length < 12 || cie_offset == 0)
         return none;
     run->location = 0;
     read_cie(run, fde + 4 - cie_offset);
@@ -411,7 +430,8 @@ struct table_entry {
     int32_t start, fde; /* both relative to the header */
 };
 
-static const uint8_t *search_table(const uint8_t *header, uintptr_t pc)
+/* The FDE for run->pc by the table at HEADER, which is where we read. */
+static const uint8_t *search_table(const struct cfi_run *run, const uint8_t *header)
 {
     struct tide_cfi_bytes in = {.at = header + 4, .end = header + 64};
     if (header[0] != 1 || header[2] == TIDE_ENC_OMIT || header[3] != 0x3b)
@@ -419,12 +439,14 @@ static const uint8_t *search_table(const uint8_t *header, uintptr_t pc)
     tide_read_encoded(&in, header[1], (uintptr_t)header);
     const uint64_t count = tide_read_encoded(&in, header[2], (uintptr_t)header);
     const uint8_t *table = in.at;
-    const int64_t wanted = (int64_t)(pc - (uintptr_t)header);
+    const int64_t wanted = (int64_t)(run->pc - run->in.elsewhere - (uintptr_t)header);
     uint64_t low = 0, high = count;
     struct table_entry entry;
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
-        memcpy(&entry, table + middle * sizeof(entry), sizeof(entry));
+        const uint8_t *const at = table + middle * sizeof(entry);
+        tide_frame_tables_touch(run->tables, (uintptr_t)at);
+        memcpy(&entry, at, sizeof(entry));
         if (entry.start <= wanted)
             low = middle + 1;
         else
@@ -436,15 +458,32 @@ static const uint8_t *search_table(const uint8_t *header, uintptr_t pc)
     return header + entry.fde;
 }
 
+/* The row for run->pc by the tables whose header the target has at HEADER. */
+static struct tide_cfi_row find_in(struct cfi_run *run, uintptr_t header)
+{
+    run->in.elsewhere = run->tables ? run->tables->elsewhere : 0;
+    const uint8_t *fde =
+        search_table(run, (const uint8_t *)(header - run->in.elsewhere));
+    return fde ? run_fde(run, fde) : (struct tide_cfi_row){0};
+}
+
 /* Run the tables for run->pc; all zeros when there are none. */
 static struct tide_cfi_row find(struct cfi_run *run)
 {
-    const struct tide_cfi_row none = {0};
+    struct tide_cfi_row row = {0};
     struct dl_find_object object;
     if (_dl_find_object((void *)run->pc, &object) != 0 || !object.dlfo_eh_frame)
-        return none;
-    const uint8_t *fde = search_table(object.dlfo_eh_frame, run->pc);
-    return fde ? run_fde(run, fde) : none;
+        return row;
+    const uintptr_t header = (uintptr_t)object.dlfo_eh_frame;
+    run->tables = tide_frame_tables_of(header);
+    if (run->tables) {
+        row = find_in(run, header);
+        tide_frame_tables_rest();
+        if (row.cfa != TIDE_CFA_UNKNOWN)
+            return row;
+        *run = (struct cfi_run){.pc = run->pc};
+    }
+    return find_in(run, header);
 }
 
 struct tide_cfi_row tide_cfi_find_row(uintptr_t pc)

@@ -39,8 +39,7 @@ static bool is_known(uint64_t address)
     return false;
 }
 
-/* The GNU build-id among the notes of one PT_NOTE segment; 0 bytes when it is not there. */
-static uint32_t search_notes(const uint8_t *note, const uint8_t *end,
+uint32_t tide_notes_build_id(const uint8_t *note, const uint8_t *end,
                              const uint8_t **id)
 {
     ElfW(Nhdr) head;
@@ -79,7 +78,7 @@ static uint32_t find_build_id(const struct dl_find_object *object, const uint8_t
             at + segment.p_memsz > (uintptr_t)end)
             continue;
         const uint8_t *notes = start + (at - (uintptr_t)start);
-        const uint32_t bytes = search_notes(notes, notes + segment.p_memsz, id);
+        const uint32_t bytes = tide_notes_build_id(notes, notes + segment.p_memsz, id);
         if (bytes)
             return bytes;
     }

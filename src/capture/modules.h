@@ -18,6 +18,10 @@ void tide_modules_init(void);
  * collector knows its module. */
 void tide_modules_see(uint64_t address) TIDE_COLD;
 
+/* The GNU build-id among the notes of one PT_NOTE segment; 0 bytes when it is not there. */
+uint32_t tide_notes_build_id(const uint8_t *note, const uint8_t *end,
+                             const uint8_t **id);
+
 /* dlclose has returned: find out what is gone. */
 void tide_modules_check(void) TIDE_COLD;
 

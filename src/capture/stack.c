@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "capture/frame_tables.h"
 #include "trace/format.h"
 #include "trace/ring.h"
 
@@ -22,6 +23,8 @@ void tide_stack_init(uint32_t unwind, uint32_t limit)
         engine = tide_stack_cfi;
     else
         engine = tide_stack_fp;
+    if (engine == tide_stack_cfi)
+        tide_frame_tables_begin();
 }
 
 void tide_stack_flush(void)

@@ -143,6 +143,7 @@ def small(folder):
         "coroutine, signal, longjmp, small stack": own("odd_stacks", least=1000, unknown=True),
         "libraries that take each other's place":
             own("many_plugins", tide.PROGRAMS, "50", least=50),
+        "32,768 functions, with tables of 5 MiB": own("many_frames", "1", least=32768),
         "exceptions": own("exceptions", least=400),
         "operator new": own("new_delete", least=10),
         "every way to allocate": own("all_calls", least=20),
