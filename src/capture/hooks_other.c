@@ -155,6 +155,8 @@ TIDE_HOOK int prctl(int option, ...)
     va_end(rest);
     if (TIDE_UNLIKELY(ends_recording(option, a)))
         tide_caution_end();
+    if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS)
+        tide_shut_off = true;
     const int status = tide_real.ready && tide_real.prctl
                            ? tide_real.prctl(option, a, b, c, d)
                            : (int)syscall(SYS_prctl, option, a, b, c, d);

@@ -17,6 +17,7 @@
 struct tide_process_state *tide_process;
 _Atomic uint64_t tide_fixed_bytes = sizeof(struct tide_process_state);
 _Atomic uint32_t tide_phase;
+_Atomic bool tide_shut_off;
 
 /* Of the process before fork, to tell the child who its parent was.  Not wiped. */
 static uint64_t last_birth;

@@ -42,6 +42,11 @@ class FrameTables(truth.Case):
         self.all_known(run, 4)
         self.assertGreater(self.added(run), TABLES_KIB // 2)
 
+    def test_a_sandbox_is_not_asked_for_anything(self):
+        run = self.both([tide.program("many_frames"), "4", "closed"], same_output=False)
+        self.all_known(run, 4)
+        self.assertGreater(self.added(run), KEPT_KIB)
+
     def replaced(self, folder, replacement):
         """The environment in which REPLACEMENT takes the library's place at start."""
         library = os.path.join(folder, "lib_many_frames.so")

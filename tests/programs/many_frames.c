@@ -1,7 +1,7 @@
 /* tests/programs/many_frames.c - allocate below each of many functions.
  *
- * Usage: many_frames STEP.  Below every STEP-th one.  Prints how many KiB of the library that
- * has them are in this process's memory.
+ * Usage: many_frames STEP [closed].  Below every STEP-th one; closed: in a sandbox that kills
+ * for madvise.  Prints how many KiB of the library that has them are in this process's memory.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "forbid.h"
 #include "say.h"
 
 enum { FUNCTIONS = 32768, FUNCTION_BYTES = 32 };
@@ -40,7 +41,7 @@ static long resident_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2)
+    if (argc < 2 || (argc > 2 && forbid(SYS_madvise) != 0))
         return 2;
     const uint32_t step = (uint32_t)atoi(argv[1]);
     for (uint32_t i = 0; i < FUNCTIONS; i += step) {
