@@ -202,26 +202,38 @@ struct care {
     int level, match;
 };
 
-/* FROM, compressed if that helps, to OUT, which has ROOM; its stored length. */
-static size_t pack(struct tide_writer *writer, struct tide_column_bytes from,
-                   uint8_t *out, size_t room, struct care care)
+/* FROM, compressed, to OUT, which has ROOM; its length, SIZE_MAX when it does not fit or
+ * there is no memory. */
+static size_t compress(struct tide_writer *writer, struct tide_column_bytes from,
+                       uint8_t *out, size_t room, struct care care)
 {
     ZSTD_CCtx *const by = writer->compressor;
-    size_t packed = from.length;
-    if (from.length >= TIDE_PACK_FROM) {
-        (void)ZSTD_CCtx_setParameter(by, ZSTD_c_compressionLevel, care.level);
-        (void)ZSTD_CCtx_setParameter(by, ZSTD_c_minMatch, care.match);
-        packed = ZSTD_compress2(by, out, room, from.bytes, from.length);
-    }
-    if (!ZSTD_isError(packed) && packed < from.length)
-        return packed;
-    memcpy(out, from.bytes, from.length);
+    (void)ZSTD_CCtx_setParameter(by, ZSTD_c_compressionLevel, care.level);
+    (void)ZSTD_CCtx_setParameter(by, ZSTD_c_minMatch, care.match);
+    const size_t packed = ZSTD_compress2(by, out, room, from.bytes, from.length);
+    return ZSTD_isError(packed) ? SIZE_MAX : packed;
+}
+
+static size_t put_plain(struct tide_column_bytes from, uint8_t *out)
+{
+    if (from.length > 0)
+        memcpy(out, from.bytes, from.length);
     return from.length;
 }
 
-/* The halves of TAGS; the tags themselves when there is no memory. */
-static struct tide_column_bytes halves_of(struct tide_writer *writer,
-                                          struct tide_column_bytes tags)
+/* FROM, compressed if that helps, to OUT, which has ROOM for it; its stored length. */
+static size_t pack(struct tide_writer *writer, struct tide_column_bytes from,
+                   uint8_t *out, size_t room, struct care care)
+{
+    const size_t packed = from.length >= TIDE_PACK_FROM
+                              ? compress(writer, from, out, room, care)
+                              : SIZE_MAX;
+    return packed < from.length ? packed : put_plain(from, out);
+}
+
+/* The halves of TAGS; false when there is no memory. */
+static bool halve(struct tide_writer *writer, struct tide_column_bytes tags,
+                  struct tide_column_bytes *halves)
 {
     const size_t most = tide_halves_most(tags.length);
     if (most > writer->halves_room) {
@@ -230,23 +242,22 @@ static struct tide_column_bytes halves_of(struct tide_writer *writer,
         writer->halves_room = writer->halves ? most * 2 : 0;
     }
     if (!writer->halves)
-        return tags;
-    const size_t length = tide_tags_to_halves(tags.bytes, tags.length, writer->halves);
-    return (struct tide_column_bytes){writer->halves, length};
+        return false;
+    halves->bytes = writer->halves;
+    halves->length = tide_tags_to_halves(tags.bytes, tags.length, writer->halves);
+    return true;
 }
 
-/* TAGS as their halves, compressed if that helps. */
+/* TAGS, as their halves and compressed if that helps.  OUT has room for the tags, but not
+ * for the halves as they are. */
 static size_t pack_tags(struct tide_writer *writer, struct tide_column_bytes tags,
                         uint8_t *out, size_t room, struct care care)
 {
-    const struct tide_column_bytes halves = halves_of(writer, tags);
-    const size_t stored = halves.bytes != tags.bytes && tags.length >= TIDE_PACK_FROM
-                              ? pack(writer, halves, out, room, care)
-                              : tags.length;
-    if (stored < tags.length && stored < halves.length)
-        return stored;
-    memcpy(out, tags.bytes, tags.length);
-    return tags.length;
+    struct tide_column_bytes halves;
+    const size_t packed = tags.length >= TIDE_PACK_FROM && halve(writer, tags, &halves)
+                              ? compress(writer, halves, out, room, care)
+                              : SIZE_MAX;
+    return packed < tags.length ? packed : put_plain(tags, out);
 }
 
 static size_t pack_column(struct tide_writer *writer, unsigned column,

@@ -283,6 +283,57 @@ static void little_memory_is_enough_for_one_chunk(void **state)
     assert_int_equal(status, 0);
 }
 
+/* A chunk of COUNT tags of which hardly any has a half: those that tell which tags have one
+ * are others. */
+static enum tide_status write_odd_tags(struct tide_writer *writer, size_t count)
+{
+    const struct tide_chunk_label events = {
+        .kind = TIDE_CHUNK_EVENTS, .process = 0, .first_ticks = 1, .last_ticks = 2};
+    uint8_t *const tags = notes(count, true);
+    for (size_t i = 0; i < count; i++)
+        tags[i] = i % 13 ? TIDE_OP_MOVE_BACK | (tags[i] & TIDE_TAG_GONE) : TIDE_OP_FREE;
+    const struct tide_column_bytes columns[TIDE_COLUMNS] = {
+        [TIDE_COLUMN_TAGS] = {tags, count}};
+    const enum tide_status status = tide_writer_events(writer, &events, columns);
+    free(tags);
+    return status;
+}
+
+/* In a child, with no memory to compress the second chunk, which just fits in the room that
+ * the first one made. */
+static int write_odd_tags_with_little(void)
+{
+    struct tide_writer *writer;
+    char words[128];
+    if (tide_writer_create(path, &START, &writer) || write_odd_tags(writer, 40000))
+        return 1;
+    FILE *const file = fopen("/proc/self/statm", "r");
+    if (!file || !fgets(words, sizeof(words), file) || fclose(file))
+        return 2;
+    const rlim_t limit = strtoul(words, NULL, 10) * 4096;
+    const struct rlimit bound = {limit, limit};
+    const uint64_t before = tide_writer_bytes(writer);
+    if (setrlimit(RLIMIT_AS, &bound) || write_odd_tags(writer, 59000))
+        return 3;
+    const bool plain = tide_writer_bytes(writer) >= before + 59000;
+    tide_writer_close(writer);
+    return plain ? 0 : 4;
+}
+
+static void halves_go_nowhere_without_memory(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* they end a program that asks for too much */
+#endif
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(write_odd_tags_with_little());
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +348,7 @@ int main(void)
         cmocka_unit_test(says_when_the_folder_is_missing),
         cmocka_unit_test_teardown(a_full_disk_leaves_whole_chunks, remove_file),
         cmocka_unit_test_teardown(little_memory_is_enough_for_one_chunk, remove_file),
+        cmocka_unit_test_teardown(halves_go_nowhere_without_memory, remove_file),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
