@@ -308,13 +308,19 @@ static bool store_notes(struct tide_writer *writer, struct tide_format_chunk *ch
     return true;
 }
 
+static size_t sum_of(const struct tide_column_bytes columns[TIDE_COLUMNS])
+{
+    size_t sum = 0;
+    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
+        sum += columns[i].length;
+    return sum;
+}
+
 /* Columns are packed behind the place that their lengths take at most, then moved up. */
 static bool store_columns(struct tide_writer *writer, struct tide_format_chunk *chunk,
-                          const struct tide_column_bytes columns[TIDE_COLUMNS])
+                          const struct tide_column_bytes columns[TIDE_COLUMNS],
+                          size_t raw_bytes)
 {
-    size_t raw_bytes = 0;
-    for (unsigned i = 0; i < TIDE_COLUMNS; i++)
-        raw_bytes += columns[i].length;
     if (!make_room(writer, TIDE_LENGTHS_MAX + raw_bytes))
         return false;
     uint8_t *const payload = writer->out + sizeof(*chunk);
@@ -405,12 +411,13 @@ enum tide_status tide_writer_events(
     struct tide_writer *writer, const struct tide_chunk_label *label,
     const struct tide_column_bytes columns[TIDE_COLUMNS])
 {
-    if (columns[TIDE_COLUMN_TAGS].length == 0)
+    const size_t raw_bytes = sum_of(columns);
+    if (raw_bytes == 0)
         return TIDE_OK;
     if (writer->problem)
         return TIDE_EIO;
     struct tide_format_chunk chunk = head_of(label);
-    if (!store_columns(writer, &chunk, columns))
+    if (!store_columns(writer, &chunk, columns, raw_bytes))
         return TIDE_ENOMEM;
     return write_stored(writer, &chunk);
 }

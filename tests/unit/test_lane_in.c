@@ -1,0 +1,104 @@
+/* tests/unit/test_lane_in.c - chunks of a lane by columns, written and read again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/encode.h"
+#include "trace/writer.h"
+#include "trace_builder.h"
+#include "trace_walk.h"
+
+/* A trace of one lane in the making. */
+struct fixture {
+    int fd;
+    struct tide_writer *writer;
+    struct tide_encoder *encoder;
+    struct tide_encoder_lane lane;
+    uint32_t sequence;
+    struct tide_walked read;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *const f = calloc(1, sizeof(*f));
+    struct tide_builder *const builder = tide_builder_new(); /* for the header */
+    if (!f)
+        return -1;
+    *state = f;
+    f->fd = tide_builder_fd(builder);
+    f->encoder = tide_encoder_new(0);
+    const enum tide_status status =
+        tide_writer_continue(dup(f->fd), builder->file.length, 0, &f->writer);
+    tide_builder_free(builder);
+    return status == TIDE_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *const f = *state;
+    tide_walk_release(&f->read);
+    tide_writer_close(f->writer);
+    tide_encoder_free(f->encoder);
+    free(f);
+    return 0;
+}
+
+static void write_columns(struct fixture *f, uint16_t flags,
+                          const struct tide_column_bytes columns[TIDE_COLUMNS])
+{
+    const struct tide_chunk_label label = {.kind = TIDE_CHUNK_EVENTS,
+                                           .flags = flags,
+                                           .sequence = f->sequence++,
+                                           .first_ticks = 1000,
+                                           .last_ticks = 1 << 20};
+    assert_int_equal(tide_writer_events(f->writer, &label, columns), TIDE_OK);
+}
+
+/* The chunk of so many words of ROWS. */
+static void write_rows(struct fixture *f, const uint64_t *rows, size_t words)
+{
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    tide_encoder_begin(f->encoder, &f->lane);
+    assert_int_equal(tide_encoder_add(f->encoder, &f->lane, rows, words * 8), TIDE_OK);
+    tide_encoder_columns(f->encoder, columns);
+    write_columns(f, f->lane.goes_on ? TIDE_CHUNK_GOES_ON : TIDE_CHUNK_RESET, columns);
+}
+
+static void read_all(struct fixture *f)
+{
+    assert_int_equal(tide_walk(f->fd, 64, &f->read), TIDE_OK);
+}
+
+/* A lane may rest right after it has said what time it is. */
+static void a_stamp_alone_is_a_chunk(void **state)
+{
+    struct fixture *const f = *state;
+    const uint64_t first[] = {TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0), 1024, 0, 7,
+                              TIDE_ROW_HEAD(TIDE_OP_FREE, 0, 4096)};
+    const uint64_t stamp[] = {TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0), 4096};
+    const uint64_t last[] = {TIDE_ROW_HEAD(TIDE_OP_FREE, 0, 8192)};
+    write_rows(f, first, 5);
+    write_rows(f, stamp, 2);
+    write_rows(f, last, 1);
+    read_all(f);
+    assert_int_equal(f->read.counts.lost_records, 0);
+    assert_int_equal(tide_walk_count(&f->read, TIDE_EVENT_FREE), 2);
+    const struct tide_event *const event = &f->read.events[f->read.count - 1];
+    assert_int_equal(event->address, 8192);
+    assert_int_equal(event->ticks, 4096);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_stamp_alone_is_a_chunk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
