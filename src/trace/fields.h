@@ -54,13 +54,6 @@ static inline uint64_t tide_fields_until_time(struct tide_fields *fields)
     return fields->until_time;
 }
 
-/* Is there another record? */
-static inline bool tide_fields_left(const struct tide_fields *fields)
-{
-    return tide_cursor_left(&fields->at[TIDE_COLUMN_TAGS]) > 0 ||
-           (fields->columns && tide_cursor_left(&fields->at[TIDE_COLUMN_TIMES]) > 0);
-}
-
 static inline bool tide_fields_failed(const struct tide_fields *fields)
 {
     bool failed = false;

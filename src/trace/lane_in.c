@@ -82,6 +82,13 @@ static void mark_reset(struct tide_lane_in *in)
     memcpy(in->next_mark.moves, decoder->moves, sizeof(decoder->moves));
 }
 
+static bool begins_with_sync(struct tide_fields *fields)
+{
+    const struct tide_cursor *const tags = &fields->at[TIDE_COLUMN_TAGS];
+    return tide_cursor_left(tags) > 0 && *tags->at == TIDE_OP_SYNC &&
+           tide_fields_until_time(fields) > 0;
+}
+
 /* Load the chunk at PLACE, the lane's next one.  ECORRUPT when it is of no use. */
 static enum tide_status load(struct tide_lane_in *in,
                              const struct tide_chunk_place *place)
@@ -90,9 +97,7 @@ static enum tide_status load(struct tide_lane_in *in,
     if (!status)
         status = tide_chunk_load(in->source->reader, place->offset, in->raw,
                                  place->raw_bytes, &in->fields);
-    if (!status && (place->flags & TIDE_CHUNK_RESET) &&
-        (tide_cursor_left(&in->fields.at[TIDE_COLUMN_TAGS]) == 0 ||
-         in->fields.at[TIDE_COLUMN_TAGS].at[0] != TIDE_OP_SYNC))
+    if (!status && (place->flags & TIDE_CHUNK_RESET) && !begins_with_sync(&in->fields))
         status = TIDE_ECORRUPT;
     if (status) {
         in->fields = (struct tide_fields){0};
@@ -181,15 +186,12 @@ static uint64_t end_of_stretch(const struct tide_lane_in *in, bool stamped)
 /* Decode until the next stamp, the end of the lane, or until the stretch is too long. */
 static enum tide_status decode_stretch(struct tide_lane_in *in)
 {
-    enum tide_decode_stop stop = TIDE_STOP_EMPTY;
-    while (in->events.count <= TIDE_STRETCH_MAX && stop != TIDE_STOP_STAMP) {
-        enum tide_status status = TIDE_OK;
-        if (!tide_fields_left(&in->fields))
+    enum tide_decode_stop stop = TIDE_STOP_FULL;
+    while (in->events.count <= TIDE_STRETCH_MAX && stop != TIDE_STOP_STAMP &&
+           !in->dry) {
+        enum tide_status status = decode_piece(in, &stop);
+        if (!status && stop == TIDE_STOP_EMPTY)
             status = next_chunk(in);
-        if (!status && in->dry)
-            break;
-        if (!status)
-            status = decode_piece(in, &stop);
         if (status)
             return status;
     }

@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "trace/encode.h"
+#include "trace/lane_in.h"
 #include "trace/writer.h"
 #include "trace_builder.h"
 #include "trace_walk.h"
@@ -93,12 +95,65 @@ static void a_stamp_alone_is_a_chunk(void **state)
     assert_int_equal(event->ticks, 4096);
 }
 
+static const uint8_t SYNC[] = {1, 0, 7, 0, 9}; /* and a byte more */
+
+/* A chunk of SYNC and FREES frees, and a byte that belongs to nothing. */
+static void write_too_much(struct fixture *f, size_t frees)
+{
+    uint8_t *const tags = malloc(1 + frees), *const deaths = calloc(1, frees);
+    assert_true(tags && deaths);
+    memset(tags, TIDE_OP_FREE, 1 + frees);
+    tags[0] = TIDE_OP_SYNC;
+    const struct tide_column_bytes columns[TIDE_COLUMNS] = {
+        [TIDE_COLUMN_TAGS] = {tags, 1 + frees},
+        [TIDE_COLUMN_DEATHS] = {deaths, frees},
+        [TIDE_COLUMN_REST] = {SYNC, sizeof(SYNC)},
+    };
+    write_columns(f, TIDE_CHUNK_RESET, columns);
+    free(tags);
+    free(deaths);
+}
+
+/* However many events there was room for when the records ended: a lane that is brought back
+ * to a mark has less, and must find the same. */
+static void bytes_left_over_are_noticed(void **state)
+{
+    struct fixture *const f = *state;
+    for (size_t frees = 1; frees <= TIDE_STRETCH_MAX; frees++)
+        write_too_much(f, frees);
+    read_all(f);
+    assert_int_equal(f->read.counts.lost_records, TIDE_STRETCH_MAX);
+}
+
+/* What stands before a reset would be decoded with what nobody remembers. */
+static void a_reset_has_no_stamp_before_it(void **state)
+{
+    struct fixture *const f = *state;
+    const uint8_t tags[] = {TIDE_OP_SYNC, TIDE_OP_FREE}, death = 0;
+    uint8_t times[] = {0, 9};
+    const struct tide_column_bytes columns[TIDE_COLUMNS] = {
+        [TIDE_COLUMN_TAGS] = {tags, 2},
+        [TIDE_COLUMN_TIMES] = {times, 2},
+        [TIDE_COLUMN_DEATHS] = {&death, 1},
+        [TIDE_COLUMN_REST] = {SYNC, 4},
+    };
+    write_columns(f, TIDE_CHUNK_RESET, columns);
+    times[0] = 1;
+    write_columns(f, TIDE_CHUNK_RESET, columns);
+    read_all(f);
+    assert_int_equal(f->read.trace->bad_chunks, 1);
+    assert_int_equal(f->read.counts.lost_records, 1);
+    assert_int_equal(tide_walk_count(&f->read, TIDE_EVENT_FREE), 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_stamp_alone_is_a_chunk),
+        CASE(bytes_left_over_are_noticed),
+        CASE(a_reset_has_no_stamp_before_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
