@@ -248,7 +248,8 @@ enum tide_end {
  *
  * A frame token is a varint v.  v = 0: the word that stood here last time, that is, after the
  * same word before it; or for the first frame of a DELTA, after the same first frame of
- * the DELTA before.  Else v even: entry v/2 - 1 of the dictionary of words.  v odd: a new
+ * the DELTA before; words are the same that have the same entry of the dictionary.  words.h
+ * has it in C.  Else v even: entry v/2 - 1 of the dictionary of words.  v odd: a new
  * word, zigzag(word - the last new word) = v >> 1, modulo 2^64, which also becomes entry
  * tide_word_slot(word).  At first the word before, and the last new one, are 0.
  *
