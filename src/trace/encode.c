@@ -14,6 +14,7 @@
 #include "trace/encode_birth.h"
 #include "trace/encode_columns.h"
 #include "trace/encode_memory.h"
+#include "trace/encode_stamp.h"
 #include "trace/encode_usual.h"
 #include "trace/row_hand.h"
 
@@ -22,9 +23,6 @@
 enum {
     TIDE_EXTRA_VALUES = 255,
     TIDE_TICK_NOISE = 255,
-    /* A lane stamps the time every KiB, or 128 events at most, and readers take up to 1024
-     * between two stamps for one stretch. */
-    TIDE_STAMPS_LEFT_OUT = 6,
 };
 
 struct tide_encoder {
@@ -308,35 +306,13 @@ static bool put_move_back(struct tide_encoder *encoder, struct tide_row_hand *ro
     return true;
 }
 
-/* Is there nothing but a long rest behind the stamp at ROW?  Then it says when that began. */
-static bool begins_rest(const struct tide_encoder *encoder,
-                        const struct tide_row_hand *row)
-{
-    const uint64_t *const next = row->at + 2;
-    return row->end - next >= 2 && TIDE_TAG_OP(TIDE_ROW_TAG(*next)) == TIDE_OP_TIME &&
-           next[1] - row->at[1] >= encoder->stamp_ticks;
-}
-
-/* May the stamp at ROW be left out?  Not where threads have to be put in order by their
- * stamps, nor beside what a program says itself: that is timed as well as can be. */
-static bool is_spare(const struct tide_encoder *encoder,
-                     const struct tide_encoder_lane *lane,
-                     const struct tide_row_hand *row)
-{
-    const uint64_t *const next = row->at + 2;
-    return row->at[1] - lane->ticks < encoder->stamp_ticks && !lane->numbers &&
-           !lane->told && lane->left_out < TIDE_STAMPS_LEFT_OUT && next < row->end &&
-           TIDE_TAG_OP(TIDE_ROW_TAG(*next)) != TIDE_OP_EXTRA &&
-           !begins_rest(encoder, row);
-}
-
 static bool put_time(struct tide_encoder *encoder, struct tide_encoder_lane *lane,
                      struct tide_row_hand *row)
 {
     if (!tide_row_has(row, 2))
         return false;
     const uint64_t ticks = row->at[1];
-    if (is_spare(encoder, lane, row)) {
+    if (tide_stamp_is_spare(encoder->stamp_ticks, lane, row)) {
         lane->left_out++;
         row->at += 2;
         return true;
@@ -468,9 +444,9 @@ static enum tide_status take_room(struct tide_encoder *encoder, size_t bytes)
     return TIDE_OK;
 }
 
-enum tide_status tide_encoder_add(struct tide_encoder *encoder,
-                                  struct tide_encoder_lane *lane, const uint64_t *rows,
-                                  size_t bytes)
+static enum tide_status add_rows(struct tide_encoder *encoder,
+                                 struct tide_encoder_lane *lane, const uint64_t *rows,
+                                 size_t bytes, bool plainly)
 {
     const enum tide_status status = take_room(encoder, bytes);
     if (status)
@@ -478,24 +454,25 @@ enum tide_status tide_encoder_add(struct tide_encoder *encoder,
     struct tide_row_hand row = {.at = rows, .end = rows + bytes / sizeof(*rows)};
     bool good = true;
     while (good && row.at < row.end) {
-        tide_encode_usual(&encoder->columns, &encoder->memory, lane, &row);
+        if (!plainly)
+            tide_encode_usual(&encoder->columns, &encoder->memory, lane, &row);
         good = row.at == row.end || put_row(encoder, lane, &row);
     }
     return good ? TIDE_OK : TIDE_ECORRUPT;
+}
+
+enum tide_status tide_encoder_add(struct tide_encoder *encoder,
+                                  struct tide_encoder_lane *lane, const uint64_t *rows,
+                                  size_t bytes)
+{
+    return add_rows(encoder, lane, rows, bytes, false);
 }
 
 enum tide_status tide_encoder_add_plain(struct tide_encoder *encoder,
                                         struct tide_encoder_lane *lane,
                                         const uint64_t *rows, size_t bytes)
 {
-    const enum tide_status status = take_room(encoder, bytes);
-    if (status)
-        return status;
-    struct tide_row_hand row = {.at = rows, .end = rows + bytes / sizeof(*rows)};
-    bool good = true;
-    while (good && row.at < row.end)
-        good = put_row(encoder, lane, &row);
-    return good ? TIDE_OK : TIDE_ECORRUPT;
+    return add_rows(encoder, lane, rows, bytes, true);
 }
 
 void tide_encoder_columns(const struct tide_encoder *encoder,
