@@ -146,6 +146,72 @@ static void a_reset_has_no_stamp_before_it(void **state)
     assert_int_equal(tide_walk_count(&f->read, TIDE_EVENT_FREE), 1);
 }
 
+/* --- What is remembered ---------------------------------------------------------------- */
+
+enum { TIDE_TEST_APART = 4096, TIDE_TEST_BASE = 1 << 30 };
+
+static uint64_t place(size_t i)
+{
+    return TIDE_TEST_BASE + i * TIDE_TEST_APART;
+}
+
+/* So many blocks are born, or as many die that nobody knew, then the first of them dies, or
+ * one is born where it was.  The length of COLUMN by then. */
+static size_t remember(struct fixture *f, bool births, size_t count,
+                       enum tide_column column)
+{
+    const uint64_t sync[] = {TIDE_ROW_HEAD(TIDE_OP_SYNC, 0, 0), 1024, 0, 7};
+    const unsigned leaf = TIDE_STACK_LEAF << TIDE_TAG_MODE_SHIFT;
+    uint64_t *const rows = calloc(4 + 3 * (count + 1), 8), *end = rows + 4;
+    assert_non_null(rows);
+    memcpy(rows, sync, sizeof(sync));
+    for (size_t i = 0; i <= count; i++) {
+        if (births == (i < count)) {
+            *end++ = TIDE_ROW_HEAD(TIDE_OP_ALLOC | leaf, 0, place(i % count));
+            *end++ = 24;
+            *end++ = 0x1000;
+        } else {
+            *end++ = TIDE_ROW_HEAD(TIDE_OP_FREE, 0, place(i % count));
+        }
+    }
+    struct tide_column_bytes columns[TIDE_COLUMNS];
+    tide_encoder_begin(f->encoder, &f->lane);
+    assert_int_equal(
+        tide_encoder_add(f->encoder, &f->lane, rows, (size_t)(end - rows) * 8),
+        TIDE_OK);
+    tide_encoder_columns(f->encoder, columns);
+    write_columns(f, TIDE_CHUNK_RESET, columns);
+    free(rows);
+    return columns[column].length;
+}
+
+static void check_memory(const struct fixture *f, size_t at, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(f->read.events[at + i].address, place(i));
+    assert_int_equal(f->read.events[at + count].address, place(0));
+}
+
+/* The last birth and the last death that are remembered are, and those before are not. */
+static void as_much_is_remembered_as_is_said(void **state)
+{
+    struct fixture *const f = *state;
+    assert_int_equal(remember(f, true, TIDE_AGES, TIDE_COLUMN_AGES_LOW), 1);
+    assert_int_equal(remember(f, true, TIDE_AGES + 1, TIDE_COLUMN_AGES_LOW), 0);
+    assert_int_equal(remember(f, false, TIDE_DEAD, TIDE_COLUMN_PLACES_LOW), 1);
+    assert_int_equal(remember(f, false, TIDE_DEAD + 1, TIDE_COLUMN_PLACES_LOW), 0);
+    read_all(f);
+    size_t at = 0;
+    for (size_t i = 0; i < f->read.count; i++)
+        if (f->read.events[i].kind != TIDE_EVENT_SPAN)
+            f->read.events[at++] = f->read.events[i];
+    assert_int_equal(at, 2 * (TIDE_AGES + TIDE_DEAD) + 6);
+    check_memory(f, 0, TIDE_AGES);
+    check_memory(f, TIDE_AGES + 1, TIDE_AGES + 1);
+    check_memory(f, 2 * TIDE_AGES + 3, TIDE_DEAD);
+    check_memory(f, 2 * TIDE_AGES + TIDE_DEAD + 4, TIDE_DEAD + 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -154,6 +220,7 @@ int main(void)
         CASE(a_stamp_alone_is_a_chunk),
         CASE(bytes_left_over_are_noticed),
         CASE(a_reset_has_no_stamp_before_it),
+        CASE(as_much_is_remembered_as_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
