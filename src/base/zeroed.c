@@ -32,15 +32,21 @@ void *tide_zeroed(size_t count, size_t item_bytes)
     return table;
 }
 
+static void set_allocator(int parameter, int value)
+{
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): before there is a second thread
+    (void)mallopt(parameter, value);
+}
+
 /* The allocator maps whatever is larger than 128 KiB, in pages of 4 KiB, and gives it back
  * to the system, so that tables that grow touch new pages again and again. */
 void tide_heap_wants_huge(void)
 {
-    (void)mallopt(M_MMAP_THRESHOLD, TIDE_HEAP_AHEAD + TIDE_HUGE_PAGE);
-    (void)mallopt(M_TRIM_THRESHOLD, 2 * TIDE_HEAP_AHEAD);
+    set_allocator(M_MMAP_THRESHOLD, TIDE_HEAP_AHEAD + TIDE_HUGE_PAGE);
+    set_allocator(M_TRIM_THRESHOLD, 2 * TIDE_HEAP_AHEAD);
     void *const ahead = malloc(TIDE_HEAP_AHEAD);
     if (ahead)
         tide_wants_huge(ahead, TIDE_HEAP_AHEAD);
     free(ahead);
-    (void)mallopt(M_MMAP_THRESHOLD, TIDE_HEAP_ITEM);
+    set_allocator(M_MMAP_THRESHOLD, TIDE_HEAP_ITEM);
 }

@@ -16,7 +16,7 @@ void *tide_zeroed(size_t count, size_t item_bytes);
 void tide_wants_huge(void *from, size_t bytes);
 
 /* Let what malloc() gives from here on come in huge pages, as far as a report of usual size
- * needs it.  For a process that is about to read a trace. */
+ * needs it.  For a process that is about to read a trace and has no threads yet. */
 void tide_heap_wants_huge(void);
 
 #endif
