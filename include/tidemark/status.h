@@ -12,7 +12,7 @@
     X(ENOENT, "no such file")                                 \
     X(EEXIST, "the file exists already")                      \
     X(ENOTTRACE, "this is not a tidemark trace")              \
-    X(EVERSION, "this trace was written by a newer tidemark") \
+    X(EVERSION, "this trace was written by another tidemark") \
     X(ETRUNCATED, "the file ends too early")                  \
     X(ECORRUPT, "the file is damaged")                        \
     X(ELIMIT, "a limit was reached")                          \

@@ -68,9 +68,9 @@ static bool plausible(const struct tide_format_chunk *head)
 {
     const bool for_run = head->kind == TIDE_CHUNK_RUN || head->kind == TIDE_CHUNK_END;
     return head->magic == TIDE_CHUNK_MAGIC && head->kind >= TIDE_CHUNK_EVENTS &&
-           head->kind <= TIDE_CHUNK_END && (head->flags & ~TIDE_CHUNK_FLAGS) == 0 &&
-           head->raw_bytes > 0 && head->raw_bytes <= TIDE_CHUNK_MAX &&
-           head->stored_bytes > 0 && head->stored_bytes <= TIDE_STORED_MAX &&
+           head->kind <= TIDE_CHUNK_END && head->raw_bytes > 0 &&
+           head->raw_bytes <= TIDE_CHUNK_MAX && head->stored_bytes > 0 &&
+           head->stored_bytes <= TIDE_STORED_MAX &&
            (!(head->flags & TIDE_CHUNK_PLAIN) ||
             head->stored_bytes == head->raw_bytes) &&
            (for_run || head->process != TIDE_NO_PROCESS);
@@ -87,7 +87,9 @@ enum tide_status tide_chunk_head(const struct tide_chunk_reader *reader,
     if (!plausible(out))
         return TIDE_ECORRUPT;
     const uint64_t left = reader->file_bytes - offset - TIDE_CHUNK_HEAD;
-    return out->stored_bytes > left ? TIDE_ETRUNCATED : TIDE_OK;
+    if (out->stored_bytes > left)
+        return TIDE_ETRUNCATED;
+    return out->flags & ~TIDE_CHUNK_FLAGS ? TIDE_EVERSION : TIDE_OK;
 }
 
 /* Room for so many bytes at *MEMORY, which has CAPACITY; what stands there is lost. */
@@ -104,14 +106,14 @@ static bool make_room(uint8_t **memory, size_t *capacity, size_t bytes)
 enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t offset,
                                   struct tide_format_chunk *out)
 {
-    enum tide_status status = tide_chunk_head(reader, offset, out);
-    if (status)
-        return status;
+    const enum tide_status known = tide_chunk_head(reader, offset, out);
+    if (known && known != TIDE_EVERSION)
+        return known;
     if (!make_room(&reader->stored, &reader->capacity,
                    TIDE_CHUNK_HEAD + (size_t)out->stored_bytes))
         return TIDE_ENOMEM;
     uint8_t *payload = reader->stored + TIDE_CHUNK_HEAD;
-    status =
+    const enum tide_status status =
         tide_read_at(reader->fd, offset + TIDE_CHUNK_HEAD, payload, out->stored_bytes);
     if (status)
         return status;
@@ -122,7 +124,7 @@ enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t off
     memcpy(checked, out, TIDE_CHECKED_HEAD);
     const XXH64_hash_t sum =
         XXH3_64bits(checked, TIDE_CHECKED_HEAD + out->stored_bytes);
-    return sum == out->checksum ? TIDE_OK : TIDE_ECORRUPT;
+    return sum == out->checksum ? known : TIDE_ECORRUPT;
 }
 
 /* A column: STORED bytes at FROM are LENGTH bytes, compressed or plain. */

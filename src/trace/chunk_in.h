@@ -37,11 +37,13 @@ void tide_chunk_reader_release(struct tide_chunk_reader *reader);
 enum tide_status tide_read_at(int fd, uint64_t offset, void *out, size_t length);
 
 /* The header at OFFSET.  ETRUNCATED when the file ends before the chunk does, ECORRUPT
- * when no chunk can look like this.  Its checksum is not looked at. */
+ * when no chunk can look like this, EVERSION when one of another version may.  Its checksum
+ * is not looked at. */
 enum tide_status tide_chunk_head(const struct tide_chunk_reader *reader,
                                  uint64_t offset, struct tide_format_chunk *out);
 
-/* Check header and payload of the chunk at OFFSET against its checksum. */
+/* Check header and payload of the chunk at OFFSET against its checksum.  EVERSION: it is
+ * whole, and of another version. */
 enum tide_status tide_chunk_check(struct tide_chunk_reader *reader, uint64_t offset,
                                   struct tide_format_chunk *out);
 

@@ -297,6 +297,11 @@ static enum tide_status read_all(struct opening *opening)
     status = tide_chunk_reader_init(&opening->reader, trace->fd, trace->file_bytes);
     if (!status)
         status = tide_scan_file(&opening->reader, header.header_bytes, &opening->scan);
+    if (status == TIDE_EVERSION)
+        return refuse(opening, status,
+                      "the chunk at byte %" PRIu64
+                      " is of another version of tidemark: record the program again",
+                      opening->scan.end);
     if (!status)
         status = read_notes(opening);
     if (status)

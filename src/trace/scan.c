@@ -182,8 +182,12 @@ static enum tide_status hop(struct search *search, uint64_t start,
     while (at < search->reader->file_bytes && !scan->complete) {
         struct tide_format_chunk head;
         enum tide_status status = head_at(search->reader, at, &head);
-        if (status == TIDE_EIO)
+        if (status == TIDE_EVERSION)
+            status = tide_chunk_check(search->reader, at, &head);
+        if (status == TIDE_EIO || status == TIDE_EVERSION) {
+            scan->end = at;
             return status;
+        }
         if (status) {
             find_next(search, scan, previous, &at);
             previous = 0;

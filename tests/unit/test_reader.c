@@ -48,6 +48,27 @@ static void refuses_a_damaged_or_newer_header(void **state)
     tide_builder_free(builder);
 }
 
+/* A flag that nobody knows: in a whole chunk it is another version's, else it is damage. */
+static void refuses_chunks_of_another_version(void **state)
+{
+    (void)state;
+    struct tide_trace *trace;
+    struct tide_builder *builder = tide_builder_new();
+    tide_out_sync(tide_builder_lane(builder, 0, 0), 1500, 0);
+    tide_builder_finish(builder);
+    uint8_t *const bytes = builder->file.bytes, *const chunk = bytes + 64;
+    const size_t flags = offsetof(struct tide_format_chunk, flags);
+    chunk[flags] |= 0x40;
+    assert_int_equal(open_bytes(bytes, builder->file.length, &trace), TIDE_OK);
+    assert_int_equal(trace->bad_chunks, 1);
+    tide_trace_close(trace);
+    tide_builder_seal(chunk);
+    assert_int_equal(open_bytes(bytes, builder->file.length, &trace), TIDE_EVERSION);
+    assert_non_null(strstr(why, "byte 64 is of another version"));
+    assert_null(trace);
+    tide_builder_free(builder);
+}
+
 static void refuses_what_is_no_plain_file(void **state)
 {
     (void)state;
@@ -334,6 +355,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_no_trace),
         cmocka_unit_test(refuses_half_a_header),
         cmocka_unit_test(refuses_a_damaged_or_newer_header),
+        cmocka_unit_test(refuses_chunks_of_another_version),
         cmocka_unit_test(refuses_what_is_no_plain_file),
         cmocka_unit_test(does_not_wait_for_a_pipe),
         cmocka_unit_test(knows_the_run),
