@@ -11,10 +11,8 @@
 #include "model/account_enter.h"
 
 enum {
-    TIDE_GROUP = 72, /* events, at most, whose blocks are fetched at once */
-    /* So many stay in the cache by themselves. */
-    TIDE_FEW_BLOCKS = 64 * 1024,
-    TIDE_FEW_KEYS = 32 * 1024,
+    TIDE_GROUP = 72,             /* events, at most, whose blocks are fetched at once */
+    TIDE_FEW_BLOCKS = 64 * 1024, /* so many stay in the cache by themselves */
 };
 
 /* Of what every event needs nothing is left in memory that can stay in registers. */
@@ -222,23 +220,6 @@ static void fetch_blocks(const struct tide_account *account,
             tide_pages_fetch_block(&account->store, pages[i], deaths[i]);
 }
 
-/* The same of the keys.  Always inlined: the compiler drops calls of a function that does
- * nothing else. */
-static HOT void fetch_keys(const struct tide_keys *keys,
-                           const struct tide_event *events, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (events[i].stack < keys->by_stack_capacity)
-            __builtin_prefetch(&keys->by_stack[events[i].stack]);
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t key = tide_keys_last(keys, events[i].stack);
-        if (!key)
-            continue;
-        __builtin_prefetch(&keys->list[key - 1]);
-        __builtin_prefetch((const char *)&keys->list[key - 1] + 64);
-    }
-}
-
 /* Enter the event, whatever it is. */
 static enum tide_status enter_any(const struct tide_entry *entry)
 {
@@ -269,8 +250,6 @@ static enum tide_status enter_group(struct tide_account *account,
     const struct tide_live *const live = &entry.process->live;
     if (live->pages.count > TIDE_FEW_BLOCKS)
         fetch_blocks(account, live, events, count);
-    if (account->keys.count > TIDE_FEW_KEYS)
-        fetch_keys(&account->keys, events, count);
     for (size_t i = 0; i < count && !status && !account->stopped;) {
         size_t entered = 0;
         if (events[i].kind <= TIDE_EVENT_FREE)
