@@ -16,6 +16,9 @@
 #include "random_rows.h"
 #include "trace/encode.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): fuzz/fuzz_rows.c, as libFuzzer calls it
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 /* The modules of frames are of no interest here. */
 void tide_modules_see(uint64_t address)
 {
@@ -116,12 +119,26 @@ static void odd_rows_are_odd_to_both(void **state)
     end_both(&both);
 }
 
+/* Half a million rows and more, of few addresses, so that many blocks are where others were. */
+static void crowded_rows_come_out_again(void **state)
+{
+    (void)state;
+    struct dice dice = {4};
+    for (int round = 0; round < 200; round++) {
+        static uint8_t bytes[20000];
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (uint8_t)dice_roll(&dice, round % 2 ? 256 : 250);
+        assert_int_equal(LLVMFuzzerTestOneInput(bytes, sizeof(bytes)), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(usual_rows_become_what_plain_ones_become,
                                         set_up, tear_down),
         cmocka_unit_test(odd_rows_are_odd_to_both),
+        cmocka_unit_test(crowded_rows_come_out_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
