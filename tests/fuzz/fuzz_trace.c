@@ -5,7 +5,7 @@
  * that fit, sums.  The payload of a chunk by columns is fifteen lengths (u16) and the columns,
  * plain; where the head's `reserved` is odd, that of tags are halves of as many tags as
  * `reserved2` says, and are compressed.  An input that begins with an odd byte is read as it
- * is, but for that byte.
+ * is, but for that byte.  take_apart.py makes such inputs of traces.
  */
 #include <stdbool.h>
 #include <stdint.h>
