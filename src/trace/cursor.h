@@ -48,15 +48,6 @@ static inline uint8_t tide_cursor_u8(struct tide_cursor *cursor)
     return *cursor->at++;
 }
 
-static inline uint16_t tide_cursor_u16(struct tide_cursor *cursor)
-{
-    if (tide_cursor_left(cursor) < 2)
-        return (uint16_t)tide_cursor_fail(cursor);
-    const uint16_t value = (uint16_t)(cursor->at[0] | cursor->at[1] << 8);
-    cursor->at += 2;
-    return value;
-}
-
 /* A varint of more than one byte.  One that does not fit into 64 bits is refused. */
 static inline uint64_t tide_cursor_long_varint(struct tide_cursor *cursor)
 {

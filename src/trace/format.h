@@ -233,8 +233,8 @@ enum tide_end {
  *   LEAF    varint word: one frame only; the present stack stays as it was
  * With each recent stack goes what the last birth with it was like, in this chunk.
  *
- * Ages.  The last TIDE_AGES births of the lane in this chunk are remembered; age 0 is the
- * newest.  FREE_AGE frees the block of that birth.  So are the addresses of its last
+ * Ages.  The last TIDE_AGES births of the lane are remembered, unless they were forgotten since;
+ * age 0 is the newest.  FREE_AGE frees the block of that birth.  So are the addresses of its last
  * TIDE_DEAD deaths, MOVE_BEGIN among them.
  *
  * The address expected.  Allocators like to give out again what came back last.  When
