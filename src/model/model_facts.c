@@ -67,44 +67,50 @@ static enum tide_status count_threads(struct tide_model *model)
 
 /* --- RSS ------------------------------------------------------------------------- */
 
-/* A sample, by the second it was taken in. */
+/* From TICKS on PROCESS holds so many BYTES: a sample, or its end. */
 struct sighting {
-    uint64_t second;
+    uint64_t ticks, bytes;
     uint32_t process;
-    uint64_t bytes;
 };
 
-static int by_second(const void *one, const void *other)
+static int by_time(const void *one, const void *other)
 {
     const struct sighting *const a = one;
     const struct sighting *const b = other;
-    if (a->second != b->second)
-        return a->second > b->second ? 1 : -1;
-    if (a->process != b->process)
-        return a->process > b->process ? 1 : -1;
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    if (a->ticks != b->ticks)
+        return a->ticks > b->ticks ? 1 : -1;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes); /* ends come first */
 }
 
-static uint64_t second_of(const struct tide_trace *trace, uint64_t ticks)
+/* All samples, and the ends of processes; how many. */
+static size_t gather_sightings(const struct tide_trace *trace, struct sighting *out)
 {
-    const double seconds = tide_trace_seconds(trace, ticks);
-    return seconds > 0 && seconds < 1e15 ? (uint64_t)seconds : 0;
+    size_t count = 0;
+    for (size_t i = 0; i < trace->rss_count; i++) {
+        const struct tide_rss_sample *const sample = &trace->rss[i];
+        const struct tide_process *const process = &trace->processes[sample->process];
+        if (!process->ended || sample->ticks < process->end_ticks)
+            out[count++] =
+                (struct sighting){sample->ticks, sample->bytes, sample->process};
+    }
+    for (size_t i = 0; i < trace->process_count; i++) {
+        if (trace->processes[i].ended)
+            out[count++] =
+                (struct sighting){trace->processes[i].end_ticks, 0, (uint32_t)i};
+    }
+    return count;
 }
 
-/* Of SIGHTINGS, sorted: each process counts once a second, with its highest. */
-static uint64_t highest_second(const struct sighting *sightings, size_t count)
+/* The most that all processes held together, by SIGHTINGS in the order of time.  HELD is
+ * zeros, one for each process. */
+static uint64_t highest_sum(const struct sighting *sightings, size_t count,
+                            uint64_t *held)
 {
-    uint64_t highest = 0;
-    uint64_t sum = 0;
+    uint64_t sum = 0, highest = 0;
     for (size_t i = 0; i < count; i++) {
         const struct sighting *const now = &sightings[i];
-        if (i > 0 && sightings[i - 1].second != now->second)
-            sum = 0;
-        const bool last_of_process = i + 1 == count ||
-                                     sightings[i + 1].second != now->second ||
-                                     sightings[i + 1].process != now->process;
-        if (last_of_process)
-            sum += now->bytes;
+        sum += now->bytes - held[now->process];
+        held[now->process] = now->bytes;
         highest = sum > highest ? sum : highest;
     }
     return highest;
@@ -113,26 +119,27 @@ static uint64_t highest_second(const struct sighting *sightings, size_t count)
 static enum tide_status find_rss_peak(struct tide_model *model)
 {
     const struct tide_trace *const trace = model->trace;
-    for (size_t i = 0; i < trace->process_count; i++) {
+    const size_t processes = trace->process_count;
+    for (size_t i = 0; i < processes; i++) {
         if (trace->processes[i].rss_peak > model->rss_peak_bytes)
             model->rss_peak_bytes = trace->processes[i].rss_peak;
     }
     if (trace->rss_count == 0)
         return TIDE_OK;
-    struct sighting *const sightings = calloc(trace->rss_count, sizeof(*sightings));
-    if (!sightings)
-        return TIDE_ENOMEM;
-    for (size_t i = 0; i < trace->rss_count; i++) {
-        const struct tide_rss_sample *const sample = &trace->rss[i];
-        sightings[i] = (struct sighting){second_of(trace, sample->ticks),
-                                         sample->process, sample->bytes};
+    struct sighting *const sightings =
+        calloc(trace->rss_count + processes, sizeof(*sightings));
+    uint64_t *const held = calloc(processes + 1, sizeof(*held));
+    if (sightings && held) {
+        const size_t count = gather_sightings(trace, sightings);
+        qsort(sightings, count, sizeof(*sightings), by_time);
+        const uint64_t highest = highest_sum(sightings, count, held);
+        if (highest > model->rss_peak_bytes)
+            model->rss_peak_bytes = highest;
     }
-    qsort(sightings, trace->rss_count, sizeof(*sightings), by_second);
-    const uint64_t highest = highest_second(sightings, trace->rss_count);
+    const bool done = sightings && held;
+    free(held);
     free(sightings);
-    if (highest > model->rss_peak_bytes)
-        model->rss_peak_bytes = highest;
-    return TIDE_OK;
+    return done ? TIDE_OK : TIDE_ENOMEM;
 }
 
 /* --- Losses ----------------------------------------------------------------------- */

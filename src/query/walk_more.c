@@ -251,6 +251,18 @@ static void sample_rss(struct tide_walk *walk, uint64_t ticks)
     }
 }
 
+/* Processes that have ended by TICKS hold nothing. */
+static void forget_ended(struct tide_walk *walk, uint64_t ticks)
+{
+    const struct tide_trace *const trace = walk->model.trace;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        if (!trace->processes[i].ended || trace->processes[i].end_ticks > ticks)
+            continue;
+        walk->stretch.rss -= walk->rss[i];
+        walk->rss[i] = 0;
+    }
+}
+
 enum tide_status tide_walk_time(struct tide_walk *walk, uint64_t ticks)
 {
     const struct tide_trace *const trace = walk->model.trace;
@@ -260,6 +272,7 @@ enum tide_status tide_walk_time(struct tide_walk *walk, uint64_t ticks)
         if (ticks <= end)
             return TIDE_OK;
         sample_rss(walk, end);
+        forget_ended(walk, end);
         walk->stretch.mapped = 0;
         for (size_t i = 0; i < trace->process_count; i++)
             walk->stretch.mapped += walk->process[i].active[TIDE_IN_MMAP];

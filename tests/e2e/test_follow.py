@@ -109,6 +109,20 @@ class Follow(Chosen):
             self.nothing_left()
             os.unlink(self.trace)
 
+    def test_what_has_ended_is_not_in_memory(self):
+        each = 64 << 20
+        hold = f"import time; kept = b'x' * {each}; time.sleep(0.3)"
+        one = f'/usr/bin/python3 -c "{hold}"; '
+        self.record("--", "sh", "-c", one * 4)
+        peak = tide.report(self.trace)["summary"]["rss_peak_bytes"]
+        done = subprocess.run([tide.TIDEMARK, "query", self.trace,
+                               "SELECT rss FROM timeline FORMAT csv"],
+                              capture_output=True, text=True, check=True)
+        seen = [int(line) for line in done.stdout.split()[1:] if line]
+        for most in (peak, max(seen)):
+            self.assertGreater(most, each)
+            self.assertLess(most, 2 * each)
+
 
 class Target(Chosen):
     def test_a_name_picks_programs_among_others(self):

@@ -178,7 +178,8 @@ static void knows_inherited_frees_by_the_process(void **state)
     assert_int_equal(model->processes, 2);
 }
 
-static void adds_up_the_memory_of_processes_second_by_second(void **state)
+/* What a process held last counts until it holds something else, or has ended. */
+static void adds_up_the_memory_of_processes(void **state)
 {
     (void)state;
     static const struct {
@@ -187,9 +188,11 @@ static void adds_up_the_memory_of_processes_second_by_second(void **state)
         uint64_t bytes;
     } samples[] = {{0, 0.2, 100}, {0, 0.8, 500}, {1, 0.9, 300}, /* 800 */
                    {0, 1.1, 200}, {1, 1.2, 650},                /* 850 */
-                   {1, 2.0, 700}};
-    describe(0, 0);
-    describe(1, 0);
+                   {1, 2.0, 700}, {2, 2.5, 140}};               /* 840 */
+    const uint64_t ended[] = {0, ticks_at(1.5), 1, 0, 0, 0};
+    for (uint32_t i = 0; i < 3; i++)
+        describe(i, 0);
+    tide_builder_note(&builder->run, TIDE_NOTE_PROCESS_END, ended, 6, NULL);
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         const uint64_t rss[] = {samples[i].process, ticks_at(samples[i].at),
                                 samples[i].bytes, samples[i].bytes};
@@ -300,7 +303,7 @@ int main(void)
         CASE(stops_at_the_moment_asked_for),
         CASE(counts_no_mappings_made_by_libc),
         CASE(knows_inherited_frees_by_the_process),
-        CASE(adds_up_the_memory_of_processes_second_by_second),
+        CASE(adds_up_the_memory_of_processes),
         CASE(explains_resident_memory),
         CASE(counts_threads_by_their_notes),
         CASE(adds_up_all_lanes_of_a_rich_trace),
