@@ -159,6 +159,10 @@ static void say_trouble(const struct tide_run_outcome *outcome)
         (void)tide_fail(
             "not all was recorded: %u process%s missed; the report says why",
             outcome->missed, outcome->missed == 1 ? " was" : "es were");
+    else if (outcome->partly)
+        (void)tide_fail(
+            "not all was recorded: %u thread%s recorded in part only; the report says why",
+            outcome->partly, outcome->partly == 1 ? " was" : "s were");
     else if (outcome->unmatched)
         (void)tide_fail("%s", outcome->unmatched);
     else if (outcome->processes == 0 && !outcome->others)

@@ -198,7 +198,7 @@ static const char *take(struct tide_lane_copy *lane, const struct tide_share *sh
     if (count > lane->ring_bytes)
         return "its head makes no sense";
     if (!make_room(lane, (size_t)(lane->end - lane->coded + count)))
-        return "there was no memory for it";
+        return "the collector had no memory (is there a limit, as of ulimit -v?)";
     return copy_new(lane, share, look);
 }
 

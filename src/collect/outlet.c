@@ -227,7 +227,8 @@ static void code_rows(struct tide_collector *collector, struct tide_lane_copy *l
                                   (size_t)(up_to - lane->coded));
     }
     if (status == TIDE_ENOMEM) {
-        give_up(collector, lane, "there was no memory for it");
+        give_up(collector, lane,
+                "the collector had no memory (is there a limit, as of ulimit -v?)");
         return;
     }
     tide_lane_code(lane, up_to);

@@ -109,8 +109,9 @@ void tide_collector_say_broken(struct tide_collector *collector,
     if (collector->troubles++ >= TIDE_TROUBLES_MOST)
         return;
     char line[160];
-    (void)snprintf(line, sizeof(line), "lane %u of process %u (pid %u) was closed: %s",
-                   lane->number, lane->owner->index, lane->owner->pid, lane->broken);
+    (void)snprintf(line, sizeof(line),
+                   "a thread of pid %u was recorded no further: %s (lane %u)",
+                   lane->owner->pid, lane->broken, lane->number);
     tide_collector_trouble(collector, line);
 }
 

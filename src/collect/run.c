@@ -301,6 +301,7 @@ static void describe(struct run *run)
     run->out->processes = collector->process_count;
     run->out->refused_errno = collector->refused_errno;
     run->out->missed = atomic_load(&collector->missed);
+    run->out->partly = collector->troubles;
     run->out->write_errno = tide_writer_problem(collector->writer);
     run->out->removed = tide_writer_removed(collector->writer);
     struct tide_text line = {0};

@@ -44,6 +44,7 @@ struct tide_run_outcome {
     int write_errno;   /* the trace could not be written further */
     int refused_errno; /* some process could not be given shared memory */
     uint32_t missed;   /* processes that were not recorded though they asked */
+    uint32_t partly;   /* threads that were recorded only up to somewhere */
     char problem[256]; /* one line when tide_run() failed */
 };
 

@@ -36,8 +36,9 @@ static enum tide_status add_limit(struct tide_verdicts *checks,
 static uint64_t count_losses(const struct tide_model *model)
 {
     const struct tide_honesty *const honesty = &model->honesty;
+    const char *const *const troubles = model->trace->troubles;
     return honesty->dropped + honesty->lost_records + model->trace->bad_chunks +
-           !honesty->complete;
+           !honesty->complete + (troubles && troubles[0]);
 }
 
 static enum tide_status check_whole(struct tide_verdicts *checks,
@@ -49,6 +50,8 @@ static enum tide_status check_whole(struct tide_verdicts *checks,
         check.note = "incomplete, which is allowed";
     else if (!model->honesty.complete)
         check.note = "the trace ends early";
+    else if (model->trace->troubles && model->trace->troubles[0])
+        check.note = "not everything was recorded: the report says what";
     else if (check.measured > 0)
         check.note = "parts of the trace were lost";
     check.passed = check.measured == 0 || allowed;

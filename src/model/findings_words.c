@@ -182,8 +182,7 @@ static void say_leak_once(const struct sentence *s)
     begin_leak(s);
     if (s->verdict->leak.processes > 1) {
         tide_text_add(s->text, ", once in each of ");
-        add_count(s->text, s->verdict->leak.processes, "process");
-        tide_text_add(s->text, "es"); /* the plural of process */
+        add_count(s->text, s->verdict->leak.processes, "processe"); /* several */
     } else {
         tide_text_add(s->text, ", once");
     }

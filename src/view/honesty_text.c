@@ -77,8 +77,10 @@ static bool add_doubts(struct tide_text *out, const struct doubt *doubts, size_t
 }
 
 /* What makes the numbers themselves wrong. */
-static void add_losses(struct tide_page *page, const struct tide_honesty *h)
+static void add_losses(struct tide_page *page, const struct tide_model *model)
 {
+    const struct tide_honesty *const h = &model->honesty;
+    const char *const *const troubles = model->trace->troubles;
     const struct doubt doubts[] = {
         {h->dropped, "event dropped", "events dropped"},
         {h->lost_records, "gap in the records", "gaps in the records"},
@@ -92,7 +94,9 @@ static void add_losses(struct tide_page *page, const struct tide_honesty *h)
     tide_text_add(&words, " recorded; ");
     const size_t before = words.length;
     const bool any = add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0]));
-    if (!any)
+    if (!any && troubles && troubles[0])
+        tide_text_add(&words, "there was more, as is said below");
+    else if (!any)
         tide_text_add(&words, h->events ? "none dropped, every free met its block"
                                         : "there is nothing to judge by");
     tide_text_add(&words, ".");
@@ -167,15 +171,16 @@ static void add_unfinished(struct tide_page *page, const struct tide_honesty *h)
     struct tide_text modules = {0}, safe = {0}, words = {0};
     for (size_t i = 0; i < h->unfinished_count; i++) {
         const char *const module = h->unfinished[i].module;
-        add_name(&modules, i, module ? tide_name_base(module) : "code of no file");
+        add_name(&modules, i,
+                 module ? tide_name_base(module) : "code made at run time");
     }
     add_more(&modules, h->unfinished_count);
     tide_name_safe(&safe, modules.bytes ? modules.bytes : "", page->style);
     tide_text_addf(
         &words,
-        "[unknown] stands where nothing tells who called, as in code without unwind "
-        "tables and outside a coroutine: here in %s. If that code keeps frame "
-        "pointers: tidemark run --unwind fp.",
+        "[unknown] stands where nothing tells who called: in code without unwind "
+        "tables, in code made at run time, at the root of a coroutine. Here: %s. If that "
+        "code keeps frame pointers: tidemark run --unwind fp.",
         safe.bytes ? safe.bytes : "");
     add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
     page->out->failed |= modules.failed || safe.failed || words.failed;
@@ -256,7 +261,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
 {
     const char **const troubles = model->trace->troubles;
     tide_page_heading(page, "How far to trust this", "");
-    add_losses(page, &model->honesty);
+    add_losses(page, model);
     add_limits(page, model);
     add_unfinished(page, &model->honesty);
     add_unnamed(page, model);

@@ -126,6 +126,25 @@ class BeforeStart(Home):
             with self.subTest(script=script):
                 self.complete(script, shell="bash")
 
+    def test_what_little_address_space_costs_is_said(self):
+        partly = 0
+        for kib in (14000, 16000, 18000, 20000, 1000000):
+            with self.subTest(kib=kib):
+                done, result = self.both(f"ulimit -v {kib}", STEADY, "60000", options=())
+                checked = self.call([tide.TIDEMARK, "check", "--max-peak", "1GiB", self.trace])
+                if result["summary"]["alloc_calls"] == 60000:
+                    self.assertNotIn("not all was recorded", done.stderr)
+                    self.assertEqual(checked.returncode, 0)
+                    continue
+                partly += 1
+                self.assertIn("not all was recorded", done.stderr)
+                self.assertIn("ulimit -v", " ".join(self.trouble()))
+                self.assertEqual(checked.returncode, 1)
+                text = self.call([tide.TIDEMARK, "report", self.trace]).stdout
+                self.assertNotIn("none dropped", text)
+                os.unlink(self.trace)
+        self.assertGreater(partly, 0)
+
     def test_closed_standard_descriptors(self):
         for closing in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-",
                         "<&- >&- 2>&-"):

@@ -101,7 +101,7 @@ class Stacks(tide.TidyCase):
         text = subprocess.run([tide.TIDEMARK, "report", run.trace], capture_output=True,
                               check=True, text=True, env=dict(os.environ, COLUMNS="400"))
         self.assertIn("  550 stacks that end in [unknown], ", text.stdout)
-        self.assertIn("here in code of no file, no_tables. If that code", text.stdout)
+        self.assertIn("Here: code made at run time, no_tables. If that code", text.stdout)
 
     def test_frame_pointers_lead_on_where_there_are_no_tables(self):
         run = tide.Recorded([tide.program("no_tables")], ["--unwind", "fp"])

@@ -145,6 +145,23 @@ static void what_was_lost_fails_unless_it_is_allowed(void **state)
     hand_model_release(&hand);
 }
 
+/* Whatever the collector had to say of what is not in the trace. */
+static void troubles_are_losses(void **state)
+{
+    (void)state;
+    static const char *troubles[] = {"a process was not recorded", NULL};
+    struct hand_model hand;
+    struct tide_verdicts verdicts;
+    hand_model_init(&hand, symbols);
+    hand.trace.troubles = troubles;
+    assert_int_equal(tide_budget_check(&NO_LIMITS, hand.model, NULL, &verdicts),
+                     TIDE_OK);
+    assert_int_equal(verdicts.failed, 1);
+    assert_non_null(strstr(verdicts.list[0].note, "not everything was recorded"));
+    tide_verdicts_release(&verdicts);
+    hand_model_release(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +170,7 @@ int main(void)
         cmocka_unit_test(calls_in_all_functions_of_a_name_count_once),
         cmocka_unit_test(growth_of_the_largest_numbers_has_a_limit),
         cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
+        cmocka_unit_test(troubles_are_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

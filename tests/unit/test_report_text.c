@@ -245,6 +245,12 @@ static void the_honesty_lines_name_every_loss(void **state)
     assert_holds(&text, "No stack was too deep, every frame has a name.");
     assert_null(strstr(text.bytes, "[unknown]"));
     tide_text_clear(&text);
+    static const char *troubles[] = {"a process was not recorded", NULL};
+    f.trace.troubles = troubles;
+    tide_view_honesty(&page, &f.model);
+    assert_holds(&text, "1,234,567 events recorded; there was more, as is said below.");
+    f.trace.troubles = NULL;
+    tide_text_clear(&text);
     f.model.honesty.events = 0;
     tide_view_honesty(&page, &f.model);
     assert_holds(&text, "0 events recorded; there is nothing to judge by.");
@@ -273,7 +279,7 @@ static void the_honesty_lines_name_every_loss(void **state)
                         "inherited by fork.");
     assert_holds(
         &text,
-        "coroutine: here in libjit.so, code of no file, a\\x1bb and 1 more. If ");
+        "coroutine. Here: libjit.so, code made at run time, a\\x1bb and 1 more. If ");
     assert_holds(&text, "explain 92 % of the RSS peak");
     tide_text_release(&text);
     fixture_release(&f);
