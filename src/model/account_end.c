@@ -194,13 +194,15 @@ static void end_stretches(struct tide_account *account, uint32_t process,
     const bool own =
         water->peaks && account->lanes[water->peak_lane].process == process;
     uint32_t at = account->processes[process].first_lane;
+    uint64_t height = 0;
     for (; at; at = account->lanes[at - 1].next_lane) {
         struct tide_stretch *const stretch = &account->lanes[at - 1].stretch;
         tide_stretch_settle(stretch, water, ticks);
         tide_envelope_close(&account->envelope, all, at - 1);
         tide_stretch_empty(stretch, ticks, !own);
-        tide_envelope_drop(&account->envelope, all, at - 1, ticks);
+        height += (uint64_t)tide_envelope_leave(all, at - 1);
     }
+    tide_envelope_drop(&account->envelope, all, (int64_t)height, ticks);
 }
 
 static bool is_known(const struct tide_account *account, uint32_t process)

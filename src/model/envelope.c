@@ -140,13 +140,19 @@ void tide_envelope_open(struct tide_envelope *envelope, struct tide_stretches al
     sum_up(envelope, oldest_moment(envelope, all));
 }
 
-void tide_envelope_drop(struct tide_envelope *envelope, struct tide_stretches all,
-                        uint32_t lane, uint64_t ticks)
+int64_t tide_envelope_leave(struct tide_stretches all, uint32_t lane)
 {
     struct tide_stretch *const stretch = stretch_of(all, lane);
-    go_on(envelope, all, ticks);
-    step(envelope, envelope->last, stretch->height, 0);
+    const int64_t height = stretch->height;
     stretch->height = 0;
+    return height;
+}
+
+void tide_envelope_drop(struct tide_envelope *envelope, struct tide_stretches all,
+                        int64_t height, uint64_t ticks)
+{
+    go_on(envelope, all, ticks);
+    step(envelope, envelope->last, height, 0);
 }
 
 uint64_t tide_envelope_finish(struct tide_envelope *envelope, struct tide_stretches all)

@@ -50,9 +50,13 @@ void tide_envelope_close(struct tide_envelope *envelope, struct tide_stretches a
 /* LANE, closed, has gone into a new stretch: tide_stretch_next() has been called. */
 void tide_envelope_open(struct tide_envelope *envelope, struct tide_stretches all,
                         uint32_t lane);
-/* LANE, closed, stands at nothing from TICKS on. */
+/* LANE, closed, stands at nothing any more; it stood at what is returned. */
+int64_t tide_envelope_leave(struct tide_stretches all, uint32_t lane);
+/* From TICKS on HEIGHT is gone: that of all lanes of a process, which go at once.  One that
+ * frees what others make stands below nothing; were it the first to go, the envelope would
+ * rise by all that it ever freed. */
 void tide_envelope_drop(struct tide_envelope *envelope, struct tide_stretches all,
-                        uint32_t lane, uint64_t ticks);
+                        int64_t height, uint64_t ticks);
 
 /* Close all lanes; the highest that the envelope ever was. */
 uint64_t tide_envelope_finish(struct tide_envelope *envelope,

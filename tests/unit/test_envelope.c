@@ -152,16 +152,49 @@ static void lets_ended_lanes_fall_to_nothing(void **state)
         if (i == 0) {
             tide_envelope_close(&envelope, all, 0);
             tide_stretch_empty(&lane[0], 15, true);
-            tide_envelope_drop(&envelope, all, 0, 15);
+            tide_envelope_drop(&envelope, all, tide_envelope_leave(all, 0), 15);
         }
     }
     assert_int_equal(tide_envelope_finish(&envelope, all), 100);
     tide_envelope_release(&envelope);
 }
 
+/* One lane makes, the other frees: never more than 100 stand, also where both end. */
+static void lanes_of_a_process_go_at_once(void **state)
+{
+    (void)state;
+    const struct tide_watermark water = {0};
+    struct tide_stretch lane[2];
+    const struct tide_stretches all = {lane, sizeof(lane[0])};
+    struct tide_envelope envelope;
+    int64_t height = 0;
+    assert_int_equal(tide_envelope_init(&envelope), TIDE_OK);
+    tide_stretch_begin(&lane[0], &water);
+    tide_stretch_begin(&lane[1], &water);
+    for (uint64_t ticks = 10; ticks < 30; ticks++) {
+        const uint32_t at = ticks % 2;
+        tide_envelope_close(&envelope, all, at);
+        tide_stretch_next(&lane[at], (struct tide_span){ticks, ticks + 2, 100});
+        tide_envelope_open(&envelope, all, at);
+        if (at == 0)
+            tide_stretch_rise(&lane[0], 100);
+        else
+            tide_stretch_fall(&lane[1], 100);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        tide_envelope_close(&envelope, all, i);
+        tide_stretch_empty(&lane[i], 40, true);
+        height += tide_envelope_leave(all, i);
+    }
+    tide_envelope_drop(&envelope, all, height, 40);
+    assert_in_range(tide_envelope_finish(&envelope, all), 100, 300);
+    tide_envelope_release(&envelope);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lanes_of_a_process_go_at_once),
         cmocka_unit_test(is_exact_when_no_lane_is_idle),
         cmocka_unit_test(errs_upwards_when_lanes_are_idle),
         cmocka_unit_test(lets_ended_lanes_fall_to_nothing),
