@@ -119,8 +119,8 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
 {
     const struct tide_honesty *const h = &model->honesty;
     const struct doubt doubts[] = {
-        {h->truncated_stacks, "stack cut at the depth limit",
-         "stacks cut at the depth limit"},
+        {h->truncated_stacks, "stack cut at the depth limit (run --depth)",
+         "stacks cut at the depth limit (run --depth)"},
         {h->unfinished_stacks, "stack that ends in [unknown]",
          "stacks that end in [unknown]"},
         {h->unresolved_frames, "frame without a name", "frames without a name"},
@@ -235,6 +235,22 @@ static void add_unnamed(struct tide_page *page, const struct tide_model *model)
     }
 }
 
+/* What the +- beside the peak means. */
+static void add_margin(struct tide_page *page, const struct tide_model *model)
+{
+    const uint64_t margin = model->summary[TIDE_IN_HEAP].peak_uncertainty_bytes;
+    if (margin == 0)
+        return;
+    struct tide_text words = {0};
+    tide_text_addf(&words,
+                   "The peak may have been %s more or less: which of two threads came "
+                   "first is known where they use the same block, not everywhere.",
+                   tide_number_bytes(margin, page->style->units).text);
+    add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    page->out->failed |= words.failed;
+    tide_text_release(&words);
+}
+
 static void add_costs(struct tide_page *page, const struct tide_honesty *h)
 {
     const enum tide_units units = page->style->units;
@@ -262,6 +278,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
     const char **const troubles = model->trace->troubles;
     tide_page_heading(page, "How far to trust this", "");
     add_losses(page, model);
+    add_margin(page, model);
     add_limits(page, model);
     add_unfinished(page, &model->honesty);
     add_unnamed(page, model);

@@ -255,6 +255,10 @@ static void the_honesty_lines_name_every_loss(void **state)
     tide_view_honesty(&page, &f.model);
     assert_holds(&text, "0 events recorded; there is nothing to judge by.");
     tide_text_clear(&text);
+    f.model.summary[TIDE_IN_HEAP].peak_uncertainty_bytes = 2048;
+    tide_view_honesty(&page, &f.model);
+    assert_holds(&text, "The peak may have been 2.00 KiB more or less: which of two");
+    tide_text_clear(&text);
     f.model.honesty.dropped = 1;
     f.model.honesty.unmatched_frees = 2;
     f.model.honesty.reordered = 3;
@@ -274,9 +278,10 @@ static void the_honesty_lines_name_every_loss(void **state)
     assert_holds(&text,
                  "1 event dropped, 7 gaps in the records, 2 frees without their "
                  "block, 8 blocks replaced without a free, 3 events out of order.");
-    assert_holds(&text, "4 stacks cut at the depth limit, 9 stacks that end in "
-                        "[unknown], 5 frames without a name, 6 frees of blocks "
-                        "inherited by fork.");
+    assert_holds(&text,
+                 "4 stacks cut at the depth limit (run --depth), 9 stacks that end in "
+                 "[unknown], 5 frames without a name, 6 frees of blocks "
+                 "inherited by fork.");
     assert_holds(
         &text,
         "coroutine. Here: libjit.so, code made at run time, a\\x1bb and 1 more. If ");
