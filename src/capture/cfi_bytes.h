@@ -57,6 +57,16 @@ static inline uint64_t tide_read_fixed(struct tide_cfi_bytes *in, unsigned bytes
     return value;
 }
 
+static inline void tide_skip_text(struct tide_cfi_bytes *in)
+{
+    while (in->at < in->end && *in->at)
+        in->at++;
+    if (in->at < in->end)
+        in->at++;
+    else
+        in->bad = true;
+}
+
 /* A pointer in one of the encodings of .eh_frame; DATA is the base of datarel. */
 static inline uintptr_t tide_read_encoded(struct tide_cfi_bytes *in, uint8_t encoding,
                                           uintptr_t data)

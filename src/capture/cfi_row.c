@@ -363,9 +363,11 @@ static void read_cie(struct cfi_run *run, const uint8_t *cie)
     }
     run->in.end = cie + 4 + length;
     run->in.at = cie + 8;
-    const uint8_t version = *run->in.at++;
+    const uint8_t version = (uint8_t)tide_read_fixed(&run->in, 1);
     const char *augmentation = (const char *)run->in.at;
-    run->in.at += strlen(augmentation) + 1;
+    tide_skip_text(&run->in);
+    if (run->in.bad)
+        return;
     run->code_align = tide_read_uleb(&run->in);
     run->data_align = tide_read_sleb(&run->in);
     const uint64_t ra =
@@ -440,8 +442,11 @@ static const uint8_t *search_table(const struct cfi_run *run, const uint8_t *hea
     const uint64_t count = tide_read_encoded(&in, header[2], (uintptr_t)header);
     const uint8_t *table = in.at;
     const int64_t wanted = (int64_t)(run->pc - run->in.elsewhere - (uintptr_t)header);
-    uint64_t low = 0, high = count;
     struct table_entry entry;
+    /* The file may have been written to since it was mapped. */
+    const uint64_t room =
+        run->tables ? (run->tables->to - (uintptr_t)table) / sizeof(entry) : count;
+    uint64_t low = 0, high = count < room ? count : room;
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
         const uint8_t *const at = table + middle * sizeof(entry);

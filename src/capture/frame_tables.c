@@ -23,6 +23,8 @@ enum {
         64 * 1024, /* of 8,000 functions: their tables take five times it */
     TIDE_TABLES_MOST = 32,
     TIDE_WINDOWS_MOST = 32, /* 2 MiB */
+    /* Each may be a mapping, of which a process has 65,530: 128 MiB of tables. */
+    TIDE_WINDOWS_ALL = 2048,
     TIDE_COMPARED_BYTES = 2048,
     TIDE_ENC_PCREL_SDATA4 = 0x1b,
     TIDE_ENC_UDATA4 = 0x03,
@@ -99,9 +101,20 @@ struct loaded {
     int file;
 };
 
-static bool holds(const ElfW(Phdr) * segment, uintptr_t at)
+/* What PART is loaded with, as the file has it; NULL: it is not, or it says so of itself
+ * without being true. */
+static const ElfW(Phdr) *
+    segment_of(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
 {
-    return segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_filesz;
+    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
+        const uint64_t at = part->p_vaddr - segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_R &&
+            at < segment->p_filesz && part->p_filesz <= segment->p_filesz - at &&
+            part->p_offset - segment->p_offset == at)
+            return segment;
+    }
+    return NULL;
 }
 
 /* False: it has no large tables, or such as the loader may have written to. */
@@ -113,9 +126,7 @@ static bool has_large_tables(struct loaded *loaded)
             loaded->header = &info->dlpi_phdr[i];
     if (!loaded->header || loaded->header->p_filesz < TIDE_LARGE_HEADER)
         return false;
-    for (uint32_t i = 0; i < info->dlpi_phnum; i++)
-        if (holds(&info->dlpi_phdr[i], loaded->header->p_vaddr))
-            loaded->segment = &info->dlpi_phdr[i];
+    loaded->segment = segment_of(info, loaded->header);
     return loaded->segment && !(loaded->segment->p_flags & PF_W);
 }
 
@@ -144,7 +155,7 @@ static bool is_the_one(const struct loaded *loaded)
         const ElfW(Phdr) *const notes = &info->dlpi_phdr[i];
         const uint8_t *const at = (const uint8_t *)(info->dlpi_addr + notes->p_vaddr);
         const uint8_t *id;
-        if (notes->p_type != PT_NOTE)
+        if (notes->p_type != PT_NOTE || !segment_of(info, notes))
             continue;
         if (!file_has(loaded->file, at, notes->p_filesz, notes->p_offset))
             return false;
@@ -202,6 +213,15 @@ static void part_windows(const struct tide_frame_tables *tables)
         advise(tables, i, MADV_DONTDUMP);
 }
 
+/* Can pages of this mapping be let go?  Not where all that is mapped is locked, until it is
+ * unlocked: which some sandboxes, that a program was started in, kill for. */
+static bool can_let_go(long at, uint64_t bytes)
+{
+    return syscall(SYS_madvise, at, bytes, MADV_DONTNEED) == 0 ||
+           (syscall(SYS_munlock, at, bytes) == 0 &&
+            syscall(SYS_madvise, at, bytes, MADV_DONTNEED) == 0);
+}
+
 /* Not to be read at first: where all that is mapped is locked, it would be in memory at
  * once. */
 static void map_part(const struct loaded *loaded, uint64_t from, uint64_t to)
@@ -213,8 +233,7 @@ static void map_part(const struct loaded *loaded, uint64_t from, uint64_t to)
         syscall(SYS_mmap, NULL, bytes, PROT_NONE, MAP_PRIVATE, loaded->file, first);
     if (at == -1)
         return;
-    if (syscall(SYS_munlock, at, bytes) != 0 ||
-        syscall(SYS_mprotect, at, bytes, PROT_READ) != 0) {
+    if (!can_let_go(at, bytes) || syscall(SYS_mprotect, at, bytes, PROT_READ) != 0) {
         syscall(SYS_munmap, at, bytes);
         return;
     }
@@ -245,7 +264,8 @@ static int look_at(struct dl_phdr_info *info, size_t bytes, void *unused)
                                O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (loaded.file == -1)
         return 0;
-    if (is_the_one(&loaded) && find_part(&loaded, &from, &to))
+    if (is_the_one(&loaded) && find_part(&loaded, &from, &to) &&
+        all_windows + ((to - from) >> TIDE_WINDOW_SHIFT) < TIDE_WINDOWS_ALL)
         map_part(&loaded, from, to);
     syscall(SYS_close, loaded.file);
     return 0;

@@ -1,6 +1,7 @@
 """tests/e2e/test_frame_tables.py - rows of stacks from large tables: right, and without their pages."""
 import os
 import shutil
+import struct
 import tempfile
 
 import tide
@@ -9,7 +10,20 @@ import truth
 FUNCTIONS = 32768
 TABLES_KIB = 5 * 1024
 KEPT_KIB = 2048 + 128  # docs/performance.md, Memory; a row may touch two more
-WAY = ["inside", "many_frames", "main"]
+WAY = ["inside", "many_frames", "call_many_frames", "main"]
+
+
+def move_notes(library, to, address):
+    """Copy LIBRARY, with notes (PT_NOTE) that claim to be at ADDRESS."""
+    with open(library, "rb") as file:
+        data = bytearray(file.read())
+    first, = struct.unpack_from("<Q", data, 32)
+    count, = struct.unpack_from("<H", data, 56)
+    for at in range(first, first + 56 * count, 56):
+        if struct.unpack_from("<I", data, at)[0] == 4:
+            struct.pack_into("<Q", data, at + 16, address)
+    with open(to, "wb") as file:
+        file.write(data)
 
 
 class FrameTables(truth.Case):
@@ -27,7 +41,7 @@ class FrameTables(truth.Case):
 
     def all_known(self, run, step):
         for stack in self.stacks(run, step):
-            self.assertEqual(stack[:3], WAY)
+            self.assertEqual(stack[:4], WAY)
 
     def test_pages_of_large_tables_do_not_stay(self):
         run = self.both([tide.program("many_frames"), "1"], same_output=False)
@@ -47,6 +61,25 @@ class FrameTables(truth.Case):
         self.all_known(run, 4)
         self.assertGreater(self.added(run), KEPT_KIB)
 
+    def test_nor_is_one_that_it_was_started_in(self):
+        run = self.both([tide.program("many_frames"), "4", "started"], same_output=False)
+        self.all_known(run, 4)
+        self.assertLess(self.added(run), KEPT_KIB)
+
+    def test_what_is_locked_does_not_stay_either(self):
+        env = truth.preloaded("lib_locks.so")
+        run = self.both([tide.program("many_frames"), "1"], same_output=False, env=env)
+        self.all_known(run, 1)
+        self.assertLess(self.added(run), KEPT_KIB)
+
+    def test_notes_that_are_not_loaded_are_not_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            move_notes(tide.program("lib_many_frames.so"),
+                       os.path.join(folder, "lib_many_frames.so"), 0x7ff00000)
+            run = tide.Recorded([tide.program("many_frames"), "64"],
+                                env=dict(os.environ, LD_LIBRARY_PATH=folder))
+        self.assertEqual(run.status, 0, run.done.stderr)
+
     def replaced(self, folder, replacement):
         """The environment in which REPLACEMENT takes the library's place at start."""
         library = os.path.join(folder, "lib_many_frames.so")
@@ -64,7 +97,7 @@ class FrameTables(truth.Case):
                 self.assertFalse(os.path.exists(env["REPLACEMENT"]))
                 # Names are another matter: they are looked for in the file that is there.
                 for stack in self.stacks(run, 4):
-                    self.assertEqual(stack[2], "main")
+                    self.assertEqual(stack[2:4], WAY[2:])
 
 
 if __name__ == "__main__":

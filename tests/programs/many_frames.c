@@ -1,26 +1,20 @@
 /* tests/programs/many_frames.c - allocate below each of many functions.
  *
- * Usage: many_frames STEP [closed].  Below every STEP-th one; closed: in a sandbox that kills
- * for madvise.  Prints how many KiB of the library that has them are in this process's memory.
+ * Usage: many_frames STEP [closed|started].  Below every STEP-th one; closed: in a sandbox that
+ * kills for madvise; started: by itself, in one that kills for munlock.  Prints how many KiB of the library that has them are in this process's memory.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "forbid.h"
+#include "many_frames.h"
 #include "say.h"
 
-enum { FUNCTIONS = 32768, FUNCTION_BYTES = 32 };
-
-void many_frames(void (*inside)(void)); /* the first */
-
-__attribute__((noinline)) static void inside(void)
-{
-    void *volatile block = malloc(24);
-    free(block);
-}
+void many_frames(void (*what)(void)); /* the first */
 
 /* Without stdio, which allocates. */
 static long resident_of(const char *name)
@@ -41,15 +35,15 @@ static long resident_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || (argc > 2 && forbid(SYS_madvise) != 0))
+    const bool started = argc > 2 && strcmp(argv[2], "started") == 0;
+    if (argc < 2 || (argc > 2 && forbid(started ? SYS_munlock : SYS_madvise) != 0))
         return 2;
-    const uint32_t step = (uint32_t)atoi(argv[1]);
-    for (uint32_t i = 0; i < FUNCTIONS; i += step) {
-        /* All over the place, each one once: the factor is odd. */
-        const uint32_t index = i * 10007 % FUNCTIONS;
-        const uintptr_t at = (uintptr_t)many_frames + index * FUNCTION_BYTES;
-        ((void (*)(void (*)(void)))at)(inside);
+    if (started) {
+        argv[2] = NULL;
+        execv(argv[0], argv);
+        return 3;
     }
+    call_many_frames((uintptr_t)many_frames, (uint32_t)atoi(argv[1]));
     say("%ld\n", resident_of("lib_many_frames.so"));
     return 0;
 }
