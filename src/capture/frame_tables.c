@@ -1,6 +1,7 @@
 /* capture/frame_tables.c - frame tables of large files, without their pages staying. */
 #include "capture/frame_tables.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,9 +39,21 @@ _Atomic int32_t tide_windows_there;
 struct tide_frame_tables *tide_frame_tables_of(uintptr_t header)
 {
     for (uint32_t i = 0; i < known_count; i++)
-        if (known[i].header == header)
+        if (atomic_load_explicit(&known[i].header, memory_order_relaxed) == header)
             return &known[i];
     return NULL;
+}
+
+/* What is mapped stays: others may read there just now. */
+void tide_frame_tables_check(void)
+{
+    struct dl_find_object object;
+    for (uint32_t i = 0; i < known_count; i++) {
+        const uintptr_t header = known[i].header;
+        if (_dl_find_object((void *)header, &object) != 0 ||
+            (uintptr_t)object.dlfo_eh_frame != header)
+            known[i].header = 0;
+    }
 }
 
 /* Where window INDEX begins, or the last one ends. */

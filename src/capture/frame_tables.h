@@ -22,11 +22,11 @@ enum {
 
 enum tide_window { TIDE_WINDOW_AWAY, TIDE_WINDOW_THERE, TIDE_WINDOW_USED };
 
-/* All but `window` is fixed once recording has begun. */
+/* All but `header` and `window` is fixed once recording has begun. */
 struct tide_frame_tables {
-    uintptr_t header;    /* .eh_frame_hdr, where the program has it */
-    uintptr_t from, to;  /* what is mapped of the file */
-    uintptr_t elsewhere; /* to be added to a place here, to have the program's */
+    _Atomic uintptr_t header; /* .eh_frame_hdr, where the program has it; 0: closed */
+    uintptr_t from, to;       /* what is mapped of the file */
+    uintptr_t elsewhere;      /* to be added to a place here, to have the program's */
     uint32_t windows;
     _Atomic uint8_t window[TIDE_TABLES_WINDOWS]; /* enum tide_window */
 };
@@ -39,6 +39,9 @@ void tide_frame_tables_begin(void);
 /* Where to read what the program has at HEADER; NULL: there.  Relocations that the loader
  * has made are missing: a row that is not found may be found in the program's own. */
 struct tide_frame_tables *tide_frame_tables_of(uintptr_t header);
+
+/* dlclose has returned: another library may come where one was. */
+void tide_frame_tables_check(void);
 
 /* A row was found: let go what is too much. */
 void tide_frame_tables_rest(void);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "capture/cautions.h"
+#include "capture/frame_tables.h"
 #include "capture/hooks.h"
 #include "capture/lifecycle.h"
 #include "capture/modules.h"
@@ -212,6 +213,7 @@ TIDE_HOOK int dlclose(void *library)
     const int status = tide_real.dlclose(library);
     const int saved = errno;
     tide_omp_forget();
+    tide_frame_tables_check();
     struct tide_self *self = &tide_self;
     struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
     if (stream) {

@@ -72,6 +72,15 @@ class FrameTables(truth.Case):
         self.all_known(run, 1)
         self.assertLess(self.added(run), KEPT_KIB)
 
+    def test_a_library_in_the_place_of_a_closed_one_has_its_own_tables(self):
+        env = dict(os.environ, EARLY=tide.program("lib_many_frames.so"))
+        run = tide.Recorded([tide.program("other_frames"),
+                             tide.program("lib_other_frames.so"), "8"], env=env)
+        self.assertEqual(run.status, 0, run.done.stderr)
+        if run.stdout != "same place\n":
+            self.skipTest("the kernel has put it elsewhere")
+        self.all_known(run, 8)
+
     def test_notes_that_are_not_loaded_are_not_read(self):
         with tempfile.TemporaryDirectory() as folder:
             move_notes(tide.program("lib_many_frames.so"),
