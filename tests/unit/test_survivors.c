@@ -147,7 +147,7 @@ static void does_not_mind_a_life_of_no_length(void **state)
 
 /* --- Many blocks --------------------------------------------------------------------- */
 
-enum { TIDE_MANY = 200000, TIDE_MANY_KEYS = 5 };
+enum { TIDE_MANY = 200000, TIDE_MANY_KEYS = 500, TIDE_LEAF = 128 };
 
 static uint64_t randomly(void)
 {
@@ -209,6 +209,31 @@ static void assert_same(const struct tide_survival *one,
     }
 }
 
+/* Blocks as a leaf has them; some are such as no leaf can describe. */
+static void add_leaf(const struct tide_life_span *span, struct tide_survival *sums)
+{
+    struct tide_block wide[TIDE_LEAF];
+    struct tide_packed leaf[TIDE_LEAF];
+    const struct tide_live_store store = {.wide = wide};
+    const uint64_t count = randomly() % TIDE_LEAF;
+    uint64_t born = 1 + randomly() % TIDE_MANY;
+    for (uint64_t i = 0; i < count; i++, born += 1 + randomly() % 2) {
+        const struct tide_block block = {
+            .size = randomly() % 1000,
+            .born = born,
+            .key = 1 + (uint32_t)(randomly() % TIDE_MANY_KEYS),
+            .slack = randomly() % 50 ? 8 : UINT16_MAX + 1,
+        };
+        const struct tide_block place = {.size = i, .key = TIDE_WIDE_KEY};
+        wide[i] = block;
+        leaf[i] = tide_packed_at(
+            tide_block_pack(tide_block_packs(&block) ? &block : &place), randomly());
+        add_plainly(&sums[block.key - 1], born, block.size, span);
+    }
+    assert_int_equal(tide_survivors_add_packed(survivors, &store, leaf, count),
+                     TIDE_OK);
+}
+
 /* Blocks of several processes, each in rows of births that begin anywhere. */
 static void sums_up_rows_of_births_as_if_one_by_one(void **state)
 {
@@ -220,20 +245,13 @@ static void sums_up_rows_of_births_as_if_one_by_one(void **state)
         {.births = {0, TIDE_MANY / 64}, .ticks = {0, end * 2}},
     };
     struct tide_survival sums[TIDE_MANY_KEYS] = {0};
-    for (size_t i = 0; i < 3 * 400; i++) {
-        const struct tide_life_span *const span = &spans[i / 400];
-        if (i % 400 == 0) {
+    for (size_t i = 0; i < 3 * 600; i++) {
+        const struct tide_life_span *const span = &spans[i / 600];
+        if (i % 600 == 0) {
             tide_survivors_end(survivors);
             tide_survivors_begin(survivors, span);
         }
-        uint64_t born = 1 + randomly() % TIDE_MANY;
-        for (uint64_t left = randomly() % 200; left;
-             left--, born += 1 + randomly() % 2) {
-            const uint32_t key = (uint32_t)(randomly() % TIDE_MANY_KEYS);
-            const uint64_t size = randomly() % 1000;
-            add(key, born, size);
-            add_plainly(&sums[key], born, size, span);
-        }
+        add_leaf(span, sums);
     }
     tide_survivors_end(survivors);
     for (uint32_t key = 0; key < TIDE_MANY_KEYS; key++)
@@ -244,6 +262,9 @@ static void sums_up_rows_of_births_as_if_one_by_one(void **state)
 static void forgets_a_row_when_the_diary_changes(void **state)
 {
     (void)state;
+    const struct tide_live_store store = {0};
+    const struct tide_block block = {.size = 1, .born = 30012, .key = 1};
+    const struct tide_packed packed = tide_block_pack(&block);
     const struct tide_life_span span = {.births = {0, TIDE_DIARY_LINES * 10},
                                         .ticks = {0, 64000}};
     struct tide_survival sum = {0};
@@ -253,7 +274,7 @@ static void forgets_a_row_when_the_diary_changes(void **state)
     add(0, 30011, 1);
     add_plainly(&sum, 30011, 1, &span);
     tide_survivors_note(survivors, TIDE_DIARY_LINES * 10, 64000); /* half of them go */
-    add(0, 30012, 1);
+    assert_int_equal(tide_survivors_add_packed(survivors, &store, &packed, 1), TIDE_OK);
     add_plainly(&sum, 30012, 1, &span);
     tide_survivors_end(survivors);
     assert_int_equal(survivors->list[0].slices[TIDE_LIFE_TIME], 1u << 16 | 1u << 9);
