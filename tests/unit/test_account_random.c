@@ -15,17 +15,21 @@
 
 #include "make_event.h"
 #include "model/account.h"
+#include "model/account_evidence.h"
 #include "naive_account.h"
 
 enum {
     TIDE_HISTORIES = 400,
     TIDE_HISTORY_EVENTS = 1500,
     TIDE_HISTORY_STACKS = 12,
+    /* Bytes between addresses of which no table of young blocks has both places. */
+    TIDE_ALIKE = 1 << 20,
 };
 
 struct history {
     uint64_t random;
     uint32_t lanes, processes, addresses;
+    uint32_t alike; /* so many addresses at a time have one place among young blocks */
     uint64_t begun[TIDE_NAIVE_LANES]; /* address of the lane's last MOVE_BEGIN */
     struct tide_process process[TIDE_NAIVE_PROCESSES];
     struct tide_event events[TIDE_HISTORY_EVENTS];
@@ -33,7 +37,8 @@ struct history {
 
 static uint64_t some_address(struct history *history)
 {
-    return 0x1000 + any_below(&history->random, history->addresses) * 16;
+    const uint64_t any = any_below(&history->random, history->addresses);
+    return 0x1000 + any / history->alike * 16 + any % history->alike * TIDE_ALIKE;
 }
 
 /* Mostly the end of a move that began. */
@@ -85,6 +90,7 @@ static void make_history(struct history *history, uint64_t seed)
     history->processes = 1 + (uint32_t)any_below(&history->random, 4);
     history->lanes = history->processes + (uint32_t)any_below(&history->random, 6);
     history->addresses = 4 + (uint32_t)any_below(&history->random, 200);
+    history->alike = 1 + (uint32_t)any_below(&history->random, 4);
     for (uint32_t i = 0; i < history->processes; i++) {
         struct tide_process *process = &history->process[i];
         process->forked = any_below(&history->random, 2);
@@ -144,6 +150,22 @@ static void compare_sites(const struct tide_account *account,
         assert_true(seen[i] || naive->stacks[i].calls == 0);
 }
 
+/* What is known of blocks that were never freed: they are all of them. */
+static void compare_survivors(const struct tide_account *account)
+{
+    const struct tide_survivors *const survivors = &account->evidence->survivors;
+    uint64_t blocks[TIDE_NAIVE_STACKS] = {0}, bytes[TIDE_NAIVE_STACKS] = {0};
+    for (size_t i = 0; i < account->keys.count && i < survivors->capacity; i++) {
+        blocks[account->keys.list[i].stack] += survivors->list[i].blocks;
+        bytes[account->keys.list[i].stack] += survivors->list[i].bytes;
+    }
+    for (size_t i = 0; i < account->sites.count; i++) {
+        const struct tide_site *site = &account->sites.list[i];
+        assert_int_equal(blocks[site->stack], site->live_blocks);
+        assert_int_equal(bytes[site->stack], site->live_bytes);
+    }
+}
+
 static void compare_sums(const struct tide_account *account,
                          const struct tide_summary *heap,
                          const struct naive_account *naive)
@@ -176,7 +198,8 @@ static void compare_history(uint64_t seed)
     struct tide_account account;
     struct tide_summary summary[TIDE_SPACES];
     const struct tide_account_setup setup = {.processes = history->process,
-                                             .process_count = history->processes};
+                                             .process_count = history->processes,
+                                             .evidence = true};
     assert_int_equal(tide_account_init(&account, &setup), TIDE_OK);
     size_t done = 0;
     while (done < TIDE_HISTORY_EVENTS) { /* batches of any size */
@@ -190,6 +213,7 @@ static void compare_history(uint64_t seed)
     assert_int_equal(tide_account_finish(&account, summary), TIDE_OK);
     compare_sums(&account, &summary[TIDE_IN_HEAP], naive);
     compare_sites(&account, naive);
+    compare_survivors(&account);
 
     met_replaced += naive->replaced;
     met_inherited += naive->inherited;
