@@ -266,10 +266,17 @@ static void add_costs(struct tide_page *page, const struct tide_honesty *h)
                        h->rss_explained < 0.8
                            ? "; programs, libraries and stacks are not counted"
                            : "");
-    tide_text_addf(&words, "Recorder %s in the program, collector %s beside it.",
-                   tide_number_bytes(h->recorder_bytes, units).text,
-                   tide_number_bytes(h->collector_bytes, units).text);
-    add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    /* Neither is known of a run that was cut short. */
+    if (h->recorder_bytes > 0)
+        tide_text_addf(&words, "Recorder %s in the program%s",
+                       tide_number_bytes(h->recorder_bytes, units).text,
+                       h->collector_bytes > 0 ? ", " : ".");
+    if (h->collector_bytes > 0)
+        tide_text_addf(&words, "%sollector %s beside it.",
+                       h->recorder_bytes > 0 ? "c" : "C",
+                       tide_number_bytes(h->collector_bytes, units).text);
+    if (words.length > 0)
+        add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
     tide_text_release(&words);
 }
 
@@ -279,7 +286,8 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
     tide_page_heading(page, "How far to trust this", "");
     add_losses(page, model);
     add_margin(page, model);
-    add_limits(page, model);
+    if (model->honesty.events > 0)
+        add_limits(page, model);
     add_unfinished(page, &model->honesty);
     add_unnamed(page, model);
     add_costs(page, &model->honesty);

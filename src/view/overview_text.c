@@ -128,6 +128,8 @@ static void add_maps(const struct overview *overview)
     add_apart(&words, overview, "reserved", maps->reserved_peak_bytes);
     add_apart(&words, overview, "of files", maps->file_peak_bytes);
     add_apart(&words, overview, "shared", maps->shared_peak_bytes);
+    if (maps->peak_bytes > overview->model->summary[TIDE_IN_HEAP].peak_bytes)
+        tide_text_add(&words, "; by whom: report --space mmap");
     add_entry(overview, tide_space_name(TIDE_IN_MMAP), &value, &words);
     tide_text_release(&words);
 }

@@ -254,7 +254,9 @@ static void the_honesty_lines_name_every_loss(void **state)
     f.model.honesty.events = 0;
     tide_view_honesty(&page, &f.model);
     assert_holds(&text, "0 events recorded; there is nothing to judge by.");
+    assert_null(strstr(text.bytes, "No stack"));
     tide_text_clear(&text);
+    f.model.honesty.events = 2;
     f.model.summary[TIDE_IN_HEAP].peak_uncertainty_bytes = 2048;
     tide_view_honesty(&page, &f.model);
     assert_holds(&text, "The peak may have been 2.00 KiB more or less: which of two");
