@@ -113,21 +113,23 @@ static inline void tide_encoder_add_death(struct tide_encoder_memory *memory,
     memory->last_death = address;
 }
 
-/* The place of a birth at ADDRESS; TIDE_NO_PLACE: nothing was there, and nothing before it. */
+/* The place of a birth at ADDRESS; TIDE_NO_PLACE: nothing was there, and nothing before it.
+ * Which of them it is follows no rule, so all are looked at, at the same time. */
 static inline uint32_t tide_encoder_place(const struct tide_encoder_memory *memory,
                                           uint64_t address)
 {
-    if (address == memory->next_birth && memory->births > 0)
-        return TIDE_DEAD;
     const uint32_t dead =
         memory->dead_at[tide_address_slot(address, TIDE_DEAD_SLOT_BITS)];
-    if (dead < memory->deaths && memory->dead[dead] == address)
-        return (memory->deaths - 1 - dead) % TIDE_DEAD;
     const uint32_t before =
         memory->after_at[tide_address_slot(address, TIDE_AFTER_SLOT_BITS)];
-    if (before < memory->births && memory->born[before].after == address)
-        return TIDE_DEAD + (memory->births - 1 - before) % TIDE_AGES;
-    return TIDE_NO_PLACE;
+    const bool died = (dead < memory->deaths) & (memory->dead[dead] == address);
+    const bool behind =
+        (before < memory->births) & (memory->born[before].after == address);
+    const bool next = (memory->births > 0) & (memory->next_birth == address);
+    uint32_t place = TIDE_NO_PLACE;
+    place = behind ? TIDE_DEAD + (memory->births - 1 - before) % TIDE_AGES : place;
+    place = died ? (memory->deaths - 1 - dead) % TIDE_DEAD : place;
+    return next ? TIDE_DEAD : place;
 }
 
 #endif
