@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "capture/cfi_bytes.h"
+#include "capture/cfi_table.h"
 #include "capture/frame_tables.h"
 
 enum {
@@ -23,7 +24,6 @@ enum {
     TIDE_REG_RSP = 7,
     TIDE_REG_R10 = 10,
     TIDE_REG_RA = 16,
-    TIDE_ENC_OMIT = 0xff,
     TIDE_SAVED_STATES = 16,
 };
 
@@ -426,49 +426,14 @@ static struct tide_cfi_row run_fde(struct cfi_run *run, const uint8_t *fde)
     return run->state.row;
 }
 
-/* --- The search table ------------------------------------------------------------------ */
-
-struct table_entry {
-    int32_t start, fde; /* both relative to the header */
-};
-
-/* The FDE for run->pc by the table at HEADER, which is where we read. */
-static const uint8_t *search_table(const struct cfi_run *run, const uint8_t *header)
-{
-    struct tide_cfi_bytes in = {.at = header + 4, .end = header + 64};
-    if (header[0] != 1 || header[2] == TIDE_ENC_OMIT || header[3] != 0x3b)
-        return NULL; /* 0x3b: datarel sdata4, what every linker writes */
-    tide_read_encoded(&in, header[1], (uintptr_t)header);
-    const uint64_t count = tide_read_encoded(&in, header[2], (uintptr_t)header);
-    const uint8_t *table = in.at;
-    const int64_t wanted = (int64_t)(run->pc - run->in.elsewhere - (uintptr_t)header);
-    struct table_entry entry;
-    /* The file may have been written to since it was mapped. */
-    const uint64_t room =
-        run->tables ? (run->tables->to - (uintptr_t)table) / sizeof(entry) : count;
-    uint64_t low = 0, high = count < room ? count : room;
-    while (low < high) {
-        const uint64_t middle = (low + high) / 2;
-        const uint8_t *const at = table + middle * sizeof(entry);
-        tide_frame_tables_touch(run->tables, (uintptr_t)at);
-        memcpy(&entry, at, sizeof(entry));
-        if (entry.start <= wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (in.bad || low == 0)
-        return NULL;
-    memcpy(&entry, table + (low - 1) * sizeof(entry), sizeof(entry));
-    return header + entry.fde;
-}
+/* --- A row for a pc ------------------------------------------------------------------- */
 
 /* The row for run->pc by the tables whose header the target has at HEADER. */
 static struct tide_cfi_row find_in(struct cfi_run *run, uintptr_t header)
 {
     run->in.elsewhere = run->tables ? run->tables->elsewhere : 0;
-    const uint8_t *fde =
-        search_table(run, (const uint8_t *)(header - run->in.elsewhere));
+    const uint8_t *const fde =
+        tide_cfi_search(run->tables, header - run->in.elsewhere, run->pc);
     return fde ? run_fde(run, fde) : (struct tide_cfi_row){0};
 }
 
