@@ -25,7 +25,7 @@ static void add_bytes(struct tide_text *text, double bytes)
 }
 
 /* "1,234,567 blocks" */
-static void add_count(struct tide_text *text, uint64_t count, const char *thing)
+static void add_number(struct tide_text *text, uint64_t count)
 {
     char digits[24];
     const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
@@ -34,6 +34,11 @@ static void add_count(struct tide_text *text, uint64_t count, const char *thing)
             tide_text_add(text, ",");
         tide_text_add_bytes(text, &digits[i], 1);
     }
+}
+
+static void add_count(struct tide_text *text, uint64_t count, const char *thing)
+{
+    add_number(text, count);
     tide_text_addf(text, " %s%s", thing, count == 1 ? "" : "s");
 }
 
@@ -182,7 +187,8 @@ static void say_leak_once(const struct sentence *s)
     begin_leak(s);
     if (s->verdict->leak.processes > 1) {
         tide_text_add(s->text, ", once in each of ");
-        add_count(s->text, s->verdict->leak.processes, "processe"); /* several */
+        add_number(s->text, s->verdict->leak.processes);
+        tide_text_add(s->text, " processes");
     } else {
         tide_text_add(s->text, ", once");
     }

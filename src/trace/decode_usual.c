@@ -166,10 +166,8 @@ TIDE_INLINE void usual_free(struct columns *columns, struct hand *hand, unsigned
         hand->wrong |= age >= TIDE_AGES || age >= hand->births;
         const struct tide_born born =
             memory->born[(hand->births - 1 - age) % TIDE_AGES];
-        const uint64_t class = tide_class_of(born.after - 8 - born.address);
         address = born.address;
-        if (class < TIDE_CLASSES)
-            tide_piles_add(&memory->piles, class, address);
+        tide_piles_add(&memory->piles, tide_class_of_born(born), address);
     }
     event->address = hand->last_death = address;
     memory->dead[hand->deaths++ % TIDE_DEAD] = address;

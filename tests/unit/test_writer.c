@@ -252,9 +252,10 @@ static void a_full_disk_leaves_whole_chunks(void **state)
     assert_false(check.complete);
 }
 
-/* In a child, with room for a chunk of so many bytes and not for half as many more. */
-static int write_with_little(size_t length)
+/* With room for a chunk of so many bytes and not for half as many more. */
+static int write_with_little(void)
 {
+    const size_t length = 5u << 20;
     struct tide_writer *writer;
     char words[128];
     FILE *const file = fopen("/proc/self/statm", "r");
@@ -269,18 +270,24 @@ static int write_with_little(size_t length)
     return tide_writer_chunk(writer, &RUN, noise, length) == TIDE_OK ? 0 : 3;
 }
 
-static void little_memory_is_enough_for_one_chunk(void **state)
+/* WORK, in a child of which its limits are, gives 0. */
+static void works_in_a_child(int (*work)(void))
 {
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* they end a program that asks for too much */
 #endif
     const pid_t pid = fork();
     if (pid == 0)
-        _exit(write_with_little(5u << 20));
+        _exit(work());
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
+}
+
+static void little_memory_is_enough_for_one_chunk(void **state)
+{
+    (void)state;
+    works_in_a_child(write_with_little);
 }
 
 /* A chunk of COUNT tags of which hardly any has a half: those that tell which tags have one
@@ -299,7 +306,7 @@ static enum tide_status write_odd_tags(struct tide_writer *writer, size_t count)
     return status;
 }
 
-/* In a child, with no memory to compress the second chunk, which just fits in the room that
+/* With no memory to compress the second chunk, which just fits in the room that
  * the first one made. */
 static int write_odd_tags_with_little(void)
 {
@@ -323,15 +330,7 @@ static int write_odd_tags_with_little(void)
 static void halves_go_nowhere_without_memory(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* they end a program that asks for too much */
-#endif
-    const pid_t pid = fork();
-    if (pid == 0)
-        _exit(write_odd_tags_with_little());
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    works_in_a_child(write_odd_tags_with_little);
 }
 
 int main(void)
