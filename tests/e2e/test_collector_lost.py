@@ -70,6 +70,13 @@ class Run:
     def hit(self, number):
         os.kill(self.process.pid, number)
 
+    def stop(self):
+        """Stop the collector: a signal is sent sooner than all threads have come to rest."""
+        self.hit(signal.SIGSTOP)
+        tasks = os.listdir(f"/proc/{self.process.pid}/task")
+        wait_for(lambda: all(state_of(f"{self.process.pid}/task/{task}") == "T"
+                             for task in tasks))
+
     def target_ends(self):
         """Wait until the program is a zombie, or was reaped by somebody."""
         wait_for(lambda: state_of(self.target) in (None, "Z", "X"))
@@ -145,7 +152,7 @@ class Lost(tide.Case):
         try:
             wait_for(lambda: run.text() == "ready\n")
             time.sleep(1.0)
-            run.hit(signal.SIGSTOP)
+            run.stop()
             os.kill(run.target, signal.SIGUSR1)
             run.target_ends()
             run.hit(signal.SIGCONT)
