@@ -4,19 +4,21 @@
 # taken apart by the compiler: no builtin malloc knowledge, static TLS.
 
 file(GLOB recorder_sources CONFIGURE_DEPENDS
-    src/capture/*.c src/capture/arch/${CMAKE_SYSTEM_PROCESSOR}/*.c src/base/raw/*.c)
+    src/capture/*.c src/base/raw/*.c)
 add_library(tidemark_preload SHARED ${recorder_sources})
 set_target_properties(tidemark_preload PROPERTIES
     OUTPUT_NAME tidemark
     NO_SONAME ON
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/capture/exports.map)
 target_link_libraries(tidemark_preload PRIVATE tidemark_flags tidemark_small_stack)
-target_include_directories(tidemark_preload PRIVATE
-    ${PROJECT_SOURCE_DIR}/src/capture/arch/${CMAKE_SYSTEM_PROCESSOR})
 target_compile_options(tidemark_preload PRIVATE
     -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
     -fno-tree-vectorize -fno-tree-slp-vectorize # states of frames stay in registers
     -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    # A line can be asked for to be written; where that is not known, it does nothing.
+    target_compile_options(tidemark_preload PRIVATE -mprfchw)
+endif()
 set_source_files_properties(src/capture/hooks_other.c src/capture/hooks_omp.c PROPERTIES
     COMPILE_OPTIONS "-O2;-foptimize-sibling-calls") # see there
 target_link_options(tidemark_preload PRIVATE
