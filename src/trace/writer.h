@@ -1,6 +1,6 @@
 /* trace/writer.h - write a trace file, chunk by chunk.
  *
- * For: collect/, tests/.  Used by one thread at a time.
+ * For: collect/, tests/.  Used by one thread at a time, but for tide_writer_events_by().
  *
  * A chunk is whole in the file or not there at all: when a write fails in the middle
  * (disk full, file size limit), the file is cut back to its last whole chunk and events
@@ -17,6 +17,7 @@
 
 #include "trace/encode.h"
 
+struct tide_packer; /* see packer.h */
 struct tide_writer; /* opaque: see writer.c */
 
 /* What the file header says: see struct tide_format_header. */
@@ -58,6 +59,12 @@ enum tide_status tide_writer_chunk(struct tide_writer *writer,
  * are none. */
 enum tide_status tide_writer_events(
     struct tide_writer *writer, const struct tide_chunk_label *label,
+    const struct tide_column_bytes columns[TIDE_COLUMNS]);
+
+/* The same with a packer of one's own: by any thread, while others write. */
+enum tide_status tide_writer_events_by(
+    struct tide_writer *writer, struct tide_packer *packer,
+    const struct tide_chunk_label *label,
     const struct tide_column_bytes columns[TIDE_COLUMNS]);
 
 /* Compressing takes a while: BETWEEN is called with CONTEXT after each column of events.  It
