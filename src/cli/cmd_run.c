@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/pack_trace.h"
 #include "collect/find_program.h"
+#include "collect/hands.h"
 #include "collect/naming.h"
 #include "collect/run.h"
 #include "collect/signals.h"
@@ -35,7 +36,7 @@ static const char *const FOLLOWS[] = {"all", "exec", "none", NULL};
 struct choices {
     struct tide_run_options run;
     int engine, follow;
-    uint64_t depth;
+    uint64_t depth, collectors;
     const char *spaces, *monitor, *query;
     bool no_stacks, free_stacks, quiet, force, embed;
     struct tide_end_query end_query;
@@ -89,6 +90,12 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
     if (choices->depth == 0 || choices->depth >= TIDE_STACK_MAX)
         return tide_fail_usage(&tide_cmd_run, "--depth: from 1 to %u",
                                TIDE_STACK_MAX - 1);
+    if (choices->collectors > TIDE_HANDS_MOST + 1)
+        return tide_fail_usage(&tide_cmd_run,
+                               "--collector-threads: from 1 to %d, or 0: as there are "
+                               "cores",
+                               TIDE_HANDS_MOST + 1);
+    wishes->drains = (uint32_t)choices->collectors;
     wishes->spaces = read_spaces(choices->spaces);
     if (wishes->spaces == 0)
         return tide_fail_usage(&tide_cmd_run, "--spaces: '%s' is none of heap, mmap",
@@ -119,6 +126,7 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "follow", .choice = &choices->follow, .words = FOLLOWS},
         {.name = "target", .letter = 't', .text = &choices->run.wishes.targets},
         {.name = "monitor", .text = &choices->monitor},
+        {.name = "collector-threads", .count = &choices->collectors},
         {.name = "live-table", .flag = &choices->run.wishes.live_table},
         {.name = "wait", .flag = &choices->run.wait},
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
@@ -308,6 +316,8 @@ const struct tide_command tide_cmd_run = {
         "                     with options; see tidemark-run(1)\n"
         "  --live-table       keep a table of live blocks in the program, so that it can\n"
         "                     ask which block holds an address (tide_find)\n"
+        "  --collector-threads N  that code and compress beside the program, at most 4\n"
+        "                     (default: 1, and 1 more for every 4 cores)\n"
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
         "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
         "  --force            start PROGRAM even if nothing of it can be recorded\n"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
+#include "collect/hands.h"
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
 #include "collect/session_folder.h"
@@ -82,6 +83,8 @@ enum tide_status tide_collector_open(const struct tide_wishes *wishes,
     (void)pthread_mutex_init(&collector->lock, NULL);
     collector->choice.follow = wishes->follow;
     collector->choice.targets = wishes->targets;
+    collector->hands_wanted =
+        wishes->drains ? wishes->drains - 1 : tide_hands_to_spare();
     tide_clock_start(&collector->clock);
     collector->directory = tide_session_folder_make();
     if (!collector->directory || !make_page(collector, wishes))
@@ -128,6 +131,7 @@ void tide_collector_abandon(struct tide_collector *collector)
 {
     if (!collector)
         return;
+    tide_hands_free(collector->hands);
     free_lists(collector);
     tide_desks_release(&collector->desks);
     tide_handshake_release(collector);
@@ -184,6 +188,12 @@ enum tide_status tide_collector_begin(struct tide_collector *collector,
     return tide_writer_problem(writer) ? TIDE_EIO : TIDE_OK;
 }
 
+static void free_hands(struct tide_collector *collector)
+{
+    tide_hands_free(collector->hands);
+    collector->hands = NULL;
+}
+
 enum tide_status tide_collector_start(struct tide_collector *collector)
 {
     sigset_t all, before;
@@ -194,12 +204,16 @@ enum tide_status tide_collector_start(struct tide_collector *collector)
     if (problem)
         return TIDE_ESYSTEM;
     (void)pthread_attr_setstacksize(&small, TIDE_DRAIN_STACK);
+    if (collector->hands_wanted > 0)
+        collector->hands = tide_hands_new(collector->hands_wanted);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     problem =
         pthread_create(&collector->drain_thread, &small, tide_drain_run, collector);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&small);
     collector->draining = problem == 0;
+    if (problem)
+        free_hands(collector);
     return problem ? TIDE_ESYSTEM : TIDE_OK;
 }
 
@@ -210,6 +224,7 @@ void tide_collector_stop(struct tide_collector *collector)
     atomic_store(&collector->stopping, 1);
     tide_collector_kick(collector);
     (void)pthread_join(collector->drain_thread, NULL);
+    free_hands(collector);
     collector->draining = false;
 }
 

@@ -5,6 +5,7 @@
  * Two threads.  The control thread, the caller's, owns the socket and the clock of
  * samples, and learns of deaths.  The drain thread owns segments, lanes, targets and the
  * writer.  They meet in the few fields said to be guarded by the lock, and in `kicked`.
+ * On larger machines the drain thread has hands that help it: see hands.h and round.c.
  * While the drain thread does not run, everything belongs to the caller.
  *
  * Life:  open, then begin (the file is there), then start; stop; and again start, in
@@ -32,7 +33,7 @@
 #include "trace/ring.h"
 #include "trace/writer.h"
 
-/* What the targets shall record: goes to the session page. */
+/* What the targets shall record: goes to the session page; and who takes it from them. */
 struct tide_wishes {
     uint32_t unwind; /* enum tide_unwind */
     uint32_t depth_limit;
@@ -41,6 +42,7 @@ struct tide_wishes {
     bool live_table;     /* in the process, for tide_find() */
     uint32_t follow;     /* enum tide_follow */
     const char *targets; /* borrowed for the life of the collector: see choice.h */
+    uint32_t drains; /* threads that code and compress; 0: as the machine has cores */
 };
 
 struct tide_collector {
@@ -69,9 +71,11 @@ struct tide_collector {
     _Atomic uint32_t stopping;   /* the drain thread shall end after one more pass */
     bool draining;               /* the drain thread runs */
     pthread_t drain_thread;
+    uint32_t hands_wanted; /* beside the drain thread; set before start */
 
     /* The drain thread's. */
     struct tide_writer *writer; /* owned */
+    struct tide_hands *hands;   /* owned; NULL: there are none */
     struct tide_share *shares;
     uint32_t share_count;     /* ever */
     bool met_somebody;        /* there are new segments in this pass */

@@ -61,6 +61,7 @@ struct tide_lane_copy {
     struct tide_encoder_lane coding; /* of its events */
     struct tide_desk *desk;          /* where they are coded; NULL: nowhere yet */
     bool from_reset;                 /* the chunk that has been begun starts with one */
+    bool in_round;                   /* it may be a hand's: see round.c */
     uint64_t first_ticks;            /* not later than the record at start */
     uint64_t fresh_ticks;            /* not later than the record at fresh */
     uint64_t before_ticks;           /* not earlier than the last record before fresh */

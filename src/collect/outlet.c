@@ -15,22 +15,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/collector.h"
 #include "collect/desks.h"
 #include "collect/notes_out.h"
+#include "collect/outlet.h"
 #include "trace/format.h"
 
 #define TIDE_ASK_NS          (350ull * 1000 * 1000) /* age at which a reset is asked for */
 #define TIDE_OLD_NS          (500ull * 1000 * 1000) /* age at which everything goes out */
 #define TIDE_REST_NS         (2000ull * 1000 * 1000) /* a lane idle so long gives its buffer */
-/* Rows that are coded at once; the second, where another lane has to leave its desk. */
-#define TIDE_CODE_AIM        (32ull << 10)
-#define TIDE_MOVE_AIM        (128ull << 10)
 /* Of stamps that are a tenth of a millisecond apart or less, some are left out. */
 #define TIDE_STAMPS_A_SECOND 10000u
 
-/* The file takes no more (disk full, limit): let the targets know and say so. */
-static void stop_recording(struct tide_collector *collector)
+void tide_outlet_stop(struct tide_collector *collector)
 {
     if (collector->stopped)
         return;
@@ -55,7 +51,7 @@ static void write_chunk(struct tide_collector *collector,
         tide_writer_chunk(collector->writer, label, bytes, length);
     atomic_store(&collector->writing, 0);
     if (status)
-        stop_recording(collector);
+        tide_outlet_stop(collector);
 }
 
 /* --- The collector's own notes ------------------------------------------------------ */
@@ -131,8 +127,7 @@ static void write_notes_lanes(struct tide_collector *collector)
     }
 }
 
-/* Events are about to be written: all notes go before, once in a pass. */
-static void write_notes_first(struct tide_collector *collector)
+void tide_outlet_notes_first(struct tide_collector *collector)
 {
     if (collector->noted)
         return;
@@ -145,10 +140,10 @@ static void write_notes_first(struct tide_collector *collector)
 
 /* --- Chunks of events ------------------------------------------------------------------ */
 
-/* What LANE has begun at its desk is a chunk: write it. */
-static void write_begun(struct tide_collector *collector, struct tide_lane_copy *lane)
+struct tide_chunk_label tide_outlet_label(const struct tide_lane_copy *lane,
+                                          uint64_t cut)
 {
-    struct tide_chunk_label label = label_of(lane, lane->coded);
+    struct tide_chunk_label label = label_of(lane, cut);
     label.kind = TIDE_CHUNK_EVENTS;
     label.lane = lane->number;
     label.sequence = lane->sequence;
@@ -156,26 +151,39 @@ static void write_begun(struct tide_collector *collector, struct tide_lane_copy 
         label.flags = TIDE_CHUNK_RESET;
     else if (lane->coding.goes_on)
         label.flags = TIDE_CHUNK_GOES_ON;
-    write_notes_first(collector);
+    return label;
+}
+
+/* What LANE has begun at its desk is a chunk: write it. */
+static void write_begun(struct tide_collector *collector, struct tide_lane_copy *lane)
+{
+    const struct tide_chunk_label label = tide_outlet_label(lane, lane->coded);
+    tide_outlet_notes_first(collector);
     struct tide_column_bytes columns[TIDE_COLUMNS];
     tide_encoder_columns(lane->desk->encoder, columns);
     if (!collector->stopped) {
         atomic_store(&collector->writing, 1);
         if (tide_writer_events(collector->writer, &label, columns))
-            stop_recording(collector);
+            tide_outlet_stop(collector);
         atomic_store(&collector->writing, 0);
     }
     tide_lane_drop(lane, lane->coded);
 }
 
-/* A desk for LANE; whoever leaves it has his chunk written.  NULL without memory. */
-static struct tide_desk *sit_down(struct tide_collector *collector,
-                                  struct tide_lane_copy *lane)
+struct tide_desk *tide_outlet_desk(struct tide_collector *collector,
+                                   const struct tide_lane_copy *lane)
 {
     struct tide_desks *const desks = &collector->desks;
     if (!desks->stamp_ticks)
         desks->stamp_ticks = tide_clock_rate(&collector->clock) / TIDE_STAMPS_A_SECOND;
-    struct tide_desk *const desk = tide_desk_for(desks, lane);
+    return tide_desk_for(desks, lane);
+}
+
+/* The same; whoever leaves it has his chunk written. */
+static struct tide_desk *sit_down(struct tide_collector *collector,
+                                  struct tide_lane_copy *lane)
+{
+    struct tide_desk *const desk = tide_outlet_desk(collector, lane);
     if (!desk)
         return NULL;
     struct tide_lane_copy *const other = desk->lane;
@@ -184,11 +192,11 @@ static struct tide_desk *sit_down(struct tide_collector *collector,
             write_begun(collector, other);
         tide_desk_leave(other);
     }
-    tide_desk_take(desks, desk, lane);
+    tide_desk_take(&collector->desks, desk, lane);
     return desk;
 }
 
-static void begin_chunk(struct tide_lane_copy *lane)
+void tide_outlet_begin(struct tide_lane_copy *lane)
 {
     uint64_t ticks;
     lane->from_reset = tide_lane_at_reset(lane, &ticks);
@@ -208,6 +216,19 @@ static void give_up(struct tide_collector *collector, struct tide_lane_copy *lan
     tide_lane_drop(lane, lane->end);
 }
 
+void tide_outlet_coded(struct tide_collector *collector, struct tide_lane_copy *lane,
+                       uint64_t up_to, enum tide_status status)
+{
+    if (status == TIDE_ENOMEM) {
+        give_up(collector, lane,
+                "the collector had no memory (is there a limit, as of ulimit -v?)");
+        return;
+    }
+    tide_lane_code(lane, up_to);
+    if (status)
+        give_up(collector, lane, "its records make no sense");
+}
+
 /* The rows of LANE up to UP_TO become part of its chunk. */
 static void code_rows(struct tide_collector *collector, struct tide_lane_copy *lane,
                       uint64_t up_to)
@@ -221,19 +242,12 @@ static void code_rows(struct tide_collector *collector, struct tide_lane_copy *l
     enum tide_status status = TIDE_ENOMEM;
     if (sit_down(collector, lane)) {
         if (lane->coded == lane->start)
-            begin_chunk(lane);
+            tide_outlet_begin(lane);
         status = tide_encoder_add(lane->desk->encoder, &lane->coding,
                                   (const uint64_t *)(const void *)lane->bytes,
                                   (size_t)(up_to - lane->coded));
     }
-    if (status == TIDE_ENOMEM) {
-        give_up(collector, lane,
-                "the collector had no memory (is there a limit, as of ulimit -v?)");
-        return;
-    }
-    tide_lane_code(lane, up_to);
-    if (status)
-        give_up(collector, lane, "its records make no sense");
+    tide_outlet_coded(collector, lane, up_to, status);
     tide_drain_relieve(collector);
 }
 
@@ -281,12 +295,6 @@ static bool is_old(const struct tide_collector *collector,
     return age_of(collector, lane) >= TIDE_OLD_NS || collector->stopped;
 }
 
-/* Cuts that cost nothing: what follows begins with a reset. */
-static enum tide_cut_wish good_cut(const struct tide_lane_copy *lane)
-{
-    return lane->asked_ns ? TIDE_CUT_RESET : TIDE_CUT_LARGE;
-}
-
 /* Are there notes to be written?  The buffers are counted by the way. */
 static bool look_over(struct tide_collector *collector)
 {
@@ -320,7 +328,7 @@ static void ask_for_reset(const struct tide_collector *collector,
 static void serve_lane(struct tide_collector *collector, const struct tide_share *share,
                        struct tide_lane_copy *lane, bool all)
 {
-    write_events(collector, lane, good_cut(lane));
+    write_events(collector, lane, tide_outlet_wish(lane));
     if (age_of(collector, lane) >= TIDE_ASK_NS)
         ask_for_reset(collector, share, lane);
     if (all || is_old(collector, lane))
@@ -365,7 +373,8 @@ void tide_outlet_write(struct tide_collector *collector, bool all)
     const bool notes_due = look_over(collector);
     collector->noted = false;
     if (all || notes_due)
-        write_notes_first(collector);
+        tide_outlet_notes_first(collector);
+    tide_round_serve(collector, 0);
     serve_lanes(collector, all);
     if (!collector->noted &&
         collector->looks.now_ns - collector->notes_ns >= TIDE_OLD_NS)
@@ -401,12 +410,13 @@ void tide_outlet_ease(struct tide_collector *collector)
     (void)atomic_fetch_add(&collector->page->heartbeat, 1);
     collector->noted = false;
     collector->ahead = true;
+    tide_round_serve(collector, half);
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         for (uint32_t i = 0; i < s->lane_count; i++) {
             struct tide_lane_copy *const lane = s->lanes[i];
             if (rows_of(lane) <= half)
                 continue;
-            write_events(collector, lane, good_cut(lane));
+            write_events(collector, lane, tide_outlet_wish(lane));
             code_taken(collector, lane);
         }
     }
@@ -418,7 +428,7 @@ void tide_outlet_flush(struct tide_collector *collector,
 {
     const struct tide_share *const share = target->share;
     collector->noted = false;
-    write_notes_first(collector);
+    tide_outlet_notes_first(collector);
     for (uint32_t i = 0; i < share->lane_count; i++) {
         struct tide_lane_copy *const lane = share->lanes[i];
         if (lane && lane->owner == target && lane->use == TIDE_LANE_EVENTS)

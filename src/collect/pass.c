@@ -277,7 +277,8 @@ void tide_drain_relieve(struct tide_collector *collector)
     const bool crowded = collector->desks.count == TIDE_DESKS;
     for (uint32_t i = 0; i < collector->desks.count; i++) {
         struct tide_lane_copy *const lane = collector->desks.all[i].lane;
-        if (!lane || lane->broken || (crowded && lane->end > lane->coded))
+        if (!lane || lane->broken || lane->in_round ||
+            (crowded && lane->end > lane->coded))
             continue;
         if (collector->pool_bytes > TIDE_POOL_MOST)
             return;

@@ -57,11 +57,17 @@ class Busy(truth.Case):
         self.assertLess(result["honesty"]["collector_bytes"], COLLECTOR)
         return result
 
-    def test_128_threads(self):
-        run = tide.Recorded([tide.program("ground_threads"), "128", "25000"])
+    def threads(self, *options):
+        run = tide.Recorded([tide.program("ground_threads"), "128", "25000"], options)
         self.lost_nothing_in_little_memory(run)
         self.agrees(run, {name: [site["calls"], site["bytes"], site["live_blocks"]]
                           for name, site in run.own_count()["sites"].items()})
+
+    def test_128_threads(self):
+        self.threads("--collector-threads", "1")
+
+    def test_128_threads_and_four_of_the_collector(self):
+        self.threads("--collector-threads", "4")
 
     def test_128_processes(self):
         ring = tide.program("ring")

@@ -1,0 +1,77 @@
+/* unit/test_hands.c - hands that do the parts of a piece of work at the same time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/raw/ticks.h"
+#include "collect/hands.h"
+
+enum { PARTS = 64, ROUNDS = 4000 };
+
+static _Atomic uint32_t times[PARTS];
+static _Atomic uint32_t inside;
+static struct tide_packer *const OWN = (struct tide_packer *)(void *)times;
+
+static void count(void *context, uint32_t i, struct tide_packer *packer)
+{
+    (void)context;
+    (void)packer;
+    (void)atomic_fetch_add(&times[i], 1);
+}
+
+static void every_part_is_done_once(void **state)
+{
+    (void)state;
+    for (uint32_t hands = 0; hands <= TIDE_HANDS_MOST; hands++) {
+        struct tide_hands *const all = tide_hands_new(hands);
+        assert_non_null(all);
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            const uint32_t parts = round % (PARTS + 1);
+            tide_hands_do(all, parts, count, NULL, OWN);
+            for (uint32_t i = 0; i < PARTS; i++)
+                assert_int_equal(atomic_exchange(&times[i], 0), i < parts);
+        }
+        tide_hands_free(all);
+    }
+}
+
+/* Returns when as many are inside as CONTEXT says, or after a minute. */
+static void meet(void *context, uint32_t i, struct tide_packer *packer)
+{
+    (void)i;
+    const uint32_t wanted = *(const uint32_t *)context;
+    const uint64_t until = tide_ticks_monotonic() + 60ull * 1000 * 1000 * 1000;
+    (void)atomic_fetch_add(&inside, 1);
+    if (packer == OWN)
+        (void)atomic_fetch_add(&times[0], 1);
+    while (atomic_load(&inside) < wanted && tide_ticks_monotonic() < until)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+static void parts_are_done_at_the_same_time(void **state)
+{
+    (void)state;
+    const uint32_t all_of_them = TIDE_HANDS_MOST + 1;
+    struct tide_hands *const all = tide_hands_new(TIDE_HANDS_MOST);
+    const uint64_t begin = tide_ticks_monotonic();
+    tide_hands_do(all, all_of_them, meet, (void *)(uintptr_t)&all_of_them, OWN);
+    assert_true(tide_ticks_monotonic() - begin < 60ull * 1000 * 1000 * 1000);
+    assert_int_equal(atomic_load(&inside), all_of_them);
+    /* The caller does its part, with what it has brought. */
+    assert_int_equal(atomic_load(&times[0]), 1);
+    tide_hands_free(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_is_done_once),
+        cmocka_unit_test(parts_are_done_at_the_same_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
