@@ -108,7 +108,7 @@ static bool plan(const struct tide_collector *collector, struct tide_lane_copy *
     *task = (struct task){.lane = lane, .up_to = lane->end};
     if (rows < TIDE_CODE_AIM)
         return false;
-    if (cut > lane->coded) {
+    if (cut > lane->start) { /* perhaps all of it is coded */
         task->up_to = cut;
         task->ends = true;
         return true;

@@ -134,6 +134,28 @@ static void what_a_hand_has_is_left_alone(void **state)
     all_came_but(UINT32_MAX);
 }
 
+/* Where all was coded and the next row is a reset, a chunk ends, as it does without hands. */
+static void a_reset_at_the_end_of_what_was_coded_is_a_cut(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < busy.count; i++) {
+        busy.lanes[i].sync_every = UINT64_MAX;
+        busy_fill(&busy.lanes[i], TIDE_MUCH);
+    }
+    assert_true(tide_drain_pass(tide_bench.collector));
+    for (uint32_t i = 0; i < busy.count; i++) {
+        assert_int_equal(busy_copy(i)->coded, atomic_load(&busy.lanes[i].shared->head));
+        assert_true(tide_fake_reset(&busy.lanes[i]));
+        busy_fill(&busy.lanes[i], TIDE_MUCH / 4);
+    }
+    assert_true(tide_drain_pass(tide_bench.collector));
+    for (uint32_t i = 0; i < busy.count; i++) {
+        assert_int_equal(busy_copy(i)->start, busy.lanes[i].reset_at);
+        assert_true(busy_copy(i)->from_reset);
+    }
+    all_came_but(UINT32_MAX);
+}
+
 static void a_full_disk_stops_it(void **state)
 {
     (void)state;
@@ -169,6 +191,8 @@ int main(void)
                                         set_up, busy_tear_down),
         cmocka_unit_test_setup_teardown(what_a_hand_has_is_left_alone, set_up_few,
                                         busy_tear_down),
+        cmocka_unit_test_setup_teardown(a_reset_at_the_end_of_what_was_coded_is_a_cut,
+                                        set_up_few, busy_tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_stops_it, set_up, busy_tear_down),
     };
     (void)signal(SIGXFSZ, SIG_IGN);
