@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "trace/packer.h"
@@ -126,12 +125,18 @@ static void start_all(struct tide_hands *hands)
     }
 }
 
+bool tide_hands_any(struct tide_hands *hands)
+{
+    if (!hands->tried)
+        start_all(hands);
+    return hands->ready > 0;
+}
+
 void tide_hands_do(struct tide_hands *hands, uint32_t count,
                    void (*what)(void *context, uint32_t i, struct tide_packer *packer),
                    void *context, struct tide_packer *own)
 {
-    if (!hands->tried)
-        start_all(hands);
+    (void)tide_hands_any(hands);
     pthread_mutex_lock(&hands->lock);
     hands->what = what;
     hands->context = context;

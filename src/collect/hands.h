@@ -8,6 +8,7 @@
 #ifndef TIDE_COLLECT_HANDS_H
 #define TIDE_COLLECT_HANDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tide_packer;
@@ -24,6 +25,8 @@ uint32_t tide_hands_to_spare(void);
 struct tide_hands *tide_hands_new(uint32_t count);
 /* They end.  NULL is fine. */
 void tide_hands_free(struct tide_hands *hands);
+/* There is something to do: is there anybody but the caller? */
+bool tide_hands_any(struct tide_hands *hands);
 
 /* Do WHAT(CONTEXT, i, packer) for every i below COUNT, in any order and at the same time, and
  * wait for the last.  The packer is that of the hand which does it, OWN for the caller's. */

@@ -78,6 +78,15 @@ static void settle(struct tide_collector *collector, const struct task *task)
         tide_lane_drop(lane, task->up_to);
 }
 
+/* By the drain thread itself, which then can add to the rows of these lanes. */
+static void do_alone(struct round *round)
+{
+    for (uint32_t i = 0; i < round->count; i++)
+        round->tasks[i].lane->in_round = false;
+    for (uint32_t i = 0; i < round->count; i++)
+        do_task(round, i, NULL);
+}
+
 /* One task alone is no reason to wake anybody, but is done: its desk is taken. */
 static void finish_round(struct round *round)
 {
@@ -88,8 +97,8 @@ static void finish_round(struct round *round)
     if (writes)
         tide_outlet_notes_first(collector);
     atomic_store(&collector->writing, writes);
-    if (round->count == 1)
-        do_task(round, 0, NULL);
+    if (round->count == 1 || !tide_hands_any(collector->hands))
+        do_alone(round);
     else
         tide_hands_do(collector->hands, round->count, do_task, round, NULL);
     atomic_store(&collector->writing, 0);

@@ -156,6 +156,54 @@ static void a_reset_at_the_end_of_what_was_coded_is_a_cut(void **state)
     all_came_but(UINT32_MAX);
 }
 
+/* While the drain thread compresses, the ring of a lane that no hand has fills up. */
+static bool relieved;
+static void fill_between(void *context)
+{
+    struct tide_fake_lane *const lane = &busy.lanes[0];
+    (void)context;
+    if (relieved)
+        return;
+    busy_fill(lane, TIDE_RING_LARGE / 3);
+    tide_drain_relieve(tide_bench.collector);
+    assert_int_equal(atomic_load(&lane->shared->tail),
+                     atomic_load(&lane->shared->head));
+    relieved = true;
+}
+
+static void relieved_amid_chunks_of(uint32_t lanes)
+{
+    relieved = false;
+    for (int pass = 0; pass < TIDE_PASSES && !relieved; pass++) {
+        for (uint32_t i = 0; i < lanes; i++)
+            busy_fill(&busy.lanes[i], TIDE_RING_LARGE / 3);
+        tide_writer_set_between(tide_bench.collector->writer, fill_between, NULL);
+        assert_true(tide_drain_pass(tide_bench.collector));
+    }
+    assert_true(relieved);
+    all_came_but(UINT32_MAX);
+}
+
+static void one_lane_alone_is_relieved(void **state)
+{
+    (void)state;
+    relieved_amid_chunks_of(1);
+}
+
+static int set_up_without(void **state)
+{
+    if (busy_set_up(state, 2))
+        return -1;
+    tide_bench.collector->hands = tide_hands_new(0);
+    return tide_bench.collector->hands ? 0 : -1;
+}
+
+static void where_no_thread_can_be_had_lanes_are_relieved(void **state)
+{
+    (void)state;
+    relieved_amid_chunks_of(2);
+}
+
 static void a_full_disk_stops_it(void **state)
 {
     (void)state;
@@ -193,6 +241,10 @@ int main(void)
                                         busy_tear_down),
         cmocka_unit_test_setup_teardown(a_reset_at_the_end_of_what_was_coded_is_a_cut,
                                         set_up_few, busy_tear_down),
+        cmocka_unit_test_setup_teardown(one_lane_alone_is_relieved, set_up_few,
+                                        busy_tear_down),
+        cmocka_unit_test_setup_teardown(where_no_thread_can_be_had_lanes_are_relieved,
+                                        set_up_without, busy_tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_stops_it, set_up, busy_tear_down),
     };
     (void)signal(SIGXFSZ, SIG_IGN);
