@@ -12,6 +12,14 @@
 #include "collect/hands.h"
 #include "collect/outlet.h"
 
+enum step {
+    TIDE_STEP_LEAVE,
+    TIDE_STEP_BEGIN,
+    TIDE_STEP_CODE,
+    TIDE_STEP_WRITE,
+    TIDE_STEPS
+};
+
 /* What one desk has to do. */
 struct task {
     struct tide_lane_copy
@@ -20,6 +28,7 @@ struct task {
     struct tide_lane_copy *lane;
     uint64_t up_to; /* its rows up to here */
     bool ends;      /* and that is a chunk */
+    unsigned step;  /* enum step: what comes next */
     enum tide_status coded, written;
 };
 
@@ -42,23 +51,46 @@ static enum tide_status write_desk(struct tide_writer *writer,
                   : tide_writer_events(writer, label, columns);
 }
 
+static enum tide_status do_step(struct tide_writer *writer, const struct task *task,
+                                struct tide_packer *packer)
+{
+    struct tide_lane_copy *const lane = task->lane;
+    struct tide_chunk_label label;
+    switch (task->step) {
+    case TIDE_STEP_LEAVE:
+        return task->leaver
+                   ? write_desk(writer, packer, &task->leaver_label, lane->desk)
+                   : TIDE_OK;
+    case TIDE_STEP_BEGIN:
+        if (lane->coded == lane->start)
+            tide_outlet_begin(lane);
+        return TIDE_OK;
+    case TIDE_STEP_CODE:
+        return tide_encoder_add(lane->desk->encoder, &lane->coding,
+                                (const uint64_t *)(const void *)lane->bytes,
+                                (size_t)(task->up_to - lane->coded));
+    default:
+        label = tide_outlet_label(lane, task->up_to);
+        return task->ends ? write_desk(writer, packer, &label, lane->desk) : TIDE_OK;
+    }
+}
+
+/* A hand without memory leaves the rest of the task to the drain thread, which has a packer
+ * that has grown before. */
 static void do_task(void *context, uint32_t i, struct tide_packer *packer)
 {
     struct round *const round = context;
-    struct tide_writer *const writer = round->collector->writer;
     struct task *const task = &round->tasks[i];
-    struct tide_lane_copy *const lane = task->lane;
-    if (task->leaver)
-        task->written = write_desk(writer, packer, &task->leaver_label, lane->desk);
-    if (lane->coded == lane->start)
-        tide_outlet_begin(lane);
-    task->coded = tide_encoder_add(lane->desk->encoder, &lane->coding,
-                                   (const uint64_t *)(const void *)lane->bytes,
-                                   (size_t)(task->up_to - lane->coded));
-    if (!task->ends || task->coded || task->written)
+    for (; task->step < TIDE_STEPS; task->step++) {
+        const enum tide_status status = do_step(round->collector->writer, task, packer);
+        if (status == TIDE_ENOMEM && packer)
+            return;
+        if (!status)
+            continue;
+        *(task->step == TIDE_STEP_CODE ? &task->coded : &task->written) = status;
+        task->step = TIDE_STEPS;
         return;
-    const struct tide_chunk_label label = tide_outlet_label(lane, task->up_to);
-    task->written = write_desk(writer, packer, &label, lane->desk);
+    }
 }
 
 /* --- By the drain thread --------------------------------------------------------------- */
@@ -78,8 +110,8 @@ static void settle(struct tide_collector *collector, const struct task *task)
         tide_lane_drop(lane, task->up_to);
 }
 
-/* By the drain thread itself, which then can add to the rows of these lanes. */
-static void do_alone(struct round *round)
+/* What is left to do.  Nobody else is at work, so that rows can be added to these lanes. */
+static void do_rest(struct round *round)
 {
     for (uint32_t i = 0; i < round->count; i++)
         round->tasks[i].lane->in_round = false;
@@ -97,10 +129,9 @@ static void finish_round(struct round *round)
     if (writes)
         tide_outlet_notes_first(collector);
     atomic_store(&collector->writing, writes);
-    if (round->count == 1 || !tide_hands_any(collector->hands))
-        do_alone(round);
-    else
+    if (round->count > 1 && tide_hands_any(collector->hands))
         tide_hands_do(collector->hands, round->count, do_task, round, NULL);
+    do_rest(round);
     atomic_store(&collector->writing, 0);
     for (uint32_t i = 0; i < round->count; i++)
         settle(collector, &round->tasks[i]);

@@ -4,6 +4,7 @@ tidemark says so and ends with status 1, or goes on and says what is missing; it
 crashes, and the program it has started never knows.
 """
 import errno
+import json
 import os
 import re
 import shutil
@@ -59,6 +60,22 @@ class NoMemory(tide.TidyCase):
         for every, step in ((False, 1), (True, 3)):
             results = [self.one_run(nth, every) for nth in range(1, 90, step)]
             self.assertEqual(set(results), {True, False})
+
+    def test_hands_of_the_collector(self):
+        # Its third thread and those after it: what they cannot do, the second does.
+        trace = os.path.join(self.folder, "t.tide")
+        done = subprocess.run(
+            [tide.TIDEMARK, "run", "-o", trace, "--collector-threads", "4", "--",
+             tide.program("ground_threads"), "16", "25000"],
+            env=dict(os.environ, LD_PRELOAD=LIBRARY, FAIL_THREAD="3"),
+            capture_output=True, text=True, check=True, timeout=60)
+        result = tide.report(trace, "--total", "--flat")
+        honesty = result["honesty"]
+        self.assertEqual((honesty["complete"], honesty["dropped"], honesty["troubles"]),
+                         (True, 0, []))
+        found = {row["function"]: row["calls"] for row in result["rows"]}
+        for name, site in json.loads(done.stdout)["sites"].items():
+            self.assertEqual(found[name], site["calls"], name)
 
     def readers(self, *words, most, step):
         trace = tide.Recorded(STEADY, folder=self.folder).trace
