@@ -6,8 +6,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "trace/packer.h"
+
+#define TIDE_CRAMPED (1ull << 30) /* bytes of address space */
 
 enum {
     TIDE_HAND_STACK = 256 * 1024,
@@ -40,9 +43,18 @@ struct tide_hands {
     _Atomic uint32_t next; /* part that nobody has begun */
 };
 
+/* A thread takes 64 MiB of addresses for what it allocates. */
+static bool is_cramped(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < TIDE_CRAMPED;
+}
+
 uint32_t tide_hands_to_spare(void)
 {
     cpu_set_t cores;
+    if (is_cramped())
+        return 0;
     if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
         return TIDE_HANDS_MOST; /* more than the set can tell */
     const uint32_t spare = (uint32_t)CPU_COUNT(&cores) / TIDE_CORES_A_HAND;

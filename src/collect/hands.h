@@ -17,7 +17,7 @@ struct tide_hands; /* opaque: see hands.c */
 enum { TIDE_HANDS_MOST = 3 };
 
 /* How many this machine has to spare beside the drain thread: 0 on a small one, where they
- * would take their time from the program. */
+ * would take their time from the program, and where addresses are few (ulimit -v). */
 uint32_t tide_hands_to_spare(void);
 
 /* At most COUNT of them; the threads start when there is something to do.  NULL without

@@ -1,9 +1,12 @@
 /* unit/test_hands.c - hands that do the parts of a piece of work at the same time. */
+#include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -15,7 +18,47 @@ enum { PARTS = 64, ROUNDS = 4000 };
 
 static _Atomic uint32_t times[PARTS];
 static _Atomic uint32_t inside;
-static struct tide_packer *const OWN = (struct tide_packer *)(void *)times;
+static char anything;
+static struct tide_packer *const OWN = (struct tide_packer *)(void *)&anything;
+
+/* In place of the system's: a machine with so many; 0: more than a set can tell. */
+static int cores;
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+    (void)pid;
+    errno = EINVAL;
+    CPU_ZERO_S(bytes, set);
+    for (int i = 0; i < cores; i++)
+        CPU_SET_S((size_t)i, bytes, set);
+    return cores ? 0 : -1;
+}
+
+static void a_small_machine_has_none_to_spare(void **state)
+{
+    (void)state;
+    static const struct {
+        int cores;
+        uint32_t hands;
+    } cases[] = {{1, 0}, {3, 0}, {4, 1}, {8, 2}, {12, 3}, {512, 3}, {0, 3}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cores = cases[i].cores;
+        assert_int_equal(tide_hands_to_spare(), cases[i].hands);
+    }
+}
+
+static void where_addresses_are_few_there_are_none(void **state)
+{
+    (void)state;
+    struct rlimit before, tight;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    tight = before;
+    tight.rlim_cur = 512u << 20;
+    cores = 16;
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    const uint32_t spare = tide_hands_to_spare();
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(spare, 0);
+}
 
 static void count(void *context, uint32_t i, struct tide_packer *packer)
 {
@@ -70,6 +113,8 @@ static void parts_are_done_at_the_same_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_machine_has_none_to_spare),
+        cmocka_unit_test(where_addresses_are_few_there_are_none),
         cmocka_unit_test(every_part_is_done_once),
         cmocka_unit_test(parts_are_done_at_the_same_time),
     };
