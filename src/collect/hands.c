@@ -155,7 +155,9 @@ void tide_hands_do(struct tide_hands *hands, uint32_t count,
     hands->parts = count;
     atomic_store(&hands->next, 0);
     hands->open = true;
-    pthread_cond_broadcast(&hands->call);
+    for (uint32_t i = 0; i < hands->ready && i + 1 < count;
+         i++) /* the caller does one */
+        pthread_cond_signal(&hands->call);
     pthread_mutex_unlock(&hands->lock);
 
     do_parts(hands, own);
