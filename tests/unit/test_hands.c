@@ -14,15 +14,16 @@
 #include "base/raw/ticks.h"
 #include "collect/hands.h"
 
-enum { PARTS = 64, ROUNDS = 4000 };
+enum { TIDE_PARTS = 64, TIDE_ROUNDS = 4000 };
 
-static _Atomic uint32_t times[PARTS];
+static _Atomic uint32_t times[TIDE_PARTS];
 static _Atomic uint32_t inside;
 static char anything;
 static struct tide_packer *const OWN = (struct tide_packer *)(void *)&anything;
 
 /* In place of the system's: a machine with so many; 0: more than a set can tell. */
 static int cores;
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): no reserved names
 int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
 {
     (void)pid;
@@ -73,10 +74,10 @@ static void every_part_is_done_once(void **state)
     for (uint32_t hands = 0; hands <= TIDE_HANDS_MOST; hands++) {
         struct tide_hands *const all = tide_hands_new(hands);
         assert_non_null(all);
-        for (uint32_t round = 0; round < ROUNDS; round++) {
-            const uint32_t parts = round % (PARTS + 1);
+        for (uint32_t round = 0; round < TIDE_ROUNDS; round++) {
+            const uint32_t parts = round % (TIDE_PARTS + 1);
             tide_hands_do(all, parts, count, NULL, OWN);
-            for (uint32_t i = 0; i < PARTS; i++)
+            for (uint32_t i = 0; i < TIDE_PARTS; i++)
                 assert_int_equal(atomic_exchange(&times[i], 0), i < parts);
         }
         tide_hands_free(all);
@@ -99,10 +100,10 @@ static void meet(void *context, uint32_t i, struct tide_packer *packer)
 static void parts_are_done_at_the_same_time(void **state)
 {
     (void)state;
-    const uint32_t all_of_them = TIDE_HANDS_MOST + 1;
+    uint32_t all_of_them = TIDE_HANDS_MOST + 1;
     struct tide_hands *const all = tide_hands_new(TIDE_HANDS_MOST);
     const uint64_t begin = tide_ticks_monotonic();
-    tide_hands_do(all, all_of_them, meet, (void *)(uintptr_t)&all_of_them, OWN);
+    tide_hands_do(all, all_of_them, meet, &all_of_them, OWN);
     assert_true(tide_ticks_monotonic() - begin < 60ull * 1000 * 1000 * 1000);
     assert_int_equal(atomic_load(&inside), all_of_them);
     /* The caller does its part, with what it has brought. */
