@@ -66,12 +66,22 @@ static uint64_t leaked(const struct tide_summary *summary,
     return suppressed && suppressed->bytes <= live ? live - suppressed->bytes : live;
 }
 
+/* What is to be said beside BYTES that are live at the end of MODEL. */
+static const char *note_of_left(const struct tide_model *model, uint64_t bytes)
+{
+    return bytes > 0 && !model->stopped && tide_model_killed_by(model)
+               ? "still held when the program was killed"
+               : NULL;
+}
+
 /* --- Limits of one run --------------------------------------------------------------- */
 
 static enum tide_status check_totals(struct tide_verdicts *checks,
                                      const struct tide_budget *budget,
-                                     const struct tide_summary *summary)
+                                     const struct tide_model *model)
 {
+    const struct tide_summary *const summary = &model->summary[TIDE_IN_HEAP];
+    const uint64_t left = leaked(summary, budget->suppressed);
     const struct tide_verdict limits[] = {
         {.name = "peak",
          .in_bytes = true,
@@ -79,8 +89,9 @@ static enum tide_status check_totals(struct tide_verdicts *checks,
          .limit = budget->max_peak},
         {.name = "leak",
          .in_bytes = true,
-         .measured = leaked(summary, budget->suppressed),
+         .measured = left,
          .limit = budget->max_leak,
+         .note = note_of_left(model, left),
          .suppressed = budget->suppressed ? budget->suppressed->bytes : 0},
         {.name = "total",
          .in_bytes = true,
@@ -260,7 +271,7 @@ enum tide_status tide_budget_check(const struct tide_budget *budget,
     enum tide_status status =
         check_whole(out, model, "complete", budget->allow_incomplete);
     if (!status)
-        status = check_totals(out, budget, &model->summary[TIDE_IN_HEAP]);
+        status = check_totals(out, budget, model);
     for (size_t i = 0; i < budget->calls_in_count && !status; i++)
         status = check_calls_in(out, model, &budget->calls_in[i]);
     if (!status && baseline)

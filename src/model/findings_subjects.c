@@ -1,7 +1,6 @@
 /* model/findings_subjects.c - sites, summed up by the function to blame for them.
  */
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "model/findings_parts.h"
 #include "model/grow.h"
@@ -25,14 +24,7 @@ void tide_subjects_release(struct tide_subjects *subjects)
  * the program died of a signal: then blocks are live because the work was not done. */
 static bool ended_well(const struct tide_model *model)
 {
-    if (!model->honesty.complete || model->stopped)
-        return false;
-    for (size_t i = 0; i < model->trace->process_count; i++) {
-        const struct tide_process *const process = &model->trace->processes[i];
-        if (process->main && process->status_known && WIFSIGNALED(process->status))
-            return false;
-    }
-    return true;
+    return model->honesty.complete && !model->stopped && !tide_model_killed_by(model);
 }
 
 /* Many programs end without freeing what they hold, and are right: then what is live was

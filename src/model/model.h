@@ -318,6 +318,9 @@ const char *tide_model_text(const struct tide_model *model, uint32_t number);
 void tide_model_region(const struct tide_model *model, uint32_t region,
                        struct tide_text *out);
 
+/* The signal that killed the program, 0 for none: what it held then is not leaked. */
+int tide_model_killed_by(const struct tide_model *model);
+
 /* Find names for all frames that the sites use.  Never fails for want of symbols. */
 enum tide_status tide_model_symbolize(struct tide_model *model);
 /* The same for all frames of the trace, also those of frees. */

@@ -11,6 +11,7 @@
 #include "model/model_state.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 
 static int by_thread(const void *one, const void *other)
 {
@@ -183,4 +184,14 @@ enum tide_status tide_model_facts(struct tide_model *model,
         status = tide_model_stack_ends(model);
     fill_honesty(model, counts);
     return status;
+}
+
+int tide_model_killed_by(const struct tide_model *model)
+{
+    for (size_t i = 0; i < model->trace->process_count; i++) {
+        const struct tide_process *const process = &model->trace->processes[i];
+        if (process->main && process->status_known && WIFSIGNALED(process->status))
+            return WTERMSIG(process->status);
+    }
+    return 0;
 }

@@ -62,9 +62,7 @@ static void add_live(const struct overview *overview)
     if (heap->live_blocks > 0) {
         tide_text_add(&words, "in ");
         tide_words_count(&words, heap->live_blocks, "block");
-        tide_text_add(&words, overview->model->trace->complete
-                                  ? " never freed"
-                                  : ", where the trace ends");
+        tide_words_left(&words, overview->model);
         if (overview->model->processes > 1)
             tide_text_add(&words, ", over all processes");
     } else if (heap->alloc_calls == 0) {

@@ -48,6 +48,15 @@ const struct tide_process *tide_words_main(const struct tide_trace *trace)
     return found || trace->process_count == 0 ? found : &trace->processes[0];
 }
 
+static void add_killed(struct tide_text *out, int signal)
+{
+    const char *const name = sigabbrev_np(signal);
+    if (name)
+        tide_text_addf(out, "killed by SIG%s", name);
+    else
+        tide_text_addf(out, "killed by signal %d", signal);
+}
+
 void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
                     const struct tide_process *process)
 {
@@ -59,15 +68,30 @@ void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
     } else if (!process->status_known) {
         tide_text_add(out, "ended, status not known");
     } else if (WIFSIGNALED(status)) {
-        const char *const name = sigabbrev_np(WTERMSIG(status));
-        if (name)
-            tide_text_addf(out, "killed by SIG%s", name);
-        else
-            tide_text_addf(out, "killed by signal %d", WTERMSIG(status));
+        add_killed(out, WTERMSIG(status));
         if (WCOREDUMP(status))
             tide_text_add(out, ", core dumped");
     } else {
         tide_text_addf(out, "exited with status %d", WEXITSTATUS(status));
+    }
+}
+
+void tide_words_left(struct tide_text *out, const struct tide_model *model)
+{
+    const int signal = tide_model_killed_by(model);
+    const struct tide_process *const process = tide_words_main(model->trace);
+    if (!model->trace->complete) {
+        tide_text_add(out, ", where the trace ends");
+    } else if (signal && model->processes == 1) {
+        tide_text_add(out, " still held when it was ");
+        add_killed(out, signal);
+    } else if (signal) {
+        tide_text_add(out, " never freed, or still held when the program was ");
+        add_killed(out, signal);
+    } else if (process && !process->ended) {
+        tide_text_add(out, " still held when the recording stopped");
+    } else {
+        tide_text_add(out, " never freed");
     }
 }
 

@@ -6,6 +6,7 @@
 #define TIDE_VIEW_RUN_WORDS_H
 
 #include "base/text.h"
+#include "model/model.h"
 #include "trace/trace.h"
 
 /* Add the words of ARGV (NULL-terminated, or NULL) with blanks between them, quoted so
@@ -19,6 +20,10 @@ const struct tide_process *tide_words_main(const struct tide_trace *trace);
 /* Add how PROCESS of TRACE ended: "exited with status 3", "killed by SIGSEGV". */
 void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
                     const struct tide_process *process);
+
+/* Add what became of blocks that are live at the end of MODEL's trace: " never freed", " still
+ * held when it was killed by SIGKILL". */
+void tide_words_left(struct tide_text *out, const struct tide_model *model);
 
 /* Add COUNT and its noun: "1 thread", "1,024 threads". */
 void tide_words_count(struct tide_text *out, uint64_t count, const char *noun);

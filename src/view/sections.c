@@ -147,6 +147,9 @@ void tide_view_heading(struct tide_page *page, const struct tide_model *model,
         tide_text_addf(
             &detail, ", at %s",
             tide_number_seconds(model->summary[totals->space].peak_time_s).text);
+    if (totals->metric == TIDE_METRIC_LEAKS && totals->calls > 0 && !model->stopped &&
+        tide_model_killed_by(model))
+        tide_words_left(&detail, model);
     tide_view_part_of_run(&detail, model, totals->metric != TIDE_METRIC_LEAKS);
     if (!model->stopped && model->until_s > model->duration_s)
         tide_text_addf(&detail, "; the run ended at %s, before %s",

@@ -162,6 +162,27 @@ static void troubles_are_losses(void **state)
     hand_model_release(&hand);
 }
 
+static void what_a_killed_program_held_is_said_to_be_that(void **state)
+{
+    (void)state;
+    struct hand_model hand;
+    struct tide_verdicts verdicts;
+    struct tide_budget budget = NO_LIMITS;
+    budget.max_leak = 0;
+    hand_model_init(&hand, symbols);
+    hand.model->summary[TIDE_IN_HEAP].live_bytes = 1;
+    for (int status = 0; status <= 9; status += 9) {
+        hand.process.status = status;
+        hand.process.status_known = true;
+        assert_int_equal(tide_budget_check(&budget, hand.model, NULL, &verdicts),
+                         TIDE_OK);
+        assert_false(verdicts.list[1].passed);
+        assert_int_equal(verdicts.list[1].note != NULL, status != 0);
+        tide_verdicts_release(&verdicts);
+    }
+    hand_model_release(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +192,7 @@ int main(void)
         cmocka_unit_test(growth_of_the_largest_numbers_has_a_limit),
         cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
         cmocka_unit_test(troubles_are_losses),
+        cmocka_unit_test(what_a_killed_program_held_is_said_to_be_that),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,33 @@ static void says_how_the_program_ended(void **state)
     assert_ending(0, false, "; ended, status not known.");
 }
 
+/* What a program held when it died of a signal was not leaked. */
+static void what_a_killed_program_held_is_not_called_never_freed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    f.trace.processes[0].status = 9;
+    f.trace.processes[0].status_known = true;
+    fixture_add(&f, &(struct fixture_site){"main", 1, 10, 1, 10, 1, 10, 0, 0});
+    struct tide_text text = everything(&f, &PLAIN, 10);
+    assert_holds(&text, "in 1 block still held when it was killed by SIGKILL\n");
+    assert_holds(&text,
+                 "Live at the end  10 B in 1 block still held when it was killed "
+                 "by SIGKILL\n");
+    assert_null(strstr(text.bytes, "never freed"));
+    tide_text_release(&text);
+    f.model.processes = 2;
+    text = everything(&f, &PLAIN, 10);
+    assert_holds(&text, "in 1 block never freed, or still held when the program was");
+    tide_text_release(&text);
+    f.trace.processes[0].ended = f.trace.processes[0].status_known = false;
+    text = everything(&f, &PLAIN, 10);
+    assert_holds(&text, "in 1 block still held when the recording stopped");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
 static void control_characters_of_names_are_shown_as_numbers(void **state)
 {
     (void)state;
@@ -353,6 +380,7 @@ int main(void)
         cmocka_unit_test(is_silent_about_what_is_not_there),
         cmocka_unit_test(says_so_when_nothing_was_recorded),
         cmocka_unit_test(says_how_the_program_ended),
+        cmocka_unit_test(what_a_killed_program_held_is_not_called_never_freed),
         cmocka_unit_test(control_characters_of_names_are_shown_as_numbers),
         cmocka_unit_test(a_trace_that_ends_early_says_so),
         cmocka_unit_test(the_honesty_lines_name_every_loss),
