@@ -140,12 +140,18 @@ static bool names_file(const char *key)
     return strcmp(key, "baseline") == 0 || strcmp(key, "suppressions") == 0;
 }
 
+static bool is_switch(const char *key)
+{
+    return strcmp(key, "allow-incomplete") == 0 || strcmp(key, "allow-unknown") == 0 ||
+           strcmp(key, "no-suppressions") == 0;
+}
+
 static int add_setting(const struct source *source, const char *key, const char *value)
 {
     struct tide_text word = {0};
     if (strcmp(key, "max-calls-in") == 0)
         return add_calls_in(source, value);
-    if (strcmp(key, "allow-incomplete") == 0 || strcmp(key, "no-suppressions") == 0)
+    if (is_switch(key))
         return add_switch(source, key, value);
     if (strcmp(key, "config") == 0 || strcmp(key, "help") == 0)
         return tide_fail_usage(source->command, "no %s here", key);

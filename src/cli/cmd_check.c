@@ -42,6 +42,7 @@ static int parse(struct check_options *options, size_t count, char **list,
         {.name = "max-growth", .text = &options->growth},
         {.name = "max-new-leaks", .count = &budget->max_new_leaks},
         {.name = "allow-incomplete", .flag = &budget->allow_incomplete},
+        {.name = "allow-unknown", .flag = &budget->allow_unknown},
         {.name = "suppressions", .text = &options->suppressions},
         {.name = "no-suppressions", .flag = &options->no_suppressions},
         {.name = "config", .text = &options->config},
@@ -341,6 +342,7 @@ const struct tide_command tide_cmd_check = {
         "  --baseline TRACE       an earlier run\n"
         "  --config FILE          limits from a file, one 'max-peak = 2GiB' a line\n"
         "  --allow-incomplete     do not fail for what is missing in a trace\n"
+        "  --allow-unknown        nor for an F that no function that allocates is called\n"
         "  --suppressions FILE    leaks that do not count: a line leak:PATTERN each\n"
         "  --no-suppressions      what libraries keep on purpose counts as well\n"
         "  --junit FILE           write JUnit's XML for a CI server; - is stdout\n"

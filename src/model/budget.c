@@ -6,6 +6,7 @@
 
 #include "model/diff.h"
 #include "model/grow.h"
+#include "model/near_names.h"
 #include "model/path.h"
 #include "model/pattern.h"
 
@@ -133,35 +134,69 @@ static enum tide_status goes_through(struct matcher *matcher,
     return TIDE_OK;
 }
 
-static enum tide_status check_calls_in(struct tide_verdicts *checks,
-                                       const struct tide_model *model,
-                                       const struct tide_call_limit *limit)
+/* A limit of what is not there is mostly a name that is misspelt. */
+static enum tide_status note_unmet(struct tide_verdict *check, struct tide_paths *paths)
 {
-    struct tide_verdict check = {
-        .name = "calls_in", .function = limit->function, .limit = limit->most};
-    struct matcher matcher = {.wanted = limit->function};
-    struct tide_paths paths;
-    bool any = false;
-    enum tide_status status = tide_paths_init(&paths, model);
+    struct tide_text near = {0}, note = {0};
+    enum tide_status status = tide_near_names(paths, check->function, &near);
+    tide_text_add(&note, "no function of that name allocates");
+    if (near.length > 0)
+        tide_text_addf(&note, "; did you mean %s?", near.bytes);
+    if (!status && (near.failed || note.failed))
+        status = TIDE_ENOMEM;
+    tide_text_release(&near);
     if (status)
-        return status;
+        tide_text_release(&note);
+    check->unmet = true;
+    check->note = check->own_note = note.bytes;
+    return status;
+}
+
+/* How often functions that LIMIT is of, and what they call, allocate. */
+static enum tide_status count_calls_in(struct tide_paths *paths,
+                                       const struct tide_call_limit *limit, bool *any,
+                                       uint64_t *calls)
+{
+    const struct tide_model *const model = paths->model;
+    struct matcher matcher = {.wanted = limit->function};
+    enum tide_status status = TIDE_OK;
     for (size_t i = 0; i < model->site_count && !status; i++) {
         const struct tide_site *const site = &model->sites[i];
         bool through = false;
         if (site->space != TIDE_IN_HEAP)
             continue;
-        status = tide_paths_walk(&paths, site->stack);
+        status = tide_paths_walk(paths, site->stack);
         if (!status)
-            status = goes_through(&matcher, &paths, &through);
-        check.measured += through ? site->calls : 0;
-        any |= through;
+            status = goes_through(&matcher, paths, &through);
+        *calls += through ? site->calls : 0;
+        *any |= through;
     }
-    tide_paths_release(&paths);
     free(matcher.known);
-    check.unmet = !any;
-    if (!any)
-        check.note = "no function of that name allocates";
-    return status ? status : add_limit(checks, check);
+    return status;
+}
+
+static enum tide_status check_calls_in(struct tide_verdicts *checks,
+                                       const struct tide_budget *budget,
+                                       const struct tide_model *model,
+                                       const struct tide_call_limit *limit)
+{
+    struct tide_verdict check = {
+        .name = "calls_in", .function = limit->function, .limit = limit->most};
+    struct tide_paths paths;
+    bool any = false;
+    enum tide_status status = tide_paths_init(&paths, model);
+    if (status)
+        return status;
+    status = count_calls_in(&paths, limit, &any, &check.measured);
+    if (!status && !any)
+        status = note_unmet(&check, &paths);
+    tide_paths_release(&paths);
+    check.passed = check.measured <= check.limit && (any || budget->allow_unknown);
+    if (!status)
+        status = add(checks, check);
+    if (status)
+        free(check.own_note);
+    return status;
 }
 
 /* --- Limits of growth ---------------------------------------------------------------- */
@@ -273,7 +308,7 @@ enum tide_status tide_budget_check(const struct tide_budget *budget,
     if (!status)
         status = check_totals(out, budget, model);
     for (size_t i = 0; i < budget->calls_in_count && !status; i++)
-        status = check_calls_in(out, model, &budget->calls_in[i]);
+        status = check_calls_in(out, budget, model, &budget->calls_in[i]);
     if (!status && baseline)
         status = check_baseline(out, budget, model, baseline);
     for (size_t i = 0; i < out->count; i++)
@@ -285,6 +320,8 @@ enum tide_status tide_budget_check(const struct tide_budget *budget,
 
 void tide_verdicts_release(struct tide_verdicts *checks)
 {
+    for (size_t i = 0; i < checks->count; i++)
+        free(checks->list[i].own_note);
     free(checks->list);
     *checks = (struct tide_verdicts){0};
 }

@@ -32,6 +32,7 @@ struct tide_budget {
     double max_growth; /* per cent of peak, leak, total and calls; negative: none */
     uint64_t max_new_leaks; /* stacks that leak and that did not in the baseline */
     bool allow_incomplete;  /* what was lost is nobody's fault */
+    bool allow_unknown;     /* functions of calls_in need not allocate anything */
     /* Leaks of the run, and of the baseline, that do not count; borrowed, applied, or
      * NULL. */
     const struct tide_suppressions *suppressed, *baseline_suppressed;
@@ -48,6 +49,7 @@ struct tide_verdict {
     uint64_t measured, limit, base;
     uint64_t suppressed; /* bytes, or stacks, that are not in measured */
     const char *note;    /* what else there is to say, or NULL */
+    char *own_note;      /* owned: NOTE, where it is not the same for all; or NULL */
 };
 
 struct tide_verdicts {

@@ -9,6 +9,8 @@
 
 enum { TIDE_WORD_MAX = 1024 };
 
+static const char ANONYMOUS[] = "(anonymous namespace)";
+
 static bool word_means(const char *word, const char *name)
 {
     if (strpbrk(word, "*?["))
@@ -85,6 +87,49 @@ bool tide_function_is(const char *name, const char *wanted)
     return false;
 }
 
+/* Where the name of a function begins: the name of a template has the type that it
+ * returns in front ("unsigned int& std::swap<...>(...)"). */
+static const char *without_type(const char *name)
+{
+    const char *start = name;
+    int depth = 0;
+    for (const char *at = name; *at; at++) {
+        if (strncmp(at, ANONYMOUS, sizeof(ANONYMOUS) - 1) == 0)
+            at += sizeof(ANONYMOUS) - 2;
+        else if (strncmp(at, "operator", 8) == 0 || strncmp(at, " [", 2) == 0 ||
+                 (*at == '(' && depth == 0))
+            break;
+        else if (*at == ' ' && depth == 0)
+            start = at + 1;
+        else
+            depth += (*at == '<') - (*at == '>');
+    }
+    return start;
+}
+
+void tide_function_short(const char *name, struct tide_text *out)
+{
+    const char *at = without_type(name);
+    tide_text_add(out, "");
+    while (*at && strncmp(at, " [", 2) != 0) {
+        const char *const behind = skip_arguments(at);
+        if (strncmp(at, ANONYMOUS, sizeof(ANONYMOUS) - 1) == 0) {
+            tide_text_add(out, ANONYMOUS);
+            at += sizeof(ANONYMOUS) - 1;
+        } else if (strncmp(at, "operator", 8) == 0) {
+            const size_t call = strncmp(at + 8, "()", 2) == 0 ? 10 : 0;
+            tide_text_add_bytes(out, at, call + strcspn(at + call, "("));
+            break;
+        } else if (*at == '(') {
+            break;
+        } else if (behind != at) {
+            at = behind;
+        } else {
+            tide_text_add_bytes(out, at++, 1);
+        }
+    }
+}
+
 /* --- Patterns ------------------------------------------------------------------------ */
 
 static bool function_word_means(const char *word, const char *name)
@@ -131,26 +176,6 @@ static bool starts_with_one(const char *text, const char *const *list)
             return true;
     }
     return false;
-}
-
-/* Where the name of a function begins: the name of a template has the type that it
- * returns in front ("unsigned int& std::swap<...>(...)"). */
-static const char *without_type(const char *name)
-{
-    static const char ANONYMOUS[] = "(anonymous namespace)";
-    const char *start = name;
-    int depth = 0;
-    for (const char *at = name; *at; at++) {
-        if (strncmp(at, ANONYMOUS, sizeof(ANONYMOUS) - 1) == 0)
-            at += sizeof(ANONYMOUS) - 2;
-        else if (strncmp(at, "operator", 8) == 0 || (*at == '(' && depth == 0))
-            break;
-        else if (*at == ' ' && depth == 0)
-            start = at + 1;
-        else
-            depth += (*at == '<') - (*at == '>');
-    }
-    return start;
 }
 
 bool tide_is_library_function(const char *name)

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
+
 /* Does PATTERN mean NAME?  NULL means all names. */
 bool tide_pattern_means(const char *pattern, const char *name);
 
@@ -16,6 +18,10 @@ bool tide_pattern_means(const char *pattern, const char *name);
  * classes in front of it, the arguments of templates, its own and those of its classes,
  * and the parameters.  "std::string" is what it stands for. */
 bool tide_function_is(const char *name, const char *wanted);
+
+/* Add NAME as people would call it: without the type that it returns, the arguments of
+ * templates and parameters. */
+void tide_function_short(const char *name, struct tide_text *out);
 
 /* Does PATTERN mean the function NAME: as above, or is one of its words what people call
  * it? */

@@ -7,6 +7,8 @@
 
 enum { TIDE_LEFT = 2, TIDE_VERDICT_COLUMNS = 6 };
 
+static const struct tide_style UNCUT = {.width = TIDE_WIDTH_MAX, .utf8 = true};
+
 /* --- Pieces -------------------------------------------------------------------------- */
 
 static const struct words {
@@ -100,8 +102,13 @@ void tide_check_remarks(struct tide_text *out, const struct tide_verdict *check,
 {
     if (is_about_trace(check))
         return;
-    if (check->note)
-        tide_text_addf(out, " (%s)", check->note);
+    if (check->note) {
+        struct tide_text safe = {0}; /* it may have names of the trace in it */
+        tide_name_safe(&safe, check->note, &UNCUT);
+        tide_text_addf(out, " (%s)", safe.bytes ? safe.bytes : "");
+        out->failed |= safe.failed;
+        tide_text_release(&safe);
+    }
     if (!check->suppressed)
         return;
     tide_text_add(out, " (");
@@ -144,6 +151,15 @@ static bool has_failed(const struct tide_verdicts *checks, const char *name)
     return false;
 }
 
+/* Did a limit fail for want of a function? */
+static bool has_unmet(const struct tide_verdicts *checks)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        if (!checks->list[i].passed && checks->list[i].unmet)
+            return true;
+    return false;
+}
+
 /* What to look at next. */
 static void add_advice(struct tide_text *out, const struct tide_check_view *view)
 {
@@ -164,29 +180,18 @@ static void add_advice(struct tide_text *out, const struct tide_check_view *view
         tide_text_addf(out, "tidemark report --peak %s", trace);
     else if (has_failed(checks, "total") || has_failed(checks, "calls") ||
              has_failed(checks, "calls_in"))
-        tide_text_addf(out, "tidemark report --total %s", trace);
+        tide_text_addf(out, "tidemark report --total %s%s",
+                       has_unmet(checks) ? "--flat " : "", trace);
 }
 
-/* Limits that could not fail: what is wrong with them is mostly the name. */
-static void warn_of_unmet(struct tide_page *page, const struct tide_check_view *view)
+/* Limits of functions that are not there: they may be meant. */
+static void add_way_out(struct tide_page *page, const struct tide_verdicts *checks)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < view->checks->count; i++)
-        count += view->checks->list[i].unmet;
-    if (count == 0)
-        return;
-    struct tide_text words = {0}, safe = {0};
-    tide_name_safe(&safe, view->model->trace->path, page->style);
-    tide_text_add(&words, "Warning: ");
-    tide_words_count(&words, count, "limit");
-    tide_text_addf(&words,
-                   " on calls %s kept only because no function that allocates has that "
-                   "name. The names are in: tidemark report --total --flat %s",
-                   count == 1 ? "is" : "are", safe.bytes ? safe.bytes : "");
-    tide_page_wrap(page, TIDE_INK_ALARM, words.bytes ? words.bytes : "", 0);
-    page->out->failed |= words.failed || safe.failed;
-    tide_text_release(&words);
-    tide_text_release(&safe);
+    if (has_unmet(checks))
+        tide_page_wrap(page, TIDE_INK_PLAIN,
+                       "With --allow-unknown a limit is kept where no function of its "
+                       "name allocates.",
+                       0);
 }
 
 void tide_view_check(struct tide_page *page, const struct tide_check_view *view)
@@ -209,7 +214,7 @@ void tide_view_check(struct tide_page *page, const struct tide_check_view *view)
     }
     tide_page_wrap(page, checks->failed ? TIDE_INK_ALARM : TIDE_INK_PLAIN,
                    words.bytes ? words.bytes : "", 0);
-    warn_of_unmet(page, view);
+    add_way_out(page, checks);
     page->out->failed |= words.failed || advice.failed || safe.failed;
     tide_text_release(&words);
     tide_text_release(&advice);
@@ -221,9 +226,8 @@ void tide_view_check(struct tide_page *page, const struct tide_check_view *view)
 /* NAME as code in a cell: nothing in it means anything to Markdown. */
 static void add_code(struct tide_text *out, const char *name)
 {
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
     struct tide_text safe = {0};
-    tide_name_safe(&safe, name, &PLAIN);
+    tide_name_safe(&safe, name, &UNCUT);
     tide_text_add(out, "`");
     for (const char *at = safe.bytes; at && *at; at++) {
         if (*at == '|')
@@ -233,6 +237,20 @@ static void add_code(struct tide_text *out, const char *name)
     tide_text_add(out, "`");
     out->failed |= safe.failed;
     tide_text_release(&safe);
+}
+
+/* What is remarked on CHECK, where names in it mean nothing to Markdown. */
+static void add_remarks(struct tide_text *out, const struct tide_verdict *check)
+{
+    struct tide_text words = {0};
+    tide_check_remarks(&words, check, TIDE_UNITS_IEC);
+    for (const char *at = words.bytes; at && *at; at++) {
+        if (strchr("|*_`<>", *at))
+            tide_text_add(out, "\\");
+        tide_text_add_bytes(out, at, 1);
+    }
+    out->failed |= words.failed;
+    tide_text_release(&words);
 }
 
 void tide_view_check_markdown(struct tide_text *out, const struct tide_check_view *view)
@@ -254,7 +272,7 @@ void tide_view_check_markdown(struct tide_text *out, const struct tide_check_vie
             add_code(out, check->function);
         tide_text_add(out, " | ");
         tide_check_measured(out, check, TIDE_UNITS_IEC);
-        tide_check_remarks(out, check, TIDE_UNITS_IEC);
+        add_remarks(out, check);
         tide_text_add(out, " | ");
         tide_check_limit(out, check, TIDE_UNITS_IEC);
         tide_text_add(out, " |\n");

@@ -112,14 +112,30 @@ class Limits(tide.Case):
         self.assertIn("FAIL  calls in spray: 20 calls, at most 19 calls", done.stdout)
         self.assertIn("ok    calls in shore: 15 calls, at most 15 calls", done.stdout)
 
-    def test_of_functions_that_are_not_there_are_kept_and_said(self):
-        found = self.verdicts("--max-calls-in", "shor=0", base())["calls_in"]
-        self.assertEqual((found["passed"], found["measured"], found["note"]),
-                         (True, 0, "no function of that name allocates"))
-        words = " ".join(check("--max-calls-in", "shor=0", base()).stdout.split())
-        self.assertIn("Warning: 1 limit on calls is kept only because no function that "
-                      "allocates has that name.", words)
-        self.assertNotIn("Warning", check("--max-calls-in", "shore=15", base()).stdout)
+    def test_of_functions_that_are_not_there_fail_and_name_those_that_are(self):
+        for limit in ("shor=0", "shor=100"):
+            found = self.verdicts("--max-calls-in", limit, base())["calls_in"]
+            self.assertEqual((found["passed"], found["measured"], found["note"]),
+                             (False, 0, "no function of that name allocates; did you "
+                                        "mean shore?"))
+        words = check("--max-calls-in", "shor=0", base()).stdout
+        self.assertIn("FAIL  calls in shor: 0 calls, at most 0 calls (no function of that",
+                      words)
+        self.assertIn("See: tidemark report --total --flat ", words)
+        self.assertIn("--allow-unknown", words)
+        self.assertNotIn("--allow-unknown",
+                         check("--max-calls-in", "shore=14", base()).stdout)
+        found = self.verdicts("--max-calls-in", "xylophone=0", base())["calls_in"]
+        self.assertEqual(found["note"], "no function of that name allocates")
+
+    def test_of_functions_that_are_not_there_are_kept_where_that_is_allowed(self):
+        path = write("unknown.conf", "allow-unknown = yes\n")
+        for words in (("--allow-unknown",), ("--config", path)):
+            found = self.verdicts("--max-calls-in", "shor=0", *words, base())["calls_in"]
+            self.assertEqual((found["passed"], found["measured"]), (True, 0))
+            self.assertIn("no function of that name allocates", found["note"])
+        self.assertEqual(self.failed("--max-calls-in", "shore=14", "--allow-unknown",
+                                     base()), ["calls_in"])
 
     def test_of_functions_in_namespaces(self):
         loop = tide.record_once("loop", program_name="event_loop")
@@ -232,7 +248,7 @@ class Files(tide.Case):
     def test_junit(self):
         path = os.path.join(tide.FOLDER, "memory.xml")
         done = check("--max-peak", "1G", "--max-leak", "0", "--max-calls-in",
-                     'a<b> & "c"=0', "--junit", path, base())
+                     'a<b> & "c"=0', "--allow-unknown", "--junit", path, base())
         self.assertEqual(done.returncode, 1)
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual((root.tag, root.get("tests"), root.get("failures")),
@@ -267,7 +283,7 @@ class Files(tide.Case):
             lines = file.read().splitlines()
         self.assertEqual(lines[0], "### tidemark: over the limit")
         self.assertIn("| **FAIL** | live at the end | 5.86 KiB | at most 5.00 KiB |", lines)
-        self.assertIn("| ok | calls in `a\\|b'c` | 0 calls (no function of that name "
+        self.assertIn("| **FAIL** | calls in `a\\|b'c` | 0 calls (no function of that name "
                       "allocates) | at most 1 call |", lines)
 
     def test_a_file_that_cannot_be_written_fails(self):

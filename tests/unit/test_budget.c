@@ -66,6 +66,27 @@ static void a_function_is_known_by_its_name(void **state)
     assert_false(tide_function_is("", "solve"));
 }
 
+static void assert_short(const char *name, const char *expected)
+{
+    struct tide_text text = {0};
+    tide_function_short(name, &text);
+    assert_string_equal(text.bytes, expected);
+    tide_text_release(&text);
+}
+
+static void a_name_is_shortened_to_what_people_call_it(void **state)
+{
+    (void)state;
+    assert_short("solve", "solve");
+    assert_short("solve [clone .isra.0]", "solve");
+    assert_short("void ns::S<A<int> >::go<int>(int, char)", "ns::S::go");
+    assert_short("(anonymous namespace)::solve()", "(anonymous namespace)::solve");
+    assert_short("ns::operator<(ns::A, ns::A)", "ns::operator<");
+    assert_short("S::operator()(int) const", "S::operator()");
+    assert_short("solve<int", "solve<int"); /* cut off */
+    assert_short("", "");
+}
+
 /* A site of 10 calls whose stack is main and, if it is not 0, VALUE. */
 static void add_site(struct hand_model *hand, uint64_t value)
 {
@@ -73,6 +94,43 @@ static void add_site(struct hand_model *hand, uint64_t value)
     hand_site(hand, (struct tide_site){.stack = hand_stack(hand, frames, value ? 2 : 1),
                                        .bytes = 100,
                                        .calls = 10});
+}
+
+/* Near what was given, with as many classes as it has. */
+static void names_of_functions_are_proposed_as_they_were_given(void **state)
+{
+    (void)state;
+    static const struct hand_symbol near[] = {
+        {TIDE_HAND_APP, 0x100, "main", "app.c", 10},
+        {TIDE_HAND_APP, 0x200, "ns::Solver::step(int)", "app.c", 20},
+        {TIDE_HAND_APP, 0x300, "ns::Solver::stop<int>(int)", "app.c", 30},
+        {0, 0, NULL, NULL, 0},
+    };
+    static const char *const cases[][2] = {
+        {"stp", "; did you mean step or stop?"},
+        {"Solver::stepp", "; did you mean Solver::step or Solver::stop?"},
+        {"xylophone", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct hand_model hand;
+        struct tide_verdicts verdicts;
+        const struct tide_call_limit limit = {cases[i][0], 100};
+        struct tide_budget budget = NO_LIMITS;
+        budget.calls_in = &limit;
+        budget.calls_in_count = 1;
+        hand_model_init(&hand, near);
+        add_site(&hand, 0x200);
+        add_site(&hand, 0x300);
+        assert_int_equal(tide_model_symbolize_from(hand.model, &hand_source), TIDE_OK);
+        assert_int_equal(tide_budget_check(&budget, hand.model, NULL, &verdicts),
+                         TIDE_OK);
+        assert_int_equal(verdicts.failed, 1);
+        assert_string_equal(verdicts.list[1].note +
+                                strlen("no function of that name allocates"),
+                            cases[i][1]);
+        tide_verdicts_release(&verdicts);
+        hand_model_release(&hand);
+    }
 }
 
 static void calls_in_all_functions_of_a_name_count_once(void **state)
@@ -188,6 +246,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_is_known_by_its_name),
         cmocka_unit_test(patterns_mean_what_people_call_a_function),
+        cmocka_unit_test(a_name_is_shortened_to_what_people_call_it),
+        cmocka_unit_test(names_of_functions_are_proposed_as_they_were_given),
         cmocka_unit_test(calls_in_all_functions_of_a_name_count_once),
         cmocka_unit_test(growth_of_the_largest_numbers_has_a_limit),
         cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
