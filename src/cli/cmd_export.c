@@ -253,6 +253,7 @@ static int export_to(const struct tide_export_file *file,
     const int done = tide_open_trace(&tide_cmd_export, rest, &opened);
     if (done >= 0)
         return done;
+    tide_say_what_is_missing(&opened);
     const enum tide_status status = tide_model_symbolize(opened.model);
     int result;
     if (status)

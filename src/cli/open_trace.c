@@ -198,6 +198,24 @@ int tide_open_trace_only(const char *name, struct tide_opened *out)
     return result;
 }
 
+void tide_say_what_is_missing(const struct tide_opened *opened)
+{
+    const struct tide_trace *const trace = opened->trace;
+    const char *const *const troubles = trace->troubles;
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < trace->process_count; i++)
+        dropped += trace->processes[i].dropped;
+    if (!trace->complete || trace->problem[0])
+        (void)tide_fail("%s: %s", opened->path,
+                        trace->problem[0] ? trace->problem : "the trace ends early");
+    else if (troubles && troubles[0])
+        (void)tide_fail("%s: %s%s", opened->path, troubles[0],
+                        troubles[1] ? "; the report says what else" : "");
+    else if (dropped > 0)
+        (void)tide_fail("%s: %llu event%s dropped", opened->path,
+                        (unsigned long long)dropped, dropped == 1 ? " was" : "s were");
+}
+
 void tide_opened_close(struct tide_opened *opened)
 {
     tide_model_free(opened->model);

@@ -30,6 +30,10 @@ int tide_open_trace_with(const struct tide_command *command,
 int tide_open_trace_only(const char *name, struct tide_opened *out);
 void tide_opened_close(struct tide_opened *opened);
 
+/* Say in a line on stderr what a reader of OPENED's numbers must know: that it is cut or
+ * damaged, or that not everything was recorded. */
+void tide_say_what_is_missing(const struct tide_opened *opened);
+
 /* Put TEXT on stdout and release it; returns the exit status. */
 struct tide_text;
 int tide_print_text(struct tide_text *text);

@@ -102,14 +102,6 @@ static const char *short_name(char *path)
     return base;
 }
 
-/* What a reader of the numbers must know. */
-static void say_trouble(const struct tide_trace *trace, const char *name)
-{
-    if (!trace->complete || trace->bad_chunks)
-        (void)tide_fail("%s: %s", name,
-                        trace->problem[0] ? trace->problem : "the trace ends early");
-}
-
 /* -1 or the exit status. */
 static int open_traces(const struct tide_query_request *request, struct traces *out)
 {
@@ -127,7 +119,7 @@ static int open_traces(const struct tide_query_request *request, struct traces *
             request->trace_count > 0 ? request->traces[i] : NULL, opened);
         if (done >= 0)
             return done;
-        say_trouble(opened->trace, opened->path);
+        tide_say_what_is_missing(opened);
         out->list[i] = opened->trace;
         out->names[i] = short_name(opened->path);
         out->count++;

@@ -1,6 +1,7 @@
 """tests/e2e/test_export_cli.py - `tidemark export`: its options, its files, its failures."""
 import os
 import pty
+import re
 import resource
 import signal
 import stat
@@ -183,6 +184,14 @@ class Odd(tide.Case):
         self.assertEqual(len(profile.sample), 0)
         self.assertEqual(exports.export(trace, "folded", "--space", "mmap"), b"")
 
+    def test_a_trace_of_which_not_everything_was_recorded(self):
+        trace = tide.Recorded([tide.program("late_names")],
+                              folder=exports.new_folder()).trace
+        for form in ("folded", "cali"):
+            done = run("--to", form, trace)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r"^tidemark: \S+: [^\n]*more names[^\n]*\n$")
+
     def test_a_trace_that_ends_early(self):
         recorded = exports.record("ground_threads", "4", "3000")
         with open(recorded.trace, "rb") as file:
@@ -191,6 +200,12 @@ class Odd(tide.Case):
         with open(path, "wb") as file:
             file.write(whole[:len(whole) // 2])
         summary = tide.report(path)["summary"]
+        for form in ("folded", "ndjson", "cali"):
+            done = run("--to", form, path)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, rf"^tidemark: {re.escape(path)}: ends early at "
+                                          r"byte [^\n]*\n$")
+            self.assertEqual(run("--to", form, recorded.trace).stderr, "")
         database = self.all_exports(path)
         self.assertEqual(
             database.execute("SELECT COUNT(*), SUM(size), SUM(live_bytes) FROM blocks "
