@@ -36,7 +36,10 @@ static struct tide_number size_range(size_t place, enum tide_units units)
 static struct tide_number life_range(size_t place, enum tide_units units)
 {
     static const char *const NAMES[] = {"ns", "us", "ms", "s"};
-    struct tide_number words;
+    /* Its birth and its death have the same time, as far as is known. */
+    struct tide_number words = {"between two stamps"};
+    if (place == 0)
+        return words;
     double value = (double)tide_histogram_least(place);
     size_t unit = 0;
     (void)units;
@@ -159,6 +162,13 @@ void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
     tide_page_heading(page, "Lifetimes", detail.bytes ? detail.bytes : "");
     tide_text_release(&detail);
     add_table(page, "lived", life_range, &time, 1);
+    if (all->life_ns.calls[0] > 0) {
+        tide_page_tab(page, 2);
+        tide_page_wrap(page, TIDE_INK_DIM,
+                       "Time is stamped every 0.1 to 10 ms: lives between two stamps "
+                       "are too short to tell.",
+                       2);
+    }
     tide_page_skip(page);
     add_table(page, "allocated meanwhile", size_range, &bytes, 1);
 }

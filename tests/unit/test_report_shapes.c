@@ -161,6 +161,32 @@ static void the_inside_of_the_library_is_left_out(void **state)
     fixture_release(&f);
 }
 
+/* Nothing lives for no time: its birth and its death share a stamp. */
+static void lives_that_the_clock_cannot_tell_are_not_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct tide_histograms lives = {0};
+    fixture_init(&f);
+    f.model.histograms = &lives;
+    lives.life_ns.calls[0] = 7;
+    lives.life_ns.calls[14] = 3; /* 2^13 ns */
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    tide_view_lifetimes(&page, &f.model);
+    assert_holds(&text, "  between two stamps                7         0 B\n"
+                        "  from 8.19 us                      3         0 B\n"
+                        "  Time is stamped every 0.1 to 10 ms");
+    assert_null(strstr(text.bytes, "0 ns"));
+    tide_text_clear(&text);
+    lives.life_ns.calls[0] = 0;
+    tide_view_lifetimes(&page, &f.model);
+    assert_null(strstr(text.bytes, "stamp"));
+    tide_text_release(&text);
+    f.model.histograms = NULL;
+    fixture_release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +196,7 @@ int main(void)
         cmocka_unit_test(the_stacks_show_callers_below_callees),
         cmocka_unit_test(a_deep_stack_is_cut_with_dots),
         cmocka_unit_test(the_inside_of_the_library_is_left_out),
+        cmocka_unit_test(lives_that_the_clock_cannot_tell_are_not_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
