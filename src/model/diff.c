@@ -264,6 +264,8 @@ enum tide_status tide_diff_build(const struct tide_diff_request *request,
         status = enter_side(diff, TIDE_SIDE_NEW, request);
     if (!status)
         status = enter_side(diff, TIDE_SIDE_BASE, request);
+    if (!status)
+        status = tide_diff_name_new(diff);
     if (!status) {
         tide_diff_choose_lines(diff);
         status = tide_diff_order(diff);

@@ -121,6 +121,8 @@ struct tide_diff {
         *sites; /* owned: nodes whose self changed, by their difference without sign */
     size_t site_count;
     struct tide_diff_one_sided added, gone;
+    const char *program; /* interned: what the main program is called in BASE ... */
+    const char *program_alias; /* ... and in NEW; NULL when unknown */
 
     /* While it is built. */
     struct tide_arena arena;    /* names */
@@ -131,9 +133,7 @@ struct tide_diff {
     size_t node_mask;
     struct tide_diff_line *lines; /* owned */
     size_t line_count, line_capacity;
-    uint64_t stacks;           /* how many came */
-    const char *program;       /* interned: what the main program is called here ... */
-    const char *program_alias; /* ... and in NEW */
+    uint64_t stacks; /* how many came */
 };
 
 /* Which models, both symbolized, and what of them. */
@@ -158,6 +158,8 @@ void tide_diff_free(struct tide_diff *diff);
 /* Find out what the main programs of both sides are called. */
 enum tide_status tide_diff_name_programs(struct tide_diff *diff,
                                          const struct tide_diff_request *request);
+/* What only NEW's program has is its, and not BASE's; when both sides were entered. */
+enum tide_status tide_diff_name_new(struct tide_diff *diff);
 /* The number of FUNCTION of SIDE, new or known. */
 enum tide_status tide_diff_function(struct tide_diff *diff, enum tide_side side,
                                     const struct tide_function *function,

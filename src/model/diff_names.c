@@ -4,7 +4,7 @@
  * versions of libraries (libx.so.1.2 is libx.so), the marks that compilers put on clones
  * of a function (f.isra.0, f.part.1), and the addresses of functions that have no name,
  * which are all one function of their module.  The main program may be called something
- * else in NEW: prog-1.1 is then taken for prog-1.0.
+ * else in NEW: prog-1.1 is then taken for prog-1.0; what only NEW has is of prog-1.1.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -182,4 +182,21 @@ enum tide_status tide_diff_function(struct tide_diff *diff, enum tide_side side,
                      ? intern_part(diff, function->name, bare_length(function->name))
                      : nameless(diff, entry.module);
     return entry.name ? find_or_add(diff, &entry, out) : TIDE_ENOMEM;
+}
+
+enum tide_status tide_diff_name_new(struct tide_diff *diff)
+{
+    const bool renamed = diff->program != diff->program_alias;
+    for (size_t i = 0; renamed && i < diff->function_count; i++) {
+        struct tide_diff_function *const function = &diff->functions[i];
+        if (function->module != diff->program ||
+            tide_change_kind(&function->inclusive) != TIDE_CHANGE_NEW)
+            continue;
+        if (function->name == nameless(diff, diff->program))
+            function->name = nameless(diff, diff->program_alias);
+        if (!function->name)
+            return TIDE_ENOMEM;
+        function->module = diff->program_alias;
+    }
+    return TIDE_OK;
 }

@@ -106,6 +106,24 @@ static void add_side(struct tide_page *page, const struct tide_diff_view *view,
         tide_view_warning(page, trace);
 }
 
+/* Two builds of a program may have two names, but so have two programs. */
+static void add_programs(struct tide_page *page, const struct tide_diff *diff)
+{
+    struct tide_text words = {0}, safe = {0};
+    if (!diff->program || diff->program == diff->program_alias)
+        return;
+    tide_text_addf(&words,
+                   "The programs differ: %s in base, %s in new. What both have by the "
+                   "same name is compared.",
+                   diff->program, diff->program_alias);
+    tide_name_safe(&safe, words.bytes ? words.bytes : "", page->style);
+    tide_page_tab(page, TIDE_LEFT);
+    tide_page_wrap(page, TIDE_INK_WARM, safe.bytes ? safe.bytes : "", TIDE_LEFT);
+    page->out->failed |= words.failed || safe.failed;
+    tide_text_release(&words);
+    tide_text_release(&safe);
+}
+
 bool tide_diff_knows_callers(const struct tide_diff_view *view)
 {
     return tide_view_knows_callers(view->models[0]->trace) ||
@@ -253,6 +271,7 @@ void tide_view_diff(struct tide_page *page, const struct tide_diff_view *view)
     tide_page_heading(page, "Difference", "");
     add_side(page, view, TIDE_SIDE_BASE);
     add_side(page, view, TIDE_SIDE_NEW);
+    add_programs(page, view->diff);
     tide_page_skip(page);
     add_figures(page, view);
     tide_page_skip(page);

@@ -215,6 +215,19 @@ class Differences(tide.Case):
         self.assertEqual([(row["bytes"], row["blocks"], row["percent"])
                           for row in found["rows"]], [(1000, 1, 20.0)])
 
+    def test_another_program_is_named(self):
+        other = tide.record_once("other", program_name="phases")
+        text = " ".join(diff(base(), other).stdout.split())
+        self.assertIn("The programs differ: alters in base, phases in new.", text)
+        self.assertNotIn("programs differ", diff(base(), base()).stdout)
+        modules = {row["function"]: row["module"]
+                   for row in read("--total", "--flat", base(), other)["rows"]}
+        self.assertEqual(modules["shore"], "alters")
+        own = {row["function"] for row in tide.report(other, "--flat", "--total")["rows"]
+               if row["module"].endswith("phases") and row["function"] != "main"}
+        self.assertTrue(own)
+        self.assertEqual({modules[function] for function in own}, {"phases"})
+
     def test_changes_that_cancel_out_are_seen(self):
         one = tide.record_once("cancel-one", "a10x100", "b10x200")
         other = tide.record_once("cancel-other", "a20x100", "b5x200")
