@@ -88,8 +88,25 @@ static const char *name_in_trace(const void *trace, uint32_t process, uint64_t i
 struct tide_passing {
     struct tide_checkpoints checkpoints;
     struct tide_timeline timeline;
-    uint64_t height; /* of the heap: stop there; 0: do not */
+    uint64_t height;   /* of the heap: stop there; 0: do not */
+    uint64_t together; /* heap and mmap, the most that stood at one time */
 };
+
+static void raise_to(uint64_t *most, uint64_t value)
+{
+    *most = value > *most ? value : *most;
+}
+
+/* What heap and mmap hold at one time: now, and when the heap stood highest in a run of
+ * events.  MAPPED bytes were mapped before that; what still is was so in between. */
+static void note_together(struct tide_passing *passing,
+                          const struct tide_account *account, uint64_t mapped)
+{
+    const struct tide_watermark *const heap = &account->water[TIDE_IN_HEAP];
+    const uint64_t now = account->water[TIDE_IN_MMAP].bytes;
+    raise_to(&passing->together, heap->usable + now);
+    raise_to(&passing->together, heap->highest + (now < mapped ? now : mapped));
+}
 
 /* Enter COUNT events of one lane, stretch by stretch of the timeline. */
 static enum tide_status enter_run(struct tide_account *account,
@@ -112,8 +129,10 @@ static enum tide_status enter_run(struct tide_account *account,
             status = tide_account_evidence_pass(
                 account, events[done].ticks,
                 timeline->axis == TIDE_AXIS_SECONDS ? timeline->now : 0);
+        const uint64_t mapped = account->water[TIDE_IN_MMAP].bytes;
         if (!status)
             status = tide_account_run(account, events + done, some);
+        note_together(passing, account, mapped);
         tide_timeline_note(timeline, &account->water[TIDE_IN_HEAP]);
         account->stopped |= passing->height && water->peak_bytes >= passing->height;
         done += some;
@@ -237,6 +256,7 @@ static enum tide_status enter_all(struct tide_account *account,
     if (!status)
         tide_checkpoints_finish(&passing.checkpoints, &model->stacks);
     tide_checkpoints_discard(&passing.checkpoints);
+    model->together_bytes = passing.together;
     end_timeline(&passing.timeline, account, model, along,
                  !status && whole && !resumed);
     return status;

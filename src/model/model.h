@@ -174,7 +174,8 @@ struct tide_honesty {
                                      file, or that were read, are not here */
     size_t unnamed_count;
     bool complete;
-    double rss_explained; /* (heap usable peak + mmap peak) / RSS peak, 0 if unknown */
+    double rss_explained; /* what heap (usable) and mmap held at one time, at least, by
+                             the RSS peak; 0 if unknown */
     uint64_t recorder_bytes, ring_bytes, collector_bytes;
     uint64_t order_table_bytes; /* reserved in the processes; touched in part */
 };
@@ -238,6 +239,7 @@ struct tide_model {
     struct tide_honesty honesty;
     double duration_s;
     uint64_t rss_peak_bytes;
+    uint64_t together_bytes; /* of heap (usable) and mmap at one time, at least */
     uint64_t threads, processes;
     uint64_t extra_records[32]; /* how many of each enum tide_extra were seen */
     uint64_t alloc_kinds[16];   /* blocks made, by enum tide_alloc_kind */

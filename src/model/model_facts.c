@@ -145,6 +145,15 @@ static enum tide_status find_rss_peak(struct tide_model *model)
 
 /* --- Losses ----------------------------------------------------------------------- */
 
+/* Both spaces at one time, and no less than either. */
+static uint64_t most_held(const struct tide_model *model)
+{
+    const uint64_t heap = model->summary[TIDE_IN_HEAP].peak_usable_bytes;
+    const uint64_t mapped = model->summary[TIDE_IN_MMAP].peak_bytes;
+    const uint64_t either = heap > mapped ? heap : mapped;
+    return model->together_bytes > either ? model->together_bytes : either;
+}
+
 static void fill_honesty(struct tide_model *model,
                          const struct tide_replay_counts *counts)
 {
@@ -164,11 +173,9 @@ static void fill_honesty(struct tide_model *model,
         if (process->order_table_bytes > honesty->order_table_bytes)
             honesty->order_table_bytes = process->order_table_bytes;
     }
-    if (model->rss_peak_bytes) {
-        const uint64_t known = model->summary[TIDE_IN_HEAP].peak_usable_bytes +
-                               model->summary[TIDE_IN_MMAP].peak_bytes;
-        honesty->rss_explained = (double)known / (double)model->rss_peak_bytes;
-    }
+    if (model->rss_peak_bytes)
+        honesty->rss_explained =
+            (double)most_held(model) / (double)model->rss_peak_bytes;
 }
 
 enum tide_status tide_model_facts(struct tide_model *model,
