@@ -15,7 +15,10 @@ enum {
      * few are is news, the others are more of the same. */
     TIDE_PLAIN_LEAKS_MAX = 3,
     TIDE_PEAK_OWNERS_MAX = 2,
+    TIDE_SMALL_LEAKS_MAX = 3, /* that grow, and are not yet a hundredth of the peak */
 };
+
+static const double TIDE_SMALL_SHARE = 0.01;
 
 struct list {
     struct tide_found *found; /* owned */
@@ -67,11 +70,16 @@ static enum tide_status judge_all(const struct tide_model *model,
 /* Leave out what is too much of a kind, and too much. */
 static void choose(struct list *list)
 {
-    size_t kept = 0, leaks = 0, owners = 0;
+    size_t kept = 0, leaks = 0, owners = 0, small = 0;
     for (size_t i = 0; i < list->count && kept < TIDE_FINDINGS_MAX; i++) {
         const enum tide_finding_kind kind = list->found[i].kind;
         if (kind == TIDE_FOUND_LEAK || kind == TIDE_FOUND_LEAK_ONCE) {
             if (leaks++ >= TIDE_PLAIN_LEAKS_MAX)
+                continue;
+        }
+        if (kind == TIDE_FOUND_LEAK_GROWING &&
+            list->found[i].verdict.share < TIDE_SMALL_SHARE) {
+            if (small++ >= TIDE_SMALL_LEAKS_MAX)
                 continue;
         }
         if (kind == TIDE_FOUND_PEAK_OWNER) {

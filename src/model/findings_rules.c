@@ -18,6 +18,8 @@ enum {
     TIDE_MIB = 1024 * 1024,
     TIDE_TIME_PARTS = 100, /* costs that matter: a hundredth of the run's time */
     TIDE_CALLS_PARTS = 10, /* a tenth of all allocation calls */
+    TIDE_LEFT_LEAST = 4 * TIDE_KIB, /* of what does not grow any more, ... */
+    TIDE_LEFT_PARTS = 20,           /* ... and a twentieth of the peak */
 };
 
 /* What the rules are told. */
@@ -82,9 +84,12 @@ static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
         !is_part(left->bytes, file->heap->live_bytes, 100) ||
         !is_part(gain, file->heap->peak_bytes, peak_parts))
         return false;
-    file->out->leak = tide_leak_judge(file->model, left);
-    return file->out->leak.kind == kind &&
-           saves_bytes(file, left->bytes, left->blocks, gain);
+    const struct tide_leak leak = tide_leak_judge(file->model, left);
+    file->out->leak = leak;
+    if (leak.ended && (left->bytes < TIDE_LEFT_LEAST ||
+                       !is_part(gain, file->heap->peak_bytes, TIDE_LEFT_PARTS)))
+        return false;
+    return leak.kind == kind && saves_bytes(file, left->bytes, left->blocks, gain);
 }
 
 /* Is what it never freed lost, and not only kept until the end?  Either nearly all others
@@ -115,12 +120,13 @@ static bool find_leak_once(const struct case_file *file)
     const uint32_t first_part = 1;
     return file->subjects->tidy &&
            file->subject->left.slices[TIDE_LIFE_BIRTHS] != first_part &&
-           is_leak(file, TIDE_LEAK_ONCE, 4 * TIDE_KIB, 20);
+           is_leak(file, TIDE_LEAK_ONCE, TIDE_LEFT_LEAST, TIDE_LEFT_PARTS);
 }
 
 static bool find_leak(const struct case_file *file)
 {
-    return file->subjects->tidy && is_leak(file, TIDE_LEAK_SOME, 4 * TIDE_KIB, 20);
+    return file->subjects->tidy &&
+           is_leak(file, TIDE_LEAK_SOME, TIDE_LEFT_LEAST, TIDE_LEFT_PARTS);
 }
 
 /* --- Calls --------------------------------------------------------------------------- */

@@ -47,6 +47,42 @@ static void tells_what_grew_from_what_still_grows(void **state)
     assert_non_null(strstr(findings.list[0].text, " and still growing, "));
 }
 
+/* What still grows will be more in a longer run; what does not is what it is. */
+static void what_grew_and_does_not_any_more_matters_by_its_size(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 1000 * 64 * TIDE_KIB;
+    build();
+    assert_int_equal(count_kind("leak_growing"), 1);
+    hand.model->survivals[0].slices[TIDE_LIFE_TIME] = 0x00ffffff;
+    build();
+    assert_int_equal(findings.count, 0);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 20 * 64 * TIDE_KIB;
+    build();
+    assert_int_equal(count_kind("leak_growing"), 1);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes++;
+    build();
+    assert_int_equal(findings.count, 0);
+}
+
+static void small_leaks_that_grow_do_not_fill_the_list(void **state)
+{
+    (void)state;
+    static const uint64_t FUNCTIONS[] = {0x700, 0xa00, 0xb00, 0xc00, 0xd00};
+    begin();
+    hand.model->duration_s = 60;
+    for (size_t i = 0; i < 5; i++)
+        leak(STACK({TIDE_HAND_APP, FUNCTIONS[i]}), 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 100 * 64 * TIDE_KIB;
+    build();
+    assert_int_equal(count_kind("leak_growing"), 5);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes++;
+    build();
+    assert_int_equal(count_kind("leak_growing"), 3);
+}
+
 static void says_how_a_leak_grows_by_event(void **state)
 {
     (void)state;
@@ -164,6 +200,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(tells_a_growing_leak_from_one_that_was_once),
         CASE(tells_what_grew_from_what_still_grows),
+        CASE(what_grew_and_does_not_any_more_matters_by_its_size),
+        CASE(small_leaks_that_grow_do_not_fill_the_list),
         CASE(says_how_a_leak_grows_by_event),
         CASE(tells_a_leak_of_each_thread),
         CASE(takes_what_a_program_makes_at_its_start_for_kept),
