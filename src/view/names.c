@@ -172,15 +172,15 @@ static void add_ends(struct tide_text *out, const char *safe, int columns, int h
     tide_text_add(out, safe + tide_columns_suffix(safe, columns - wide - head));
 }
 
-/* Where the last part of a qualified name starts. */
-static const char *last_part(const char *name)
+/* Where the last part of a qualified name starts that ends before END. */
+static const char *last_part(const char *name, const char *end)
 {
     const char *part = name;
-    for (size_t at = 0; name[at]; at++) {
+    for (size_t at = 0; name + at < end; at++) {
         if (at > 0 && (name[at] == '<' || name[at] == '(')) {
             const size_t close = closing(name, at);
             at = close > 0 ? close : at;
-        } else if (name[at] == ':' && name[at + 1] == ':') {
+        } else if (name[at] == ':' && name[at + 1] == ':' && name + at + 2 < end) {
             part = name + at + 2;
         }
     }
@@ -197,18 +197,24 @@ static size_t whole_parts(const char *safe, int columns)
     return end < 2 ? 0 : end;
 }
 
-/* Add a qualified name as its first parts, dots, and its last part; false when the last
- * part alone is too long. */
+/* Add a qualified name as its first parts, dots, and as many of its last parts as there is
+ * room for; false when the last part alone is too long. */
 static bool add_qualified(struct tide_text *out, const char *safe, int columns,
                           const struct tide_style *style)
 {
     const char *const dots = tide_glyph(style, TIDE_GLYPH_ELLIPSIS);
-    const char *const last = last_part(safe);
-    const int left = columns - tide_columns(dots) - tide_columns(last) - 2;
+    const char *last = last_part(safe, safe + strlen(safe));
+    const int room = columns - tide_columns(dots) - 2;
+    const int left = room - tide_columns(last);
     if (last == safe || left < 0)
         return false;
     const int third = columns / 3;
     const size_t start = whole_parts(safe, left < third ? left : third);
+    const int head = tide_columns(safe) - tide_columns(safe + start);
+    for (const char *more = last_part(safe, last - 2);
+         more > safe + start && head + tide_columns(more) <= room;
+         more = last_part(safe, last - 2))
+        last = more;
     tide_text_add_bytes(out, safe, start);
     tide_text_addf(out, "%s::%s", dots, last);
     return true;

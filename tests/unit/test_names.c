@@ -116,6 +116,20 @@ static void drops_template_arguments_first_then_parameters(void **state)
     assert_fitted(tide_name_function, name, 9, "…::insert");
 }
 
+/* What two functions of one name differ by is mostly the class. */
+static void keeps_the_inner_classes_there_is_room_for(void **state)
+{
+    (void)state;
+    const char *const name = "v8::internal::ScavengerCollector::JobTask::Run";
+    assert_fitted(tide_name_function, name, 45, "v8::internal::…::JobTask::Run");
+    assert_fitted(tide_name_function, name, 20, "v8::…::JobTask::Run");
+    assert_fitted(tide_name_function, name, 18, "v8::…::Run");
+    assert_fitted(tide_name_function, "v8::a::Scavenger<int>::Task::Run", 27,
+                  "v8::a::…::Task::Run");
+    assert_fitted(tide_name_function, "v8::platform::deep::Worker::Run", 30,
+                  "v8::…::deep::Worker::Run");
+}
+
 static void cuts_the_middle_at_last(void **state)
 {
     (void)state;
@@ -242,6 +256,7 @@ int main(void)
         cmocka_unit_test(counts_columns_not_bytes),
         cmocka_unit_test(leaves_names_alone_that_fit),
         cmocka_unit_test(drops_template_arguments_first_then_parameters),
+        cmocka_unit_test(keeps_the_inner_classes_there_is_room_for),
         cmocka_unit_test(cuts_the_middle_at_last),
         cmocka_unit_test(knows_operators_from_brackets),
         cmocka_unit_test(keeps_what_distinguishes_lambdas_and_namespaces),
