@@ -1,6 +1,7 @@
 /* view/stacks_text.c - the heaviest stacks as text, each as its innermost calls. */
 #include "model/leak.h"
 #include "model/path.h"
+#include "model/rows_alike.h"
 #include "view/columns.h"
 #include "view/leak_text.h"
 #include "view/report_text.h"
@@ -80,50 +81,52 @@ static void add_path(struct tide_page *page, const struct tide_paths *paths, int
     }
 }
 
+/* What is shown: the heaviest rows of all. */
+struct part {
+    const struct tide_rows *rows;
+    struct tide_alikes all; /* owned */
+    size_t count;           /* of them */
+    bool folds;             /* stacks are not shown whole */
+    bool evidence;          /* below each: when its blocks were born */
+};
+
 /* The rows that are not shown, in one line. */
-static void add_rest(struct tide_page *page, const struct tide_rows *rows,
-                     const struct tide_columns *columns, size_t shown, const char *noun)
+static void add_rest(struct tide_page *page, const struct part *part,
+                     const struct tide_columns *columns, const char *noun)
 {
-    struct tide_columns_values rest = {.total = rows->total_bytes, .faint = true};
-    for (size_t i = shown; i < rows->stack_count; i++) {
-        rest.bytes += rows->stacks[i].bytes;
-        rest.count += rows->stacks[i].calls;
+    struct tide_columns_values rest = {.total = part->rows->total_bytes, .faint = true};
+    for (size_t i = part->count; i < part->all.count; i++) {
+        rest.bytes += part->all.list[i].row.bytes;
+        rest.count += part->all.list[i].row.calls;
     }
     tide_columns_line(page, columns, &rest);
-    tide_page_more(page, rows->stack_count - shown, noun);
+    tide_page_more(page, part->all.count - part->count, noun);
 }
 
 static struct tide_columns measure(const struct tide_page *page,
-                                   const struct tide_rows *rows, size_t shown)
+                                   const struct part *part)
 {
+    const struct tide_rows *const rows = part->rows;
     struct tide_columns columns = tide_columns_for(rows, page->style);
-    for (size_t i = 0; i < shown; i++)
-        tide_columns_measure(&columns, page->style, rows->stacks[i].bytes,
-                             rows->stacks[i].calls);
-    if (shown < rows->stack_count) /* the line of the rest */
+    for (size_t i = 0; i < part->count; i++)
+        tide_columns_measure(&columns, page->style, part->all.list[i].row.bytes,
+                             part->all.list[i].row.calls);
+    if (part->count < part->all.count) /* the line of the rest */
         tide_columns_measure(&columns, page->style, rows->total_bytes,
                              rows->total_calls);
     return columns;
 }
 
-/* What is shown of the rows. */
-struct part {
-    size_t count;
-    bool folds;    /* stacks are not shown whole */
-    bool evidence; /* below each: when its blocks were born */
-};
-
-/* Nothing when the row is only a part of what is known of its site. */
+/* Nothing when the row is only a part of what is known of its sites. */
 static void add_evidence(struct tide_page *page, const struct tide_model *model,
-                         const struct tide_stack_row *row, int column)
+                         const struct tide_alike *alike, int column)
 {
-    const struct tide_survival *const survival =
-        model->survivals ? &model->survivals[row->site] : NULL;
+    const uint64_t calls = alike->row.calls;
     struct tide_text words = {0};
-    if (!survival || survival->blocks != row->calls || row->calls == 0)
+    if (!model->survivals || alike->survival.blocks != calls || calls == 0)
         return;
-    const struct tide_leak leak = tide_leak_judge(model, survival);
-    tide_words_leak(&words, &leak, row->calls, page->style->units);
+    const struct tide_leak leak = tide_leak_judge(model, &alike->survival);
+    tide_words_leak(&words, &leak, calls, page->style->units);
     tide_page_tab(page, column);
     tide_page_wrap(page, leak.kind == TIDE_LEAK_GROWING ? TIDE_INK_WARM : TIDE_INK_DIM,
                    words.bytes ? words.bytes : "", column + 2);
@@ -131,66 +134,70 @@ static void add_evidence(struct tide_page *page, const struct tide_model *model,
 }
 
 static enum tide_status add_rows(struct tide_page *page, const struct tide_model *model,
-                                 const struct tide_rows *rows,
-                                 const struct tide_columns *columns, struct part part)
+                                 const struct tide_columns *columns,
+                                 const struct part *part)
 {
     struct tide_paths paths;
     enum tide_status status = tide_paths_init(&paths, model);
     if (status)
         return status;
-    paths.fold = rows->fold;
-    paths.hide = rows->hide;
-    for (size_t i = 0; i < part.count && !status; i++) {
-        const struct tide_stack_row *const row = &rows->stacks[i];
+    paths.fold = part->rows->fold;
+    paths.hide = part->rows->hide;
+    for (size_t i = 0; i < part->count && !status; i++) {
+        const struct tide_stack_row *const row = &part->all.list[i].row;
         const struct tide_columns_values values = {
-            .bytes = row->bytes, .total = rows->total_bytes, .count = row->calls};
+            .bytes = row->bytes, .total = part->rows->total_bytes, .count = row->calls};
         status = tide_paths_walk(&paths, model->sites[row->site].stack);
         tide_columns_line(page, columns, &values);
-        add_path(page, &paths, tide_columns_end(columns), part.folds);
+        add_path(page, &paths, tide_columns_end(columns), part->folds);
         if (paths.call_count > 0)
             tide_page_source(page, paths.calls[0].file, paths.calls[0].line);
-        if (part.evidence)
-            add_evidence(page, model, row, tide_columns_end(columns));
+        if (part->evidence)
+            add_evidence(page, model, &part->all.list[i], tide_columns_end(columns));
     }
     tide_paths_release(&paths);
     return status;
 }
 
-static void add_view(struct tide_page *page, const struct tide_model *model,
-                     const struct tide_rows *rows, struct part part)
+static void add_table(struct tide_page *page, const struct tide_model *model,
+                      const struct part *part)
 {
-    const size_t shown = part.count;
-    const struct tide_columns columns = measure(page, rows, shown);
-    const struct tide_view_totals totals = tide_totals_of_rows(rows);
+    const struct tide_columns columns = measure(page, part);
+    const struct tide_view_totals totals = tide_totals_of_rows(part->rows);
     tide_view_heading(page, model, &totals);
-    if (shown == 0)
+    if (part->count == 0)
         return;
     tide_columns_head(page, &columns);
     tide_page_add(page, TIDE_INK_DIM, "allocated in");
     tide_page_end(page);
-    if (add_rows(page, model, rows, &columns, part))
+    if (add_rows(page, model, &columns, part))
         page->out->failed = true;
-    if (shown < rows->stack_count)
-        add_rest(page, rows, &columns, shown,
+    if (part->count < part->all.count)
+        add_rest(page, part, &columns,
                  tide_view_knows_callers(model->trace) ? "stack" : "place");
 }
 
-static struct part part_of(const struct tide_rows *rows, size_t limit)
+static void add_view(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_rows *rows, size_t limit, bool evidence)
 {
-    const size_t shown = limit && limit < rows->stack_count ? limit : rows->stack_count;
-    return (struct part){.count = shown, .folds = limit > 0};
+    struct part part = {.rows = rows, .folds = limit > 0, .evidence = evidence};
+    if (tide_rows_alike(model, rows, &part.all)) {
+        page->out->failed = true;
+        return;
+    }
+    part.count = limit && limit < part.all.count ? limit : part.all.count;
+    add_table(page, model, &part);
+    tide_alikes_release(&part.all);
 }
 
 void tide_view_stacks(struct tide_page *page, const struct tide_model *model,
                       const struct tide_rows *rows, size_t limit)
 {
-    add_view(page, model, rows, part_of(rows, limit));
+    add_view(page, model, rows, limit, false);
 }
 
 void tide_view_leaks(struct tide_page *page, const struct tide_model *model,
                      const struct tide_rows *rows, size_t limit)
 {
-    struct part part = part_of(rows, limit);
-    part.evidence = true;
-    add_view(page, model, rows, part);
+    add_view(page, model, rows, limit, true);
 }

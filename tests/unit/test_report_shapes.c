@@ -103,6 +103,30 @@ static void the_stacks_show_callers_below_callees(void **state)
     fixture_release(&f);
 }
 
+/* Without lines a function that calls another from two places has two equal stacks. */
+static void stacks_that_read_the_same_are_one_row(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f, &(struct fixture_site){"main;f;g", 1, 30, 1, 30, 1, 30, 0, 0});
+    fixture_add(&f, &(struct fixture_site){"main;g", 1, 40, 1, 40, 1, 40, 0, 0});
+    fixture_add(&f, &(struct fixture_site){"main;f;g", 2, 20, 2, 20, 2, 20, 0, 0});
+    fixture_add(&f, &(struct fixture_site){"main@m.c:3;g", 1, 7, 1, 7, 1, 7, 0, 0});
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    fixture_rows(&f, TIDE_METRIC_LEAKS);
+    tide_view_stacks(&page, &f.model, &f.rows, 2);
+    assert_holds(&text, "      50 B   51.5 %       3  g\n"
+                        "                             <- f\n"
+                        "                             <- main\n"
+                        "      40 B   41.2 %       1  g\n"
+                        "                             <- main\n"
+                        "       7 B    7.2 %       1  ... 1 more stack\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
 static void a_deep_stack_is_cut_with_dots(void **state)
 {
     (void)state;
@@ -194,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_chain_of_hundreds_of_calls_is_shown_by_its_ends),
         cmocka_unit_test(the_flat_table_shows_self_and_inclusive),
         cmocka_unit_test(the_stacks_show_callers_below_callees),
+        cmocka_unit_test(stacks_that_read_the_same_are_one_row),
         cmocka_unit_test(a_deep_stack_is_cut_with_dots),
         cmocka_unit_test(the_inside_of_the_library_is_left_out),
         cmocka_unit_test(lives_that_the_clock_cannot_tell_are_not_nothing),
