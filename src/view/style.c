@@ -91,6 +91,7 @@ const char *tide_glyph(const struct tide_style *style, enum tide_glyph glyph)
         [TIDE_GLYPH_INTO] = {">", "›"},       [TIDE_GLYPH_FROM] = {"<-", "←"},
         [TIDE_GLYPH_DOT] = {"-", "·"},        [TIDE_GLYPH_BULLET] = {"*", "●"},
         [TIDE_GLYPH_ABOUT] = {"+/-", "±"},    [TIDE_GLYPH_CREST] = {"^", "▲"},
+        [TIDE_GLYPH_TIMES] = {"x", "×"},
     };
     return GLYPHS[glyph][style->utf8 ? 1 : 0];
 }

@@ -74,6 +74,7 @@ enum tide_glyph {
     TIDE_GLYPH_BULLET,   /* ● */
     TIDE_GLYPH_ABOUT,    /* ± */
     TIDE_GLYPH_CREST,    /* ▲ */
+    TIDE_GLYPH_TIMES,    /* × */
     TIDE_GLYPHS,
 };
 const char *tide_glyph(const struct tide_style *style, enum tide_glyph glyph);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "view/branches.h"
+#include "view/chain.h"
 #include "view/columns.h"
 #include "view/names.h"
 #include "view/report_text.h"
@@ -11,7 +12,6 @@
 enum {
     TIDE_FOLD_PERCENT = 1,
     TIDE_CHAIN_LINES = 2,
-    TIDE_CHAIN_NAMES = 64, /* of a chain that are considered; the rest is dots */
 };
 
 /* What is needed to print one line. */
@@ -79,20 +79,6 @@ static void add_lead(const struct tree_text *tree, const struct tide_branch *bra
 
 /* --- Chains ------------------------------------------------------------------------ */
 
-/* The names of a chain, brief, callers first; dots stand for the library's inside. */
-struct chain {
-    struct tide_text names[TIDE_CHAIN_NAMES];
-    bool hidden[TIDE_CHAIN_NAMES]; /* which of them are dots */
-    size_t count;
-};
-
-static void chain_release(struct chain *chain)
-{
-    for (size_t i = 0; i < chain->count; i++)
-        tide_text_release(&chain->names[i]);
-    free(chain);
-}
-
 static bool is_runtime(const struct tide_rows *rows, uint32_t row)
 {
     const uint32_t function = rows->tree[row].function;
@@ -100,49 +86,20 @@ static bool is_runtime(const struct tide_rows *rows, uint32_t row)
            tide_is_runtime(&rows->functions[function]);
 }
 
-static void chain_add(struct chain *chain, const char *name,
-                      const struct tide_style *style)
-{
-    tide_name_brief(&chain->names[chain->count++], name, style);
-}
-
-static void chain_add_dots(struct chain *chain, const struct tide_style *style)
-{
-    if (chain->count > 0 && chain->hidden[chain->count - 1])
-        return;
-    chain->hidden[chain->count] = true;
-    tide_text_add(&chain->names[chain->count++],
-                  tide_glyph(style, TIDE_GLYPH_ELLIPSIS));
-}
-
 /* NULL without memory. */
-static struct chain *chain_of(const struct tree_text *tree,
-                              const struct tide_branch *branch)
+static struct tide_chain *chain_of(const struct tree_text *tree,
+                                   const struct tide_branch *branch)
 {
-    const struct tide_style *const style = tree->page->style;
-    struct chain *const chain = calloc(1, sizeof(*chain));
-    if (!chain)
-        return NULL;
-    bool inside = branch->parent != TIDE_NO_BRANCH &&
-                  is_runtime(tree->rows, tree->branches.list[branch->parent].last);
-    for (uint32_t row = branch->first;; row = tree->rows->tree[row].first_child) {
-        const bool last = row == branch->last;
-        const bool full = chain->count >= TIDE_CHAIN_NAMES - 2;
-        const bool runtime = is_runtime(tree->rows, row);
-        const bool hidden = full || (inside && runtime && tree->folds);
-        if (hidden && !last)
-            chain_add_dots(chain, style);
-        else
-            chain_add(chain, row_name(tree->rows, row), style);
-        if (last)
-            return chain;
-        inside = runtime;
-    }
-}
-
-static const char *name_at(const struct chain *chain, size_t i)
-{
-    return chain->names[i].bytes ? chain->names[i].bytes : "";
+    const struct tide_branch *const lines = tree->branches.list;
+    const struct tide_chain_request request = {
+        .rows = tree->rows,
+        .first = branch->first,
+        .last = branch->last,
+        .inside = branch->parent != TIDE_NO_BRANCH &&
+                  is_runtime(tree->rows, lines[branch->parent].last),
+        .folds = tree->folds,
+    };
+    return tide_chain_new(&request, tree->page->style);
 }
 
 /* --- Chains in lines ----------------------------------------------------------------
@@ -156,14 +113,15 @@ struct layout {
     int room;  /* columns of a line */
     int joint; /* columns of " > " */
     int dots;  /* columns of the dots */
-    int name;  /* columns of the last name, fitted */
+    int name;  /* columns of the last name, fitted, with ... */
+    int again; /* ... how often it is called */
     int more;  /* columns of " > ..." after it; 0: nothing is hidden below */
     int place; /* columns of the place, with the gap before it; 0: none */
 };
 
 /* How many lines the chain takes when what stands between its first name and name FROM
  * is left out. */
-static int count_lines(const struct chain *chain, const struct layout *layout,
+static int count_lines(const struct tide_chain *chain, const struct layout *layout,
                        size_t from)
 {
     int lines = 1;
@@ -173,7 +131,7 @@ static int count_lines(const struct chain *chain, const struct layout *layout,
         const int dots = i == 0 && from > 1 ? layout->dots + layout->joint : 0;
         const int columns =
             last ? layout->name + layout->more + layout->place
-                 : tide_columns(name_at(chain, i)) + layout->joint + dots;
+                 : tide_columns(tide_chain_name(chain, i)) + layout->joint + dots;
         if (column > 0 && column + columns - !last > layout->room) {
             lines++;
             column = 0;
@@ -184,12 +142,14 @@ static int count_lines(const struct chain *chain, const struct layout *layout,
 }
 
 /* The name that follows the first. */
-static size_t choose_second(const struct chain *chain, const struct layout *layout)
+static size_t choose_second(const struct tide_chain *chain, const struct layout *layout)
 {
     size_t from = 1;
     while (from + 1 < chain->count &&
            count_lines(chain, layout, from) > TIDE_CHAIN_LINES)
         from++;
+    if (from > 1 && chain->behind[from])
+        from = chain->behind[from]; /* no half of a pair of brackets */
     if (from > 1 && from + 1 < chain->count && chain->hidden[from])
         from++; /* dots beside dots say nothing */
     return from;
@@ -202,7 +162,8 @@ static const char *joint_of(const struct tree_text *tree)
 }
 
 /* What a line holds: the last name and its place, both on one line. */
-static struct layout layout_of(const struct tree_text *tree, const struct chain *chain,
+static struct layout layout_of(const struct tree_text *tree,
+                               const struct tide_chain *chain,
                                const struct tide_branch *branch)
 {
     const struct tide_style *const style = tree->page->style;
@@ -211,7 +172,9 @@ static struct layout layout_of(const struct tree_text *tree, const struct chain 
         .room = tide_page_left(tree->page),
         .joint = tide_columns(joint_of(tree)) + 2,
         .dots = tide_columns(tide_glyph(style, TIDE_GLYPH_ELLIPSIS)),
-        .name = tide_columns(name_at(chain, chain->count - 1)),
+        .name = tide_columns(tide_chain_name(chain, chain->count - 1)) +
+                tide_columns(chain->again.text),
+        .again = tide_columns(chain->again.text),
     };
     layout.more = branch->more > 0 ? layout.joint + layout.dots : 0;
     const int place = tide_place_columns(row->file, row->line, style);
@@ -246,12 +209,14 @@ static void make_room(const struct tree_text *tree, const struct tide_branch *br
 
 /* The last name, and where it allocates or calls on. */
 static void add_last(const struct tree_text *tree, const struct tide_branch *branch,
-                     const struct layout *layout)
+                     const struct layout *layout, const struct tide_number *again)
 {
     struct tide_page *const page = tree->page;
     const struct tide_tree_row *const row = &tree->rows->tree[branch->last];
     tide_page_function(page, TIDE_INK_BOLD, row_name(tree->rows, branch->last),
-                       tide_page_left(page) - layout->place - layout->more);
+                       tide_page_left(page) - layout->place - layout->more -
+                           layout->again);
+    tide_page_add(page, TIDE_INK_PLAIN, again->text);
     if (layout->more > 0) {
         add_joint(tree);
         tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
@@ -263,14 +228,14 @@ static void add_last(const struct tree_text *tree, const struct tide_branch *bra
 }
 
 static void add_chain(const struct tree_text *tree, const struct tide_branch *branch,
-                      const struct chain *chain)
+                      const struct tide_chain *chain)
 {
     struct tide_page *const page = tree->page;
     const struct layout layout = layout_of(tree, chain, branch);
     const size_t second = choose_second(chain, &layout);
     const int start = page->column;
     for (size_t i = 0; i + 1 < chain->count; i = i == 0 ? second : i + 1) {
-        const char *const name = name_at(chain, i);
+        const char *const name = tide_chain_name(chain, i);
         const bool gap = i == 0 && second > 1;
         const int after = layout.joint + (gap ? layout.joint + layout.dots : 0);
         make_room(tree, branch, start, tide_columns(name) + after - 1);
@@ -283,7 +248,7 @@ static void add_chain(const struct tree_text *tree, const struct tide_branch *br
         }
     }
     make_room(tree, branch, start, layout.name + layout.more + layout.place);
-    add_last(tree, branch, &layout);
+    add_last(tree, branch, &layout, &chain->again);
 }
 
 /* --- Lines ------------------------------------------------------------------------- */
@@ -304,10 +269,10 @@ static void add_branch(const struct tree_text *tree, const struct tide_branch *b
         tide_page_end(tree->page);
         return;
     }
-    struct chain *const chain = chain_of(tree, branch);
+    struct tide_chain *const chain = chain_of(tree, branch);
     if (chain) {
         add_chain(tree, branch, chain);
-        chain_release(chain);
+        tide_chain_free(chain);
     } else {
         tree->page->out->failed = true;
     }

@@ -52,6 +52,62 @@ static void a_chain_of_hundreds_of_calls_is_shown_by_its_ends(void **state)
     fixture_release(&f);
 }
 
+/* PATH, whose only site it is, as LINE of the tree; LIMIT 0 folds nothing. */
+static void assert_chain(const char *path, size_t limit, const char *line)
+{
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f, &(struct fixture_site){path, 1, 10, 1, 10, 1, 10, 0, 0});
+    struct tide_text text = {0};
+    const struct tide_style style = {.width = 100, .utf8 = true};
+    struct tide_page page = {.out = &text, .style = &style};
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    tide_view_tree(&page, &f.model, &f.rows, limit);
+    assert_holds(&text, line);
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void recursion_is_said_once(void **state)
+{
+    (void)state;
+    assert_chain("main;f;f;f@f.c:3", 9, "  main › f ×3  f.c:3\n");
+    assert_chain("main;f;f;g@f.c:3", 9, "  main › f ×2 › g  f.c:3\n");
+    assert_chain("main;f;f;g@f.c:3", 0, "  main › f › f › g  f.c:3\n");
+    assert_chain("f;f", 9, "  f ×2\n");
+    assert_chain("main;a;b;a;b;a;b;c", 9, "  main › (a › b) ×3 › c\n");
+    assert_chain("main;a;b;c;a;b;c;d", 9, "  main › (a › b › c) ×2 › d\n");
+    assert_chain("main;a;b;a;b", 9, "  main › a › b › a › b\n");
+    assert_chain("main;a;b;a;c", 9, "  main › a › b › a › c\n");
+}
+
+/* A cycle that does not fit is left out as a whole. */
+static void no_bracket_of_recursion_stands_alone(void **state)
+{
+    (void)state;
+    struct tide_text path = {0};
+    tide_text_add(&path, "main");
+    for (int i = 0; i < 20; i++)
+        tide_text_addf(&path, ";a_function_with_a_long_name_%d;%s", i,
+                       i == 17 ? "x_is_a_long_name_too;y;x_is_a_long_name_too;y" : "z");
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f, &(struct fixture_site){path.bytes, 1, 10, 1, 10, 1, 10, 0, 0});
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    for (int width = 60; width < 400; width++) {
+        const struct tide_style style = {.width = width};
+        struct tide_text text = {0};
+        struct tide_page page = {.out = &text, .style = &style};
+        tide_view_tree(&page, &f.model, &f.rows, 9);
+        assert_int_equal(strstr(text.bytes, "(x") != NULL,
+                         strstr(text.bytes, ") x2") != NULL);
+        assert_width(&text, &style);
+        tide_text_release(&text);
+    }
+    tide_text_release(&path);
+    fixture_release(&f);
+}
+
 static void the_flat_table_shows_self_and_inclusive(void **state)
 {
     (void)state;
@@ -216,6 +272,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tree_shows_each_branch_with_its_share),
         cmocka_unit_test(a_chain_of_hundreds_of_calls_is_shown_by_its_ends),
+        cmocka_unit_test(recursion_is_said_once),
+        cmocka_unit_test(no_bracket_of_recursion_stands_alone),
         cmocka_unit_test(the_flat_table_shows_self_and_inclusive),
         cmocka_unit_test(the_stacks_show_callers_below_callees),
         cmocka_unit_test(stacks_that_read_the_same_are_one_row),

@@ -1,0 +1,201 @@
+/* view/chain.c - the functions of a chain of calls, as one line of a tree names them. */
+#include "view/chain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "view/names.h"
+#include "view/runtime.h"
+
+#define TIDE_DOTS UINT32_MAX /* in place of a function */
+
+enum { TIDE_PERIOD_MOST = 8 }; /* functions that call each other in turn */
+
+/* The functions of a chain, before they become names. */
+struct calls {
+    uint32_t *list; /* owned: functions, or TIDE_DOTS */
+    size_t count;
+};
+
+static bool is_runtime(const struct tide_rows *rows, uint32_t function)
+{
+    return function < rows->function_count &&
+           tide_is_runtime(&rows->functions[function]);
+}
+
+static size_t count_rows(const struct tide_chain_request *request)
+{
+    size_t count = 1;
+    for (uint32_t row = request->first; row != request->last;
+         row = request->rows->tree[row].first_child)
+        count++;
+    return count;
+}
+
+/* Runs of the library's inside become dots; the last function stays. */
+static bool list_calls(const struct tide_chain_request *request, struct calls *out)
+{
+    const struct tide_rows *const rows = request->rows;
+    bool inside = request->inside;
+    *out = (struct calls){calloc(count_rows(request), sizeof(*out->list)), 0};
+    for (uint32_t row = request->first; out->list; row = rows->tree[row].first_child) {
+        const uint32_t function = rows->tree[row].function;
+        const bool last = row == request->last;
+        const bool runtime = is_runtime(rows, function);
+        const bool hidden = inside && runtime && request->folds && !last;
+        inside = runtime;
+        if (!hidden)
+            out->list[out->count++] = function;
+        else if (out->count == 0 || out->list[out->count - 1] != TIDE_DOTS)
+            out->list[out->count++] = TIDE_DOTS;
+        if (last)
+            break;
+    }
+    return out->list != NULL;
+}
+
+/* --- Recursion ----------------------------------------------------------------------- */
+
+/* How often the PERIOD calls at AT stand one after the other before END. */
+static size_t count_turns(const struct calls *calls, size_t at, size_t end,
+                          size_t period)
+{
+    size_t same = 0;
+    while (at + period + same < end &&
+           calls->list[at + same] == calls->list[at + period + same] &&
+           calls->list[at + same] != TIDE_DOTS)
+        same++;
+    return same / period + 1;
+}
+
+/* Functions that call each other in turn: how many, and how often. */
+struct cycle {
+    size_t period, turns;
+};
+
+/* The cycle at AT that covers most; once when there is none.  The last call is shown with
+ * its place, so it is in no cycle but its own. */
+static struct cycle find_cycle(const struct calls *calls, size_t at)
+{
+    struct cycle best = {1, count_turns(calls, at, calls->count, 1)};
+    if (best.turns > 1 || at == 0) /* the first name stands alone */
+        return best;
+    for (size_t period = 2; period <= TIDE_PERIOD_MOST; period++) {
+        const size_t turns = count_turns(calls, at, calls->count - 1, period);
+        if (turns > 1 && period * turns > best.period * best.turns)
+            best = (struct cycle){period, turns};
+    }
+    return best;
+}
+
+/* --- Names --------------------------------------------------------------------------- */
+
+struct writer {
+    const struct tide_rows *rows;
+    const struct tide_style *style;
+    struct tide_chain *chain;
+};
+
+static struct tide_number turns_words(const struct writer *writer, size_t turns)
+{
+    struct tide_number words = {""};
+    if (turns > 1)
+        (void)snprintf(words.text, sizeof(words.text), " %s%zu",
+                       tide_glyph(writer->style, TIDE_GLYPH_TIMES), turns);
+    return words;
+}
+
+static void add_dots(const struct writer *writer)
+{
+    struct tide_chain *const chain = writer->chain;
+    if (chain->count > 0 && chain->hidden[chain->count - 1])
+        return;
+    chain->hidden[chain->count] = true;
+    tide_text_add(&chain->names[chain->count++],
+                  tide_glyph(writer->style, TIDE_GLYPH_ELLIPSIS));
+}
+
+static void add_name(const struct writer *writer, uint32_t function, const char *before,
+                     const char *after)
+{
+    struct tide_chain *const chain = writer->chain;
+    const char *const name = function < writer->rows->function_count
+                                 ? writer->rows->functions[function].name
+                                 : "";
+    if (function == TIDE_DOTS) {
+        add_dots(writer);
+        return;
+    }
+    struct tide_text *const out = &chain->names[chain->count++];
+    tide_text_add(out, before);
+    tide_name_brief(out, name, writer->style);
+    tide_text_add(out, after);
+}
+
+/* "(f", "g) x4" */
+static void add_cycle(const struct writer *writer, const uint32_t *functions,
+                      struct cycle cycle)
+{
+    struct tide_chain *const chain = writer->chain;
+    const size_t first = chain->count, behind = first + cycle.period;
+    struct tide_text end = {0};
+    tide_text_addf(&end, ")%s", turns_words(writer, cycle.turns).text);
+    for (size_t i = 0; i < cycle.period; i++) {
+        const bool last = i + 1 == cycle.period;
+        add_name(writer, functions[i], i == 0 ? "(" : "",
+                 last && end.bytes ? end.bytes : "");
+        if (i > 0)
+            chain->behind[first + i] = behind;
+    }
+    tide_text_release(&end);
+}
+
+static void add_names(const struct writer *writer, const struct calls *calls,
+                      bool folds)
+{
+    struct tide_chain *const chain = writer->chain;
+    for (size_t at = 0; at < calls->count;) {
+        const struct cycle cycle = folds ? find_cycle(calls, at) : (struct cycle){1, 1};
+        const size_t next = at + cycle.period * cycle.turns;
+        const uint32_t *const functions = &calls->list[at];
+        if (next == calls->count) {
+            chain->again = turns_words(writer, cycle.turns);
+            add_name(writer, functions[0], "", "");
+        } else if (chain->count + cycle.period > TIDE_CHAIN_NAMES - 2) {
+            add_dots(writer);
+        } else if (cycle.period > 1) {
+            add_cycle(writer, functions, cycle);
+        } else {
+            add_name(writer, functions[0], "", turns_words(writer, cycle.turns).text);
+        }
+        at = next;
+    }
+}
+
+struct tide_chain *tide_chain_new(const struct tide_chain_request *request,
+                                  const struct tide_style *style)
+{
+    struct calls calls;
+    struct tide_chain *const chain = calloc(1, sizeof(*chain));
+    const struct writer writer = {
+        .rows = request->rows, .style = style, .chain = chain};
+    if (!chain || !list_calls(request, &calls)) {
+        free(chain);
+        return NULL;
+    }
+    add_names(&writer, &calls, request->folds);
+    free(calls.list);
+    return chain;
+}
+
+void tide_chain_free(struct tide_chain *chain)
+{
+    for (size_t i = 0; chain && i < chain->count; i++)
+        tide_text_release(&chain->names[i]);
+    free(chain);
+}
+
+const char *tide_chain_name(const struct tide_chain *chain, size_t i)
+{
+    return chain->names[i].bytes ? chain->names[i].bytes : "";
+}
