@@ -62,19 +62,29 @@ static void add_verdict(struct tide_page *page, enum tide_level verdict,
     tide_page_end(page);
 }
 
+/* Checks from FIRST up to END below TITLE: what is wrong comes first. */
+static void add_section(struct tide_page *page, const char *title,
+                        const struct tide_checks *checks, size_t first, size_t end)
+{
+    tide_page_heading(page, title, "");
+    for (int level = TIDE_LEVELS - 1; level >= 0; level--) {
+        for (size_t i = first; i < end; i++) {
+            if (checks->list[i].level == (enum tide_level)level)
+                add_check(page, &checks->list[i]);
+        }
+    }
+}
+
 static void add_text(struct tide_text *out, const struct tide_checks *checks,
                      size_t machine, const char *program, int color)
 {
     const struct tide_style style =
         tide_style_detect(STDOUT_FILENO, (enum tide_color)color, TIDE_UNITS_IEC);
     struct tide_page page = {.out = out, .style = &style};
-    tide_page_heading(&page, "This machine", "");
-    for (size_t i = 0; i < checks->count; i++) {
-        if (i == machine) {
-            tide_page_skip(&page);
-            tide_page_heading(&page, "The program", "");
-        }
-        add_check(&page, &checks->list[i]);
+    add_section(&page, "This machine", checks, 0, machine);
+    if (checks->count > machine) {
+        tide_page_skip(&page);
+        add_section(&page, "The program", checks, machine, checks->count);
     }
     add_verdict(&page, tide_checks_verdict(checks), program);
 }

@@ -420,6 +420,15 @@ class Machine(Case):
         self.assertEqual(ran.returncode, 0)
         self.assertIn("another heap profiler", ran.stderr)
 
+    def test_what_is_wrong_stands_first_and_the_verdict_last(self):
+        env = dict(os.environ, LD_PRELOAD="/nowhere/libheaptrack_preload.so")
+        lines = call(tide.TIDEMARK, "doctor", env=env, cwd=self.here).stdout.splitlines()
+        found = [line.split()[0] for line in lines
+                 if line.startswith("  ") and line[2:3].isalpha()]
+        self.assertEqual(found[0], "warning")
+        self.assertEqual(found, sorted(found, key=("warning", "note", "ok").index))
+        self.assertEqual(lines[-1], "Programs can be recorded here, but see the warnings.")
+
     def test_no_place_for_a_session(self):
         shut = os.path.join(self.here, "no", "such", "folder")
         done = call("unshare", "-rm", "sh", "-c",
