@@ -239,11 +239,12 @@ struct tide_model {
     struct tide_honesty honesty;
     double duration_s;
     uint64_t rss_peak_bytes;
-    uint64_t together_bytes; /* of heap (usable) and mmap at one time, at least */
-    uint64_t threads, processes;
-    uint64_t extra_records[32]; /* how many of each enum tide_extra were seen */
-    uint64_t alloc_kinds[16];   /* blocks made, by enum tide_alloc_kind */
-    uint64_t map_calls[8];      /* by enum tide_map_call */
+    uint64_t together_bytes;     /* of heap (usable) and mmap at one time, at least */
+    uint64_t threads, processes; /* a process for each program that it executed */
+    uint64_t replaced;           /* of processes: by another program, with exec */
+    uint64_t extra_records[32];  /* how many of each enum tide_extra were seen */
+    uint64_t alloc_kinds[16];    /* blocks made, by enum tide_alloc_kind */
+    uint64_t map_calls[8];       /* by enum tide_map_call */
     /* The heap over time: the highest live bytes in each of timeline_count stretches of
      * equal length that together make duration_s.  Count 0: not known, not shown. */
     uint64_t timeline[TIDE_TIMELINE_POINTS];
@@ -322,6 +323,11 @@ void tide_model_region(const struct tide_model *model, uint32_t region,
 
 /* The signal that killed the program, 0 for none: what it held then is not leaked. */
 int tide_model_killed_by(const struct tide_model *model);
+
+/* The process that holds most when the heap stands highest, and how much; NULL when nothing
+ * does, or without memory. */
+const struct tide_process *tide_model_heaviest(const struct tide_model *model,
+                                               uint64_t *bytes);
 
 /* Find names for all frames that the sites use.  Never fails for want of symbols. */
 enum tide_status tide_model_symbolize(struct tide_model *model);

@@ -11,7 +11,6 @@
 #include "model/model_state.h"
 
 #include <stdlib.h>
-#include <sys/wait.h>
 
 static int by_thread(const void *one, const void *other)
 {
@@ -183,22 +182,13 @@ enum tide_status tide_model_facts(struct tide_model *model,
 {
     const struct tide_trace *const trace = model->trace;
     model->duration_s = tide_trace_seconds(trace, trace->end_ticks);
-    model->processes = trace->process_count;
-    enum tide_status status = count_threads(model);
+    enum tide_status status = tide_model_count_processes(model);
+    if (!status)
+        status = count_threads(model);
     if (!status)
         status = find_rss_peak(model);
     if (!status)
         status = tide_model_stack_ends(model);
     fill_honesty(model, counts);
     return status;
-}
-
-int tide_model_killed_by(const struct tide_model *model)
-{
-    for (size_t i = 0; i < model->trace->process_count; i++) {
-        const struct tide_process *const process = &model->trace->processes[i];
-        if (process->main && process->status_known && WIFSIGNALED(process->status))
-            return WTERMSIG(process->status);
-    }
-    return 0;
 }

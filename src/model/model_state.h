@@ -29,6 +29,8 @@ enum tide_status tide_model_facts(struct tide_model *model,
 
 /* Count stacks that end before they should, when stacks and sites are the model's. */
 enum tide_status tide_model_stack_ends(struct tide_model *model);
+/* Fill model->processes and model->replaced. */
+enum tide_status tide_model_count_processes(struct tide_model *model);
 
 /* Finish ACCOUNT; what it counted becomes the model's, which has a trace by now. */
 struct tide_account;

@@ -83,8 +83,8 @@ static void add_run(struct tide_page *page, const struct tide_model *model)
     struct tide_text words = {0};
     tide_text_addf(&words, "%s, ", tide_number_duration(model->duration_s).text);
     tide_words_count(&words, model->threads, "allocating thread");
-    tide_text_addf(&words, ", %s process%s", tide_number_count(model->processes).text,
-                   model->processes == 1 ? "" : "es");
+    tide_text_add(&words, ", ");
+    tide_words_processes(&words, model);
     add_entry_text(page, "run", &words);
 }
 

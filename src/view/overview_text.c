@@ -54,6 +54,44 @@ static void add_peak(const struct overview *overview)
     tide_text_release(&words);
 }
 
+/* Is PROCESS the only one of its program, and the name a word for a shell? */
+static bool is_known_by_name(const struct tide_trace *trace,
+                             const struct tide_process *process)
+{
+    const char *const name = tide_name_base(process->exe ? process->exe : "");
+    size_t same = 0;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const char *const exe = trace->processes[i].exe;
+        same += exe && strstr(tide_name_base(exe), name) != NULL;
+    }
+    return same == 1 && tide_words_plain(name);
+}
+
+/* Launchers and shells have their rows too: who is it about, and how to see it alone? */
+static void add_heaviest(const struct overview *overview)
+{
+    const struct tide_model *const model = overview->model;
+    uint64_t bytes;
+    const struct tide_process *const process =
+        model->processes > 1 ? tide_model_heaviest(model, &bytes) : NULL;
+    if (!process)
+        return;
+    const char *const name = tide_name_base(process->exe ? process->exe : "");
+    const struct tide_number value = size(overview, bytes);
+    struct tide_text words = {0}, safe = {0};
+    tide_text_addf(&words, "of the peak in %s (pid %u); alone: report --process ",
+                   *name ? name : "[unnamed]", process->pid);
+    if (is_known_by_name(model->trace, process))
+        tide_text_add(&words, name);
+    else
+        tide_text_addf(&words, "%u", process->pid);
+    tide_name_safe(&safe, words.bytes ? words.bytes : "", overview->page->style);
+    add_entry(overview, "most", &value, &safe);
+    overview->page->out->failed |= words.failed || safe.failed;
+    tide_text_release(&words);
+    tide_text_release(&safe);
+}
+
 static void add_live(const struct overview *overview)
 {
     const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
@@ -63,8 +101,10 @@ static void add_live(const struct overview *overview)
         tide_text_add(&words, "in ");
         tide_words_count(&words, heap->live_blocks, "block");
         tide_words_left(&words, overview->model);
-        if (overview->model->processes > 1)
+        if (overview->model->processes > 1 + overview->model->replaced)
             tide_text_add(&words, ", over all processes");
+        else if (overview->model->processes > 1)
+            tide_text_add(&words, ", over all its programs");
     } else if (heap->alloc_calls == 0) {
         tide_text_add(&words, "nothing was recorded");
     } else {
@@ -174,8 +214,8 @@ static void add_sentence(struct tide_page *page, const struct tide_model *model)
                    tide_number_duration(model->duration_s).text);
     tide_words_count(&words, model->threads, "allocating thread");
     if (model->processes != 1) {
-        tide_text_addf(&words, " in %s processes",
-                       tide_number_count(model->processes).text);
+        tide_text_add(&words, " in ");
+        tide_words_processes(&words, model);
     }
     if (process) {
         tide_text_add(&words, "; ");
@@ -205,6 +245,7 @@ void tide_view_overview(struct tide_page *page, const struct tide_model *model)
                        TIDE_KEY_COLUMN);
     } else {
         add_peak(&overview);
+        add_heaviest(&overview);
         add_live(&overview);
         add_allocated(&overview);
     }

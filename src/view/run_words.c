@@ -6,7 +6,7 @@
 
 #include "view/units.h"
 
-static bool is_plain_word(const char *word)
+bool tide_words_plain(const char *word)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_-+=./:,@%^";
@@ -30,7 +30,7 @@ void tide_words_command(struct tide_text *out, const char *const *argv)
     for (size_t i = 0; argv && argv[i]; i++) {
         if (i > 0)
             tide_text_add(out, " ");
-        if (is_plain_word(argv[i]))
+        if (tide_words_plain(argv[i]))
             tide_text_add(out, argv[i]);
         else
             add_quoted(out, argv[i]);
@@ -82,7 +82,7 @@ void tide_words_left(struct tide_text *out, const struct tide_model *model)
     const struct tide_process *const process = tide_words_main(model->trace);
     if (!model->trace->complete) {
         tide_text_add(out, ", where the trace ends");
-    } else if (signal && model->processes == 1) {
+    } else if (signal && model->processes - model->replaced == 1) {
         tide_text_add(out, " still held when it was ");
         add_killed(out, signal);
     } else if (signal) {
@@ -93,6 +93,16 @@ void tide_words_left(struct tide_text *out, const struct tide_model *model)
     } else {
         tide_text_add(out, " never freed");
     }
+}
+
+void tide_words_processes(struct tide_text *out, const struct tide_model *model)
+{
+    const uint64_t count = model->processes - model->replaced;
+    tide_text_addf(out, "%s process%s", tide_number_count(count).text,
+                   count == 1 ? "" : "es");
+    if (model->replaced > 0)
+        tide_text_addf(out, " that ran %s programs",
+                       tide_number_count(model->processes).text);
 }
 
 void tide_words_count(struct tide_text *out, uint64_t count, const char *noun)

@@ -13,6 +13,9 @@
  * that a shell would read them as they were.  Not made safe. */
 void tide_words_command(struct tide_text *out, const char *const *argv);
 
+/* Does a shell read WORD as it is? */
+bool tide_words_plain(const char *word);
+
 /* The program that was started: its last image that ended, else the first process; NULL
  * when there is none. */
 const struct tide_process *tide_words_main(const struct tide_trace *trace);
@@ -24,6 +27,10 @@ void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
 /* Add what became of blocks that are live at the end of MODEL's trace: " never freed", " still
  * held when it was killed by SIGKILL". */
 void tide_words_left(struct tide_text *out, const struct tide_model *model);
+
+/* Add how many processes MODEL has, and how many programs they ran if that is more: "2
+ * processes", "1 process that ran 2 programs". */
+void tide_words_processes(struct tide_text *out, const struct tide_model *model);
 
 /* Add COUNT and its noun: "1 thread", "1,024 threads". */
 void tide_words_count(struct tide_text *out, uint64_t count, const char *noun);

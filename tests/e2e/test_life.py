@@ -126,6 +126,12 @@ def record_watched(case, count):
         return Finished(trace, process.stdout.read()), most
 
 
+def text_of(run):
+    """The report's words, with one blank between them."""
+    return " ".join(subprocess.run([tide.TIDEMARK, "report", run.trace], text=True,
+                                   capture_output=True, check=True).stdout.split())
+
+
 class Execs(Life):
     def test_a_program_that_executes_itself(self):
         run = self.record(tide.program("exec_self"), "50", status=5)
@@ -134,6 +140,17 @@ class Execs(Life):
         self.assertEqual(result["summary"]["processes"], 51)
         pids = {process["pid"] for process in tide.info(run.trace)["processes"]}
         self.assertEqual(pids, {int(run.stdout.split()[1])})
+        self.assertIn(" in 1 process that ran 51 programs; exited with", text_of(run))
+
+    def test_what_a_launcher_starts_is_named(self):
+        run = self.record("sh", "-c", '"$1" p1x9000000; true', "sh",
+                          tide.program("alters"), status=0)
+        text = text_of(run)
+        self.assertIn(" in 2 processes; exited with status 0", text)
+        self.assertRegex(text, r"most 8\.58 MiB of the peak in alters \(pid \d+\); alone: "
+                               r"report --process alters ")
+        self.assertNotIn("of the peak in",
+                         text_of(self.record(tide.program("alters"), status=0)))
 
     def test_a_chain_keeps_the_words(self):
         words = ["", "a b", "'", '"', "\\", "$HOME", "*", "\n", "\x01", "-o", "--", "ä"]

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model/model.h"
+#include "model/model_state.h"
 #include "trace_builder.h"
 #include "trace_rich.h"
 
@@ -248,6 +249,38 @@ static void memory_of_two_times_is_not_added_up(void **state)
                 1e-9);
 }
 
+/* How many of two programs of pid 7 the second took the place of. */
+static uint64_t replaced(struct tide_process first, struct tide_process second)
+{
+    struct tide_process processes[] = {second, first};
+    struct tide_trace two = {
+        .processes = processes, .process_count = 2, .ticks_per_second = 1000};
+    struct tide_model of_two = {.trace = &two};
+    processes[0].pid = processes[1].pid = 7;
+    assert_int_equal(tide_model_count_processes(&of_two), TIDE_OK);
+    assert_int_equal(of_two.processes, 2);
+    return of_two.replaced;
+}
+
+static void tells_exec_from_a_pid_that_comes_again(void **state)
+{
+    (void)state;
+    const struct tide_process first = {
+        .ppid = 1, .ended = true, .begin_ticks = 1000, .end_ticks = 5000};
+    const struct tide_process soon = {.ppid = 1, .begin_ticks = 5999};
+    const struct tide_process late = {.ppid = 1, .begin_ticks = 6000};
+    const struct tide_process before_it_was_seen = {.ppid = 1, .begin_ticks = 4000};
+    struct tide_process other = soon;
+    assert_int_equal(replaced(first, soon), 1);
+    assert_int_equal(replaced(first, late), 0);
+    assert_int_equal(replaced(first, before_it_was_seen), 1);
+    other.forked = true;
+    assert_int_equal(replaced(first, other), 0);
+    other = soon;
+    other.ppid = 2;
+    assert_int_equal(replaced(first, other), 0);
+}
+
 static void counts_threads_by_their_notes(void **state)
 {
     (void)state;
@@ -337,6 +370,7 @@ int main(void)
         CASE(adds_up_the_memory_of_processes),
         CASE(explains_resident_memory),
         cmocka_unit_test(memory_of_two_times_is_not_added_up),
+        cmocka_unit_test(tells_exec_from_a_pid_that_comes_again),
         CASE(counts_threads_by_their_notes),
         CASE(adds_up_all_lanes_of_a_rich_trace),
         CASE(tells_how_far_it_is),

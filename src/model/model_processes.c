@@ -1,0 +1,81 @@
+/* model/model_processes.c - how many processes there were, and which of them matters.
+ *
+ * The trace has an entry for each program that was executed.  Where another took its place
+ * there is next to no time between the two; pids come around after ten thousands of
+ * processes.
+ */
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "model/model_state.h"
+
+static int by_pid(const void *one, const void *other)
+{
+    const struct tide_process *const a = *(const struct tide_process *const *)one;
+    const struct tide_process *const b = *(const struct tide_process *const *)other;
+    if (a->pid != b->pid)
+        return a->pid > b->pid ? 1 : -1;
+    return (a->begin_ticks > b->begin_ticks) - (a->begin_ticks < b->begin_ticks);
+}
+
+static bool was_replaced(const struct tide_trace *trace,
+                         const struct tide_process *process,
+                         const struct tide_process *next)
+{
+    if (process->pid == 0 || process->pid != next->pid || next->forked ||
+        process->main != next->main || process->ppid != next->ppid)
+        return false;
+    return process->main || !process->ended ||
+           process->end_ticks >= next->begin_ticks ||
+           (double)(next->begin_ticks - process->end_ticks) < trace->ticks_per_second;
+}
+
+enum tide_status tide_model_count_processes(struct tide_model *model)
+{
+    const struct tide_trace *const trace = model->trace;
+    const struct tide_process **const order =
+        calloc(trace->process_count + 1, sizeof(*order));
+    if (!order)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < trace->process_count; i++)
+        order[i] = &trace->processes[i];
+    if (trace->process_count > 0)
+        qsort(order, trace->process_count, sizeof(const struct tide_process *), by_pid);
+    for (size_t i = 1; i < trace->process_count; i++)
+        model->replaced += was_replaced(trace, order[i - 1], order[i]);
+    model->processes = trace->process_count;
+    free(order);
+    return TIDE_OK;
+}
+
+int tide_model_killed_by(const struct tide_model *model)
+{
+    for (size_t i = 0; i < model->trace->process_count; i++) {
+        const struct tide_process *const process = &model->trace->processes[i];
+        if (process->main && process->status_known && WIFSIGNALED(process->status))
+            return WTERMSIG(process->status);
+    }
+    return 0;
+}
+
+const struct tide_process *tide_model_heaviest(const struct tide_model *model,
+                                               uint64_t *bytes)
+{
+    const size_t count = model->trace->process_count;
+    int64_t *const held = calloc(count + 1, sizeof(*held));
+    size_t heaviest = 0;
+    *bytes = 0;
+    for (size_t i = 0; held && i < model->key_count; i++) {
+        const struct tide_key *const key = &model->keys[i];
+        const struct tide_context *const context = &model->contexts[key->context];
+        const uint32_t process = model->key_threads[context->thread].process;
+        if (key->space == TIDE_IN_HEAP && !context->excluded && process < count)
+            held[process] += key->peak_bytes;
+    }
+    for (size_t i = 1; held && i < count; i++)
+        heaviest = held[i] > held[heaviest] ? i : heaviest;
+    if (held && held[heaviest] > 0)
+        *bytes = (uint64_t)held[heaviest];
+    free(held);
+    return *bytes > 0 ? &model->trace->processes[heaviest] : NULL;
+}
