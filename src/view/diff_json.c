@@ -4,15 +4,19 @@
  * docs/man/tidemark-diff.1 lists them.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "view/diff_view.h"
 #include "view/report_json.h"
+#include "view/report_json_tree.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
 
 struct writer {
     struct tide_json json;
     const struct tide_diff_view *view;
+    uint32_t *deferred; /* owned: nodes whose children come later */
+    size_t deferred_count, deferred_capacity;
 };
 
 static const char *counts_of(const struct writer *writer)
@@ -126,7 +130,23 @@ static bool is_written(const struct writer *writer, uint32_t node)
     return node && at->changes > 0 && (!limit || at->rank <= limit);
 }
 
-static void open_node(struct writer *writer, uint32_t index)
+/* The children of NODE come later. */
+static void defer(struct writer *writer, uint32_t node)
+{
+    if (writer->deferred_count == writer->deferred_capacity) {
+        const size_t wanted = writer->deferred_capacity * 2 + 8;
+        uint32_t *const list = reallocarray(writer->deferred, wanted, sizeof(*list));
+        if (!list) {
+            writer->json.out->failed = true;
+            return;
+        }
+        writer->deferred = list;
+        writer->deferred_capacity = wanted;
+    }
+    writer->deferred[writer->deferred_count++] = node;
+}
+
+static void open_node(struct writer *writer, uint32_t index, bool deferred)
 {
     const struct tide_diff_node *const node = &writer->view->diff->nodes[index];
     tide_json_open_row(&writer->json, NULL);
@@ -134,6 +154,10 @@ static void open_node(struct writer *writer, uint32_t index)
     add_int(writer, "self_", "bytes", tide_change_bytes(&node->self));
     add_int(writer, "self_", counts_of(writer), tide_change_calls(&node->self));
     add_node_place(writer, index);
+    if (deferred) {
+        tide_json_uint(&writer->json, "deeper", writer->deferred_count);
+        defer(writer, index);
+    }
     tide_json_open(&writer->json, "children", '[');
 }
 
@@ -143,28 +167,50 @@ static void close_node(struct writer *writer)
     tide_json_close(&writer->json); /* the row */
 }
 
-/* Close NODE and all callers that have no more children; the next node, 0: none. */
-static uint32_t leave(struct writer *writer, uint32_t node)
+/* Close NODE, which is LEVEL deep, and all callers below TOP that have no more children;
+ * the next node, 0: none. */
+static uint32_t leave(struct writer *writer, uint32_t node, uint32_t top,
+                      uint32_t *level)
 {
     const struct tide_diff_node *const nodes = writer->view->diff->nodes;
-    for (; node; node = nodes[node].caller) {
+    for (; node != top; node = nodes[node].caller) {
         close_node(writer);
         if (is_written(writer, nodes[node].next))
             return nodes[node].next;
+        --*level;
     }
     return 0;
 }
 
-static void add_tree_rows(struct writer *writer)
+/* The rows of what TOP calls. */
+static void add_tree_rows(struct writer *writer, uint32_t top)
 {
     const struct tide_diff_node *const nodes = writer->view->diff->nodes;
-    uint32_t node = nodes[0].first_child;
+    uint32_t level = 1;
+    uint32_t node = nodes[top].first_child;
     node = is_written(writer, node) ? node : 0;
     while (node) {
-        open_node(writer, node);
         const uint32_t child = nodes[node].first_child;
-        node = is_written(writer, child) ? child : leave(writer, node);
+        const bool calls = is_written(writer, child);
+        const bool deepest = level == TIDE_JSON_LEVELS;
+        open_node(writer, node, calls && deepest);
+        level += calls && !deepest;
+        node = calls && !deepest ? child : leave(writer, node, top, &level);
     }
+}
+
+/* See report_json_tree.h. */
+static void add_deeper(struct writer *writer)
+{
+    if (writer->deferred_count == 0)
+        return;
+    tide_json_open(&writer->json, "deeper", '[');
+    for (size_t i = 0; i < writer->deferred_count; i++) { /* it may become more */
+        tide_json_open(&writer->json, NULL, '[');
+        add_tree_rows(writer, writer->deferred[i]);
+        tide_json_close(&writer->json);
+    }
+    tide_json_close(&writer->json);
 }
 
 /* --- The rest ------------------------------------------------------------------------ */
@@ -210,12 +256,14 @@ static void add_rows(struct writer *writer)
 {
     tide_json_open(&writer->json, "rows", '[');
     if (writer->view->shape == TIDE_DIFF_TREE)
-        add_tree_rows(writer);
+        add_tree_rows(writer, 0);
     else if (writer->view->shape == TIDE_DIFF_STACKS)
         add_stack_rows(writer);
     else
         add_flat_rows(writer);
     tide_json_close(&writer->json);
+    add_deeper(writer);
+    free(writer->deferred);
 }
 
 void tide_view_diff_json(struct tide_text *out, const struct tide_diff_view *view)

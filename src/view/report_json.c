@@ -3,9 +3,9 @@
 
 #include "model/axis.h"
 #include "model/path.h"
-#include "view/branches.h"
 #include "view/gprof.h"
 #include "view/passage_text.h"
+#include "view/report_json_tree.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
 #include "view/source.h"
@@ -30,7 +30,7 @@ const char *tide_shape_name(enum tide_shape shape)
 
 /* --- Pieces ------------------------------------------------------------------------ */
 
-static void add_file(struct tide_json *json, const char *file, uint32_t line)
+void tide_json_place(struct tide_json *json, const char *file, uint32_t line)
 {
     tide_json_string(json, "file", file);
     if (file && line > 0)
@@ -39,7 +39,7 @@ static void add_file(struct tide_json *json, const char *file, uint32_t line)
         tide_json_null(json, "line");
 }
 
-static void add_function(struct tide_json *json, const struct tide_function *function)
+void tide_json_function(struct tide_json *json, const struct tide_function *function)
 {
     tide_json_string(json, "function", function ? function->name : NULL);
     tide_json_string(json, "module", function ? function->module : NULL);
@@ -50,6 +50,7 @@ struct writer {
     struct tide_json json;
     const struct tide_report_json *report;
     struct tide_paths paths; /* of the stack that was walked last */
+    struct tide_json_trees trees;
 };
 
 static void walk(struct writer *writer, uint32_t node)
@@ -62,8 +63,8 @@ static void walk(struct writer *writer, uint32_t node)
 static void add_call(struct writer *writer, size_t i)
 {
     const struct tide_call *const call = &writer->paths.calls[i];
-    add_function(&writer->json, &writer->paths.functions[call->function]);
-    add_file(&writer->json, call->file, call->line);
+    tide_json_function(&writer->json, &writer->paths.functions[call->function]);
+    tide_json_place(&writer->json, call->file, call->line);
 }
 
 /* The path, innermost first. */
@@ -83,8 +84,8 @@ static double share_of(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0.0;
 }
 
-static void add_values(struct tide_json *json, const struct tide_rows *rows,
-                       uint64_t bytes, uint64_t calls)
+void tide_json_values(struct tide_json *json, const struct tide_rows *rows,
+                      uint64_t bytes, uint64_t calls)
 {
     tide_json_uint(json, "bytes", bytes);
     tide_json_uint(json, tide_metric_counts(rows->metric), calls);
@@ -102,13 +103,13 @@ static void add_flat_rows(struct tide_json *json, const struct tide_report_json 
         if (report->limit > 0 && i == report->limit)
             break;
         tide_json_open_row(json, NULL);
-        add_values(json, rows, row->self_bytes, row->self_calls);
+        tide_json_values(json, rows, row->self_bytes, row->self_calls);
         tide_json_uint(json, "inclusive_bytes", row->inclusive_bytes);
         tide_json_uint(json, "inclusive_calls", row->inclusive_calls);
         tide_json_number(json, "inclusive_share",
                          share_of(row->inclusive_bytes, rows->total_bytes));
-        add_function(json, function);
-        add_file(json, function->file, function->line);
+        tide_json_function(json, function);
+        tide_json_place(json, function->file, function->line);
         tide_json_source(json, report->sources, function->file, function->line);
         tide_json_close(json);
         tide_report_row_done(report, json->out);
@@ -148,7 +149,7 @@ static void add_stack_rows(struct writer *writer)
             break;
         walk(writer, report->model->sites[row->site].stack);
         tide_json_open_row(&writer->json, NULL);
-        add_values(&writer->json, rows, row->bytes, row->calls);
+        tide_json_values(&writer->json, rows, row->bytes, row->calls);
         if (writer->paths.call_count > 0) {
             add_call(writer, 0);
             tide_json_source(&writer->json, report->sources,
@@ -163,58 +164,13 @@ static void add_stack_rows(struct writer *writer)
     }
 }
 
-/* Open the object of one row of the tree, with its children's bracket. */
-static void open_tree_row(struct tide_json *json, const struct tide_rows *rows,
-                          uint32_t index)
-{
-    const struct tide_tree_row *const row = &rows->tree[index];
-    const bool known = row->function < rows->function_count;
-    tide_json_open_row(json, NULL);
-    add_values(json, rows, row->bytes, row->calls);
-    tide_json_uint(json, "self_bytes", row->self_bytes);
-    tide_json_uint(json, "self_calls", row->self_calls);
-    add_function(json, known ? &rows->functions[row->function] : NULL);
-    add_file(json, row->file, row->line);
-    tide_json_open(json, "children", '[');
-}
-
-static void close_tree_rows(struct tide_json *json, uint32_t count)
-{
-    for (; count > 0; count--) {
-        tide_json_close(json); /* children */
-        tide_json_close(json); /* the row */
-    }
-}
-
-static void add_tree_rows(struct tide_json *json, const struct tide_report_json *report,
-                          const struct tide_rows *rows)
-{
-    const struct tide_branch_options options = {.lines = report->limit};
-    struct tide_branches branches;
-    uint32_t open = 0; /* rows whose children may come */
-    if (tide_branches_build(rows, options, &branches)) {
-        json->out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < branches.count; i++) {
-        const struct tide_branch *const branch = &branches.list[i];
-        if (branch->kind != TIDE_BRANCH_CALLS)
-            continue; /* in the row's own values */
-        close_tree_rows(json, open - branch->depth);
-        open_tree_row(json, rows, branch->first);
-        open = branch->depth + 1;
-        tide_report_row_done(report, json->out);
-    }
-    close_tree_rows(json, open);
-    tide_branches_release(&branches);
-}
-
 static void add_callees(struct writer *writer)
 {
     if (!writer->report->callees)
         return;
     tide_json_open(&writer->json, "callees", '[');
-    add_tree_rows(&writer->json, writer->report, writer->report->callees);
+    tide_json_tree(&writer->json, &writer->trees, writer->report,
+                   writer->report->callees);
     tide_json_close(&writer->json);
 }
 
@@ -255,9 +211,10 @@ static void add_rows(struct writer *writer)
     else if (report->profile)
         tide_json_profile(json, report->profile, report->limit);
     else if (!tide_shape_told(report->shape))
-        add_tree_rows(json, report, report->rows);
+        tide_json_tree(json, &writer->trees, report, report->rows);
     tide_json_close(json);
     add_callees(writer);
+    tide_json_deeper(json, &writer->trees, report);
     if (report->shape == TIDE_SHAPE_FLOW)
         tide_json_passages(json, report);
     if (report->shape == TIDE_SHAPE_THREADS && report->groups)
@@ -477,4 +434,5 @@ void tide_view_report_json(struct tide_text *out, const struct tide_report_json 
     tide_json_honesty(&writer.json, report->model);
     tide_json_close(&writer.json);
     tide_paths_release(&writer.paths);
+    tide_json_trees_release(&writer.trees);
 }

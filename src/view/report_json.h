@@ -98,6 +98,12 @@ static inline void tide_report_row_done(const struct tide_report_json *report,
         report->spill(out);
 }
 
+/* Members that rows of several shapes have. */
+void tide_json_values(struct tide_json *json, const struct tide_rows *rows,
+                      uint64_t bytes, uint64_t calls);
+void tide_json_function(struct tide_json *json, const struct tide_function *function);
+void tide_json_place(struct tide_json *json, const char *file, uint32_t line);
+
 /* Rows of groups and histograms, as members of the array that is open. */
 void tide_json_groups(struct tide_json *json, const struct tide_report_json *report);
 void tide_json_sizes(struct tide_json *json, const struct tide_histograms *all);

@@ -4,6 +4,7 @@ The program says itself what it made in which region, under which label, in whic
 """
 import csv
 import io
+import json
 import os
 import subprocess
 import unittest
@@ -239,6 +240,58 @@ class NoStacks(tide.Case):
                 self.assertIn("allocated in", text)
         self.assertIn("no place differs", self.words("diff", bare[0], bare[0]))
         self.assertIn("call path", self.words("diff", "--tree", self.usual.trace, bare[1]))
+
+
+class Deep(tide.Case):
+    """Readers of JSON go only so deep: jq 1.6 takes 256 brackets and keys."""
+
+    @staticmethod
+    def nesting(value):
+        """How deep VALUE is, as jq counts it."""
+        deepest, left = 0, [(value, 1)]
+        while left:
+            value, depth = left.pop()
+            deepest = max(deepest, depth)
+            if isinstance(value, dict):
+                left += [(each, depth + 2) for each in value.values()]
+            elif isinstance(value, list):
+                left += [(each, depth + 1) for each in value]
+        return deepest
+
+    def chain(self, found, rows):
+        """The functions from the root on, where each calls one other."""
+        names = []
+        while rows:
+            row, = rows
+            names.append(row["function"])
+            self.assertFalse("deeper" in row and row["children"])
+            rows = found["deeper"][row["deeper"]] if "deeper" in row else row["children"]
+        return names
+
+    def test_trees_are_whole_and_not_too_deep(self):
+        for depth, parts in ((80, 0), (81, 1), (400, 4)):
+            run = tide.Recorded([tide.program("deep"), str(depth - 2)], ["--depth", "1000"])
+            for shape in ("--tree", "--bottom-up"):
+                found = run.report("--total", shape)
+                self.assertEqual(len(found.get("deeper", [])), parts)
+                names = self.chain(found, found["rows"])
+                self.assertEqual(names.count("descend"), depth - 1)
+                self.assertEqual(names.count("main"), 1)
+                self.assertLess(self.nesting(found), 256)
+            found = run.report("--total", "--sandwich", "descend")
+            self.assertEqual(self.chain(found, found["callees"]), ["descend"])
+            self.assertEqual(len(self.chain(found, found["rows"])), depth)
+
+    def test_so_are_those_of_differences(self):
+        one, other = [tide.Recorded([tide.program("deep"), "400", times],
+                                    ["--depth", "1000"]).trace for times in ("1", "3")]
+        done = subprocess.run([tide.TIDEMARK, "diff", "--json", "--tree", "--total", one,
+                               other], capture_output=True, text=True, timeout=120,
+                              check=True)
+        found = json.loads(done.stdout)
+        self.assertEqual(self.chain(found, found["rows"]),
+                         ["main"] + ["descend"] * 401)
+        self.assertLess(self.nesting(found), 256)
 
 
 if __name__ == "__main__":
