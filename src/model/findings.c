@@ -67,25 +67,37 @@ static enum tide_status judge_all(const struct tide_model *model,
     return TIDE_OK;
 }
 
+/* Of which not all are listed. */
+enum quota { TIDE_QUOTA_LEAKS, TIDE_QUOTA_OWNERS, TIDE_QUOTA_SMALL, TIDE_QUOTAS };
+
+/* TIDE_QUOTAS: as many as there are. */
+static enum quota quota_of(const struct tide_found *found)
+{
+    if (found->kind == TIDE_FOUND_LEAK || found->kind == TIDE_FOUND_LEAK_ONCE)
+        return TIDE_QUOTA_LEAKS;
+    if (found->kind == TIDE_FOUND_PEAK_OWNER)
+        return TIDE_QUOTA_OWNERS;
+    return found->kind == TIDE_FOUND_LEAK_GROWING &&
+                   found->verdict.share < TIDE_SMALL_SHARE
+               ? TIDE_QUOTA_SMALL
+               : TIDE_QUOTAS;
+}
+
 /* Leave out what is too much of a kind, and too much. */
 static void choose(struct list *list)
 {
-    size_t kept = 0, leaks = 0, owners = 0, small = 0;
+    size_t left[TIDE_QUOTAS + 1] = {
+        [TIDE_QUOTA_LEAKS] = TIDE_PLAIN_LEAKS_MAX,
+        [TIDE_QUOTA_OWNERS] = TIDE_PEAK_OWNERS_MAX,
+        [TIDE_QUOTA_SMALL] = TIDE_SMALL_LEAKS_MAX,
+        [TIDE_QUOTAS] = TIDE_FINDINGS_MAX,
+    };
+    size_t kept = 0;
     for (size_t i = 0; i < list->count && kept < TIDE_FINDINGS_MAX; i++) {
-        const enum tide_finding_kind kind = list->found[i].kind;
-        if (kind == TIDE_FOUND_LEAK || kind == TIDE_FOUND_LEAK_ONCE) {
-            if (leaks++ >= TIDE_PLAIN_LEAKS_MAX)
-                continue;
-        }
-        if (kind == TIDE_FOUND_LEAK_GROWING &&
-            list->found[i].verdict.share < TIDE_SMALL_SHARE) {
-            if (small++ >= TIDE_SMALL_LEAKS_MAX)
-                continue;
-        }
-        if (kind == TIDE_FOUND_PEAK_OWNER) {
-            if (owners++ >= TIDE_PEAK_OWNERS_MAX)
-                continue;
-        }
+        size_t *const more = &left[quota_of(&list->found[i])];
+        if (*more == 0)
+            continue;
+        --*more;
         list->found[kept++] = list->found[i];
     }
     list->count = kept;

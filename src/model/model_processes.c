@@ -9,10 +9,14 @@
 
 #include "model/model_state.h"
 
+struct program {
+    const struct tide_process *process;
+};
+
 static int by_pid(const void *one, const void *other)
 {
-    const struct tide_process *const a = *(const struct tide_process *const *)one;
-    const struct tide_process *const b = *(const struct tide_process *const *)other;
+    const struct tide_process *const a = ((const struct program *)one)->process;
+    const struct tide_process *const b = ((const struct program *)other)->process;
     if (a->pid != b->pid)
         return a->pid > b->pid ? 1 : -1;
     return (a->begin_ticks > b->begin_ticks) - (a->begin_ticks < b->begin_ticks);
@@ -33,16 +37,15 @@ static bool was_replaced(const struct tide_trace *trace,
 enum tide_status tide_model_count_processes(struct tide_model *model)
 {
     const struct tide_trace *const trace = model->trace;
-    const struct tide_process **const order =
-        calloc(trace->process_count + 1, sizeof(*order));
+    struct program *const order = calloc(trace->process_count + 1, sizeof(*order));
     if (!order)
         return TIDE_ENOMEM;
     for (size_t i = 0; i < trace->process_count; i++)
-        order[i] = &trace->processes[i];
+        order[i].process = &trace->processes[i];
     if (trace->process_count > 0)
-        qsort(order, trace->process_count, sizeof(const struct tide_process *), by_pid);
+        qsort(order, trace->process_count, sizeof(*order), by_pid);
     for (size_t i = 1; i < trace->process_count; i++)
-        model->replaced += was_replaced(trace, order[i - 1], order[i]);
+        model->replaced += was_replaced(trace, order[i - 1].process, order[i].process);
     model->processes = trace->process_count;
     free(order);
     return TIDE_OK;
