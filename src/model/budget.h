@@ -32,7 +32,7 @@ struct tide_budget {
     double max_growth; /* per cent of peak, leak, total and calls; negative: none */
     uint64_t max_new_leaks; /* stacks that leak and that did not in the baseline */
     bool allow_incomplete;  /* what was lost is nobody's fault */
-    bool allow_unknown;     /* functions of calls_in need not allocate anything */
+    bool allow_unknown;     /* functions of calls_in need not allocate at all */
     /* Leaks of the run, and of the baseline, that do not count; borrowed, applied, or
      * NULL. */
     const struct tide_suppressions *suppressed, *baseline_suppressed;

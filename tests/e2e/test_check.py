@@ -113,13 +113,13 @@ class Limits(tide.Case):
         self.assertIn("ok    calls in shore: 15 calls, at most 15 calls", done.stdout)
 
     def test_of_functions_that_are_not_there_fail_and_name_those_that_are(self):
-        for limit in ("shor=0", "shor=100"):
+        for limit, passed in (("shor=0", True), ("shor=100", False)):
             found = self.verdicts("--max-calls-in", limit, base())["calls_in"]
             self.assertEqual((found["passed"], found["measured"], found["note"]),
-                             (False, 0, "no function of that name allocates; did you "
-                                        "mean shore?"))
-        words = check("--max-calls-in", "shor=0", base()).stdout
-        self.assertIn("FAIL  calls in shor: 0 calls, at most 0 calls (no function of that",
+                             (passed, 0, "no function of that name allocates; did you "
+                                         "mean shore?"))
+        words = check("--max-calls-in", "shor=100", base()).stdout
+        self.assertIn("FAIL  calls in shor: 0 calls, at most 100 calls (no function of ",
                       words)
         self.assertIn("See: tidemark report --total --flat ", words)
         self.assertIn("--allow-unknown", words)
@@ -128,10 +128,15 @@ class Limits(tide.Case):
         found = self.verdicts("--max-calls-in", "xylophone=0", base())["calls_in"]
         self.assertEqual(found["note"], "no function of that name allocates")
 
+    def test_that_a_function_allocates_nothing_is_kept_and_doubted(self):
+        words = check("--max-calls-in", "shor=0", base()).stdout
+        self.assertIn("ok calls in shor: 0 calls, at most 0 calls (no function of that "
+                      "name allocates; did you mean shore?)", " ".join(words.split()))
+
     def test_of_functions_that_are_not_there_are_kept_where_that_is_allowed(self):
         path = write("unknown.conf", "allow-unknown = yes\n")
         for words in (("--allow-unknown",), ("--config", path)):
-            found = self.verdicts("--max-calls-in", "shor=0", *words, base())["calls_in"]
+            found = self.verdicts("--max-calls-in", "shor=1", *words, base())["calls_in"]
             self.assertEqual((found["passed"], found["measured"]), (True, 0))
             self.assertIn("no function of that name allocates", found["note"])
         self.assertEqual(self.failed("--max-calls-in", "shore=14", "--allow-unknown",
@@ -248,7 +253,7 @@ class Files(tide.Case):
     def test_junit(self):
         path = os.path.join(tide.FOLDER, "memory.xml")
         done = check("--max-peak", "1G", "--max-leak", "0", "--max-calls-in",
-                     'a<b> & "c"=0', "--allow-unknown", "--junit", path, base())
+                     'a<b> & "c"=0', "--junit", path, base())
         self.assertEqual(done.returncode, 1)
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual((root.tag, root.get("tests"), root.get("failures")),
