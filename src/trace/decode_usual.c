@@ -167,7 +167,7 @@ TIDE_INLINE void usual_free(struct columns *columns, struct hand *hand, unsigned
         const struct tide_born born =
             memory->born[(hand->births - 1 - age) % TIDE_AGES];
         address = born.address;
-        tide_piles_add(&memory->piles, tide_class_of_born(born), address);
+        tide_lane_pile(memory, born);
     }
     event->address = hand->last_death = address;
     memory->dead[hand->deaths++ % TIDE_DEAD] = address;

@@ -7,15 +7,38 @@
 
 #include "trace/decode.h"
 
-/* Take the address that a birth of USABLE bytes is expected at off its pile; 0: none. */
+/* The same as tide_piles_take() for a birth of USABLE bytes.  How full piles are follows no
+ * rule that a processor could guess, and it takes long to find out: here and below there is
+ * no branch on it. */
 static inline uint64_t tide_lane_expects(struct tide_lane_memory *memory,
                                          uint64_t usable)
 {
     struct tide_piles *const piles = &memory->piles;
-    const uint64_t class = tide_class_of(usable);
-    if (class >= TIDE_CLASSES || (!piles->count[class] && !piles->more[class]))
-        return 0;
-    return tide_piles_take(piles, class);
+    const uint64_t any = tide_class_of(usable);
+    const uint64_t class = any < TIDE_CLASSES ? any : TIDE_NO_CLASS;
+    const unsigned count = piles->count[class], empty = (count - 1) >> 8;
+    if (__builtin_expect(empty & piles->more[class], 0))
+        return tide_piles_refill(piles, class);
+    piles->count[class] = (uint8_t)(count - (count != 0));
+    return piles->pile[class][(count - 1) % (TIDE_PILE + 1)];
+}
+
+/* The same as tide_piles_add() for the block that BORN was. */
+static inline void tide_lane_pile(struct tide_lane_memory *memory,
+                                  struct tide_born born)
+{
+    struct tide_piles *const piles = &memory->piles;
+    const uint64_t class = tide_class_of_born(born);
+    const unsigned count = piles->count[class], more = piles->more[class];
+    const unsigned first = piles->more_first[class];
+    const unsigned full = (count + 1) / (TIDE_PILE + 1), over = full & more / TIDE_HEAP;
+    char *const on_pile = (char *)&piles->pile[class][count];
+    char *const in_heap = (char *)&piles->heap[class][(first + more) % TIDE_HEAP];
+    memcpy(on_pile + ((in_heap - on_pile) & -(ptrdiff_t)full), &born.address,
+           sizeof(born.address));
+    piles->count[class] = (uint8_t)(count + 1 - full);
+    piles->more[class] = (uint8_t)(more + full - over);
+    piles->more_first[class] = (uint8_t)((first + over) % TIDE_HEAP);
 }
 
 static inline void tide_lane_add_birth(struct tide_lane_memory *memory,
@@ -38,7 +61,7 @@ static inline void tide_lane_add_death(struct tide_lane_memory *memory,
 static inline uint64_t tide_lane_take_age(struct tide_lane_memory *memory, uint32_t age)
 {
     const struct tide_born born = memory->born[(memory->births - 1 - age) % TIDE_AGES];
-    tide_piles_add(&memory->piles, tide_class_of_born(born), born.address);
+    tide_lane_pile(memory, born);
     tide_lane_add_death(memory, born.address);
     return born.address;
 }

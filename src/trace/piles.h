@@ -13,12 +13,17 @@
 
 #include "trace/format.h"
 
+/* Of a class from TIDE_CLASSES on: nothing is ever on that pile. */
+#define TIDE_NO_CLASS (TIDE_CLASSES + 1)
+
+/* On the piles of TIDE_CLASSES something may be, but nobody takes it. */
 struct tide_piles {
-    uint8_t count[TIDE_CLASSES + 1];  /* on the pile; nothing is ever on the last one */
-    uint8_t more[TIDE_CLASSES];       /* in the heap behind it */
-    uint8_t more_first[TIDE_CLASSES]; /* the oldest of these */
-    uint64_t pile[TIDE_CLASSES + 1][TIDE_PILE];
-    uint64_t heap[TIDE_CLASSES][TIDE_HEAP];
+    uint8_t count[TIDE_CLASSES + 2];      /* on the pile */
+    uint8_t more[TIDE_CLASSES + 2];       /* in the heap behind it */
+    uint8_t more_first[TIDE_CLASSES + 2]; /* the oldest of these */
+    /* In the last place of each there is never anything but 0. */
+    uint64_t pile[TIDE_CLASSES + 2][TIDE_PILE + 1];
+    uint64_t heap[TIDE_CLASSES + 1][TIDE_HEAP];
 };
 
 static inline void tide_piles_clear(struct tide_piles *piles)
