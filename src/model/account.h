@@ -92,6 +92,7 @@ struct tide_account_setup {
     double ns_per_tick;                  /* of lives */
     bool details;                        /* fill detail->histograms */
     bool evidence;                       /* see account_evidence.h */
+    bool helped;                         /* threads may take over some of the work */
     uint64_t stop_ticks; /* the first event after it ends the account; 0: none does */
 };
 

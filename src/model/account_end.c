@@ -58,6 +58,7 @@ enum tide_status tide_account_init(struct tide_account *account,
         .next_end_ticks = UINT64_MAX,
     };
     tide_live_store_init(&account->store);
+    account->store.helped = setup->helped;
     account->contexts.source = setup->names;
     seed_tables(account);
     if (account->setup.stop_ticks == 0)

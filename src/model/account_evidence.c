@@ -2,6 +2,7 @@
  *
  * Nothing here is called for single events: see survivors.h and holdings.h.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "model/account.h"
@@ -84,17 +85,57 @@ static enum tide_status add_young(struct tide_account *account,
     return status;
 }
 
+/* Part of the blocks that are not young, and where they are added. */
+struct part {
+    const struct tide_live_store *store;
+    const struct tide_pages *pages;
+    struct tide_pages_walk walk;
+    struct tide_survivors *survivors;
+    enum tide_status status;
+};
+
+static void *add_part(void *argument)
+{
+    struct part *const part = argument;
+    while (!part->status && tide_pages_walk_on(part->store, part->pages, &part->walk))
+        part->status = tide_survivors_add_packed(part->survivors, part->store,
+                                                 part->walk.entry, part->walk.left);
+    return NULL;
+}
+
+/* Add WHOLE in two halves at the same time. */
+static enum tide_status add_halves(const struct part *whole)
+{
+    pthread_t thread;
+    struct part first = *whole, second = *whole;
+    first.walk.ordered = second.walk.page = whole->walk.ordered / 2;
+    second.survivors = tide_survivors_beside(whole->survivors);
+    if (!second.survivors)
+        return TIDE_ENOMEM;
+    const bool beside = pthread_create(&thread, NULL, add_part, &second) == 0;
+    add_part(&first);
+    if (beside)
+        pthread_join(thread, NULL);
+    else
+        add_part(&second);
+    tide_survivors_end(second.survivors);
+    const bool joined = tide_survivors_join(whole->survivors, second.survivors);
+    return first.status ? first.status : joined ? second.status : TIDE_ENOMEM;
+}
+
 static enum tide_status add_elders(struct tide_account *account,
                                    const struct tide_pages *pages)
 {
-    struct tide_pages_walk walk = {0};
-    enum tide_status status = TIDE_OK;
-    tide_pages_walk_by_leaf(&account->store, pages, &walk);
-    while (!status && tide_pages_walk_on(&account->store, pages, &walk))
-        status = tide_survivors_add_packed(&account->evidence->survivors,
-                                           &account->store, walk.entry, walk.left);
-    tide_pages_walk_end(&walk);
-    return status;
+    struct part all = {.store = &account->store,
+                       .pages = pages,
+                       .survivors = &account->evidence->survivors};
+    tide_pages_walk_by_leaf(&account->store, pages, &all.walk);
+    if (all.walk.order && account->setup.helped)
+        all.status = add_halves(&all);
+    else
+        add_part(&all);
+    tide_pages_walk_end(&all.walk);
+    return all.status;
 }
 
 enum tide_status tide_account_remains(struct tide_account *account, uint32_t process,

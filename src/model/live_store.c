@@ -1,10 +1,14 @@
 /* model/live_store.c - where the live blocks of all processes are kept: leaves, wide ones.
+ *
+ * The system clears memory before it gives it: where there are millions of blocks, that is
+ * a tenth of the time.  So a thread asks for the next chunk while this one is filled.
  */
 #include "model/live_store.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -12,11 +16,16 @@
 #include "model/grow.h"
 #include "model/tags.h"
 
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* Linux 5.14; before, it is refused */
+#endif
+
 enum {
     TIDE_CHUNK_REST = TIDE_TAGS_AT_ONCE / TIDE_UNIT, /* may be looked at, no more */
     TIDE_CHUNKS_MAX = 1 << 13,                       /* 32 GiB */
     TIDE_CHUNK_ALIGN = 1 << 21,                      /* that of huge pages */
     TIDE_CHUNK_SMALL = TIDE_CHUNK_ALIGN, /* of the first: in pages of the usual size */
+    TIDE_CHUNKS_FEW = 4, /* no more than one in as many is there too soon */
 };
 
 const uint16_t tide_leaf_capacities[TIDE_LEAF_CLASSES] = {
@@ -39,8 +48,46 @@ void tide_live_store_init(struct tide_live_store *store)
     };
 }
 
+/* --- Chunks --- */
+
+static char *new_chunk(size_t small_bytes)
+{
+    char *const chunk = aligned_alloc(TIDE_CHUNK_ALIGN, TIDE_CHUNK_BYTES);
+    if (chunk)
+        tide_wants_huge(chunk + small_bytes, TIDE_CHUNK_BYTES - small_bytes);
+    return chunk;
+}
+
+/* It may be in use by now: what is in it stays as it is. */
+static void *populate(void *chunk)
+{
+    (void)madvise(chunk, TIDE_CHUNK_BYTES, MADV_POPULATE_WRITE);
+    return NULL;
+}
+
+/* Let the next chunk be made ready, unless the helper has not even come to the last one. */
+static void order_chunk(struct tide_live_store *store)
+{
+    if (store->helping && pthread_tryjoin_np(store->helper, NULL) != 0)
+        return;
+    store->coming = new_chunk(0);
+    store->helping = store->coming &&
+                     pthread_create(&store->helper, NULL, populate, store->coming) == 0;
+}
+
+/* The chunk that was ordered, ready or not; NULL when none was. */
+static char *take_ordered(struct tide_live_store *store)
+{
+    char *const chunk = store->coming;
+    store->coming = NULL;
+    return chunk;
+}
+
 void tide_live_store_release(struct tide_live_store *store)
 {
+    if (store->helping)
+        pthread_join(store->helper, NULL);
+    free(take_ordered(store));
     for (size_t i = 0; i < store->chunk_count; i++)
         free(store->chunks[i]);
     free(store->chunks);
@@ -57,18 +104,21 @@ static bool add_chunk(struct tide_live_store *store)
     if (!chunks)
         return false;
     store->chunks = chunks;
-    char *const chunk = aligned_alloc(TIDE_CHUNK_ALIGN, TIDE_CHUNK_BYTES);
+    char *chunk = take_ordered(store);
+    if (!chunk) /* no huge pages for the few blocks of a small program */
+        chunk = new_chunk(store->chunk_count ? 0 : TIDE_CHUNK_SMALL);
     if (!chunk)
         return false;
-    /* Not for the few blocks of a small program. */
-    const size_t small = store->chunk_count ? 0 : TIDE_CHUNK_SMALL;
-    tide_wants_huge(chunk + small, TIDE_CHUNK_BYTES - small);
     store->fresh = (uint32_t)store->chunk_count * TIDE_CHUNK_UNITS;
     store->fresh_end = store->fresh + TIDE_CHUNK_UNITS - TIDE_CHUNK_REST;
     store->fresh += store->chunk_count == 0; /* 0 is no leaf */
     chunks[store->chunk_count++] = chunk;
+    if (store->helped && store->chunk_count >= TIDE_CHUNKS_FEW)
+        order_chunk(store);
     return true;
 }
+
+/* --- Leaves --- */
 
 uint32_t tide_leaf_new(struct tide_live_store *store, unsigned class)
 {

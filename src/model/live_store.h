@@ -6,6 +6,8 @@
 #ifndef TIDE_MODEL_LIVE_STORE_H
 #define TIDE_MODEL_LIVE_STORE_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,9 +48,14 @@ struct tide_live_store {
     struct tide_block *wide;      /* owned: blocks that no leaf can describe */
     size_t wide_count, wide_capacity;
     uint32_t wide_spare; /* index + 1, linked through key */
+
+    bool helped;  /* where there are many chunks, a thread makes the next one ready */
+    char *coming; /* owned: the next chunk; NULL: there is none yet */
+    pthread_t helper;
+    bool helping; /* it has to be joined */
 };
 
-/* With a seed that nobody can foresee. */
+/* With a seed that nobody can foresee, and without help. */
 void tide_live_store_init(struct tide_live_store *store);
 void tide_live_store_release(struct tide_live_store *store);
 

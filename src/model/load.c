@@ -246,9 +246,7 @@ static enum tide_status enter_all(struct tide_account *account,
     const struct tide_feed_setup setup = {
         .replay = source.replay,
         .stacks = &model->stacks,
-        .ahead = options->ahead == TIDE_AHEAD_USUAL
-                     ? tide_feed_pays(model->trace->file_bytes)
-                     : options->ahead == TIDE_AHEAD_ALWAYS,
+        .ahead = account->setup.helped,
         .rest_at = passing.checkpoints.next,
     };
     if (!status)
@@ -278,6 +276,9 @@ static enum tide_status fill(struct tide_model *model,
         .details = options->details,
         .evidence = options->evidence,
         .ns_per_tick = trace->ticks_per_second > 0 ? 1e9 / trace->ticks_per_second : 0,
+        .helped = options->ahead == TIDE_AHEAD_USUAL
+                      ? tide_feed_pays(trace->file_bytes)
+                      : options->ahead == TIDE_AHEAD_ALWAYS,
         .stop_ticks = stop,
     };
     struct tide_account *const account = malloc(sizeof(*account)); /* it is large */

@@ -289,6 +289,35 @@ void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *
     }
 }
 
+struct tide_survivors *tide_survivors_beside(const struct tide_survivors *survivors)
+{
+    struct tide_survivors *const other = malloc(sizeof(*other));
+    if (!other)
+        return NULL;
+    *other = *survivors;
+    other->list = NULL;
+    other->births = NULL;
+    other->keys = NULL;
+    other->capacity = other->births_capacity = other->key_capacity = 0;
+    other->key_count = 0;
+    return other;
+}
+
+bool tide_survivors_join(struct tide_survivors *survivors, struct tide_survivors *other)
+{
+    bool memory = true;
+    for (size_t i = 0; memory && i < other->capacity; i++) {
+        if (other->list[i].blocks == 0)
+            continue;
+        memory = i < survivors->capacity || make_room(survivors, (uint32_t)i);
+        if (memory)
+            tide_survival_merge(&survivors->list[i], &other->list[i]);
+    }
+    tide_survivors_release(other);
+    free(other);
+    return memory;
+}
+
 /* Is PAIR new in SEEN?  Then one more in *COUNT. */
 static bool count_new(struct tide_pairs *seen, struct tide_pair pair, uint32_t *count)
 {

@@ -88,6 +88,13 @@ enum tide_status tide_survivors_add_packed(struct tide_survivors *survivors,
                                            const struct tide_packed *blocks,
                                            size_t count);
 
+/* Other survivors of the process at hand, none so far: for a part of its blocks, in another
+ * thread.  Owned by the caller; NULL without memory. */
+struct tide_survivors *tide_survivors_beside(const struct tide_survivors *survivors);
+/* Both have ended: add those of OTHER, which are gone then.  False without memory. */
+bool tide_survivors_join(struct tide_survivors *survivors,
+                         struct tide_survivors *other);
+
 /* Add the survivors of ONE to SUM, all but how many threads and processes made them. */
 void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *one);
 
