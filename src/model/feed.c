@@ -24,8 +24,9 @@ enum {
     TIDE_BATCH_EVENTS = 2048,
     TIDE_BATCH_RUNS = 512,
     TIDE_RUN_MOST = 512, /* events asked of the replay at once */
-    /* Of a trace: events go from core to core, which takes a third more CPU time. */
-    TIDE_WORTH_BYTES = 16u << 20,
+    /* Of a trace: events go from core to core, which takes a tenth to a third more CPU
+     * time. */
+    TIDE_WORTH_BYTES = 4u << 20,
 };
 
 struct batch {
