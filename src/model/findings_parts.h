@@ -15,6 +15,7 @@
 #include <tidemark/status.h>
 
 #include "base/text.h"
+#include "model/findings.h"
 #include "model/leak.h"
 #include "model/model.h"
 #include "model/path.h"

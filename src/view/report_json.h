@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "model/findings.h"
 #include "model/model.h"
 #include "model/passages.h"
 #include "model/profile.h"

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "model/findings.h"
 #include "model/model.h"
 #include "model/suppress.h"
 #include "view/line.h"

@@ -7,6 +7,7 @@
 #define TIDE_TESTS_MODEL_FIXTURE_H
 
 #include "base/arena.h"
+#include "model/findings.h"
 #include "model/model.h"
 
 struct fixture {
