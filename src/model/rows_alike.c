@@ -1,6 +1,7 @@
 /* model/rows_alike.c - stacks that nobody can tell apart are one row.
  *
- * Each path is a number: of its innermost call and the path of its callers.
+ * Each path is a number: of its innermost call and the path of its callers.  Functions of
+ * the same name may stand in two files, so a call has its file.
  */
 #include "model/rows_alike.h"
 
@@ -19,7 +20,8 @@ struct gatherer {
     const struct tide_model *model;
     struct tide_alikes *out;
     struct tide_paths paths;
-    struct tide_pairs calls; /* (path of the callers + 1, function and line) */
+    struct tide_pairs calls; /* (file, which is there once; function and line) */
+    struct tide_pairs steps; /* (path of the callers + 1, call) */
     uint32_t *places;        /* owned, per path: its place in the list + 1 */
     size_t capacity;
 };
@@ -32,10 +34,14 @@ static enum tide_status number_path(struct gatherer *gatherer, uint32_t *out)
     uint32_t number = 0;
     for (size_t left = paths->call_count; left > 0 && !status; left--) {
         const struct tide_call *const call = &paths->calls[left - 1];
-        const struct tide_pair pair = {left == paths->call_count ? 0
-                                                                 : (uint64_t)number + 1,
+        const uint64_t callers = left == paths->call_count ? 0 : (uint64_t)number + 1;
+        const struct tide_pair pair = {(uint64_t)(uintptr_t)call->file,
                                        (uint64_t)call->function << 32 | call->line};
-        status = tide_pairs_find(&gatherer->calls, pair, &number);
+        uint32_t last;
+        status = tide_pairs_find(&gatherer->calls, pair, &last);
+        if (!status)
+            status = tide_pairs_find(&gatherer->steps,
+                                     (struct tide_pair){callers, last}, &number);
     }
     *out = number;
     return status;
@@ -123,6 +129,7 @@ enum tide_status tide_rows_alike(const struct tide_model *model,
         tide_paths_release(&gatherer.paths);
     }
     tide_pairs_release(&gatherer.calls);
+    tide_pairs_release(&gatherer.steps);
     free(gatherer.places);
     if (status)
         tide_alikes_release(out);

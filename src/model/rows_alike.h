@@ -18,7 +18,7 @@ struct tide_alikes {
     size_t count;
 };
 
-/* Sum up the stacks of ROWS that go through the same functions at the same lines. */
+/* Sum up the stacks of ROWS that go through the same functions, files and lines. */
 enum tide_status tide_rows_alike(const struct tide_model *model,
                                  const struct tide_rows *rows, struct tide_alikes *out);
 void tide_alikes_release(struct tide_alikes *alikes);

@@ -183,6 +183,24 @@ static void stacks_that_read_the_same_are_one_row(void **state)
     fixture_release(&f);
 }
 
+/* Every file of a Python program may have a function of one name at one line. */
+static void stacks_through_two_files_are_two_rows(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f, &(struct fixture_site){"main;f@a.c:12", 1, 40, 1, 40, 1, 40, 0, 0});
+    fixture_add(&f, &(struct fixture_site){"main;f@b.c:12", 1, 30, 1, 30, 1, 30, 0, 0});
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    fixture_rows(&f, TIDE_METRIC_LEAKS);
+    tide_view_stacks(&page, &f.model, &f.rows, 10);
+    assert_holds(&text, "40 B   57.1 %       1  f  a.c:12\n");
+    assert_holds(&text, "30 B   42.9 %       1  f  b.c:12\n");
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
 static void a_deep_stack_is_cut_with_dots(void **state)
 {
     (void)state;
@@ -277,6 +295,7 @@ int main(void)
         cmocka_unit_test(the_flat_table_shows_self_and_inclusive),
         cmocka_unit_test(the_stacks_show_callers_below_callees),
         cmocka_unit_test(stacks_that_read_the_same_are_one_row),
+        cmocka_unit_test(stacks_through_two_files_are_two_rows),
         cmocka_unit_test(a_deep_stack_is_cut_with_dots),
         cmocka_unit_test(the_inside_of_the_library_is_left_out),
         cmocka_unit_test(lives_that_the_clock_cannot_tell_are_not_nothing),
