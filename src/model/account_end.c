@@ -68,6 +68,7 @@ enum tide_status tide_account_init(struct tide_account *account,
         return status;
     account->maps.keys = &account->keys;
     account->maps.water = &account->water[TIDE_IN_MMAP];
+    account->maps.heap = &account->water[TIDE_IN_HEAP];
     status = tide_account_detail_begin(account);
     if (!status)
         status = tide_account_evidence_begin(account);

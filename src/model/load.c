@@ -88,25 +88,8 @@ static const char *name_in_trace(const void *trace, uint32_t process, uint64_t i
 struct tide_passing {
     struct tide_checkpoints checkpoints;
     struct tide_timeline timeline;
-    uint64_t height;   /* of the heap: stop there; 0: do not */
-    uint64_t together; /* heap and mmap, the most that stood at one time */
+    uint64_t height; /* of the heap: stop there; 0: do not */
 };
-
-static void raise_to(uint64_t *most, uint64_t value)
-{
-    *most = value > *most ? value : *most;
-}
-
-/* What heap and mmap hold at one time: now, and when the heap stood highest in a run of
- * events.  MAPPED bytes were mapped before that; what still is was so in between. */
-static void note_together(struct tide_passing *passing,
-                          const struct tide_account *account, uint64_t mapped)
-{
-    const struct tide_watermark *const heap = &account->water[TIDE_IN_HEAP];
-    const uint64_t now = account->water[TIDE_IN_MMAP].bytes;
-    raise_to(&passing->together, heap->usable + now);
-    raise_to(&passing->together, heap->highest + (now < mapped ? now : mapped));
-}
 
 /* Enter COUNT events of one lane, stretch by stretch of the timeline. */
 static enum tide_status enter_run(struct tide_account *account,
@@ -114,7 +97,7 @@ static enum tide_status enter_run(struct tide_account *account,
                                   const struct tide_event *events, size_t count)
 {
     struct tide_timeline *const timeline = &passing->timeline;
-    const struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
+    struct tide_watermark *const water = &account->water[TIDE_IN_HEAP];
     enum tide_status status = TIDE_OK;
     for (size_t done = 0; done < count && !status && !account->stopped;) {
         if (tide_timeline_full(timeline)) {
@@ -123,17 +106,15 @@ static enum tide_status enter_run(struct tide_account *account,
         }
         /* To stop at one event, they are entered one by one. */
         const size_t most = passing->height ? 1 : count - done;
-        const size_t some = tide_timeline_next(timeline, &account->water[TIDE_IN_HEAP],
-                                               events + done, most);
+        const size_t some = tide_timeline_next(timeline, water, events + done, most);
         if (account->evidence)
             status = tide_account_evidence_pass(
                 account, events[done].ticks,
                 timeline->axis == TIDE_AXIS_SECONDS ? timeline->now : 0);
-        const uint64_t mapped = account->water[TIDE_IN_MMAP].bytes;
         if (!status)
             status = tide_account_run(account, events + done, some);
-        note_together(passing, account, mapped);
-        tide_timeline_note(timeline, &account->water[TIDE_IN_HEAP]);
+        tide_water_rest(water, &account->water[TIDE_IN_MMAP]);
+        tide_timeline_note(timeline, water);
         account->stopped |= passing->height && water->peak_bytes >= passing->height;
         done += some;
     }
@@ -220,6 +201,14 @@ struct source {
     bool resume;                /* from the nearest checkpoint, if there is one */
 };
 
+/* The most that heap and mmap held at one time, and what they hold now. */
+static uint64_t together(const struct tide_account *account)
+{
+    const struct tide_watermark *const mapped = &account->water[TIDE_IN_MMAP];
+    const uint64_t now = account->water[TIDE_IN_HEAP].usable + mapped->bytes;
+    return now > mapped->together ? now : mapped->together;
+}
+
 /* Enter what is asked for; leave checkpoints on the way through a large trace.  *COUNTS is
  * of what was entered. */
 static enum tide_status enter_all(struct tide_account *account,
@@ -254,7 +243,7 @@ static enum tide_status enter_all(struct tide_account *account,
     if (!status)
         tide_checkpoints_finish(&passing.checkpoints, &model->stacks);
     tide_checkpoints_discard(&passing.checkpoints);
-    model->together_bytes = passing.together;
+    model->together_bytes = together(account);
     end_timeline(&passing.timeline, account, model, along,
                  !status && whole && !resumed);
     return status;

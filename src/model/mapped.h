@@ -40,6 +40,7 @@ struct tide_commit {
 struct tide_maps {
     struct tide_keys *keys;       /* borrowed */
     struct tide_watermark *water; /* borrowed: of the space mmap */
+    struct tide_watermark *heap;  /* borrowed */
 
     struct tide_commit *commits; /* owned */
     size_t commit_count, commit_capacity;

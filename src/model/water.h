@@ -18,7 +18,9 @@ struct tide_watermark {
     uint64_t peak_births; /* births at the peak: blocks with such numbers stood then,
                              if they stand now */
     uint64_t peak_usable;
-    uint64_t highest;           /* bytes, since whoever keeps the timeline set it */
+    uint64_t highest;        /* bytes, since whoever keeps the timeline set it, ... */
+    uint64_t highest_before; /* ... but for this, from before mmap changed */
+    uint64_t together;       /* of mmap: with the heap, at least, at one time */
     uint64_t peak_with_realloc; /* moments inside a realloc only */
     /* For model/peak.h. */
     uint64_t now;        /* the latest time stamp seen, of any lane */
@@ -43,6 +45,32 @@ static inline bool tide_water_check(struct tide_watermark *water, uint64_t ticks
     water->peak_ticks = ticks;
     water->peak_now = water->now;
     return true;
+}
+
+static inline void tide_water_raise(uint64_t *most, uint64_t value)
+{
+    *most = value > *most ? value : *most;
+}
+
+/* MAPPED has stood as it does since this was called last, and is about to change.  What it
+ * and HEAP held together must not depend on where runs of events end: hence not usable in
+ * between, whose highest nobody notes. */
+static inline void tide_water_meet(struct tide_watermark *heap,
+                                   struct tide_watermark *mapped)
+{
+    tide_water_raise(&mapped->together, heap->highest + mapped->bytes);
+    tide_water_raise(&mapped->together, heap->usable + mapped->bytes);
+    tide_water_raise(&heap->highest_before, heap->highest);
+    heap->highest = heap->bytes;
+}
+
+/* A stretch of the timeline ends: HEAP's highest is that of all of it. */
+static inline void tide_water_rest(struct tide_watermark *heap,
+                                   struct tide_watermark *mapped)
+{
+    tide_water_raise(&mapped->together, heap->highest + mapped->bytes);
+    tide_water_raise(&heap->highest, heap->highest_before);
+    heap->highest_before = 0;
 }
 
 #endif

@@ -101,6 +101,7 @@ static void same_keys(const struct tide_model *a, const struct tide_model *b)
 static void same_model(const struct tide_model *a, const struct tide_model *b)
 {
     assert_memory_equal(a->summary, b->summary, sizeof(a->summary));
+    assert_int_equal(a->together_bytes, b->together_bytes);
     assert_int_equal(a->site_count, b->site_count);
     assert_memory_equal(a->sites, b->sites, a->site_count * sizeof(*a->sites));
     assert_int_equal(a->honesty.events, b->honesty.events);

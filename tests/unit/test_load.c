@@ -281,6 +281,29 @@ static void tells_exec_from_a_pid_that_comes_again(void **state)
     assert_int_equal(replaced(first, other), 0);
 }
 
+/* The same when the mapping makes room for the block, and comes back after it. */
+static void memory_that_takes_turns_is_not_added_up(void **state)
+{
+    (void)state;
+    static const uint64_t mine[] = {0x700000, 8192, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS};
+    const uint64_t rss[] = {0, ticks_at(1), 9000, 9000};
+    describe(0, 0);
+    tide_builder_note(&builder->run, TIDE_NOTE_RSS, rss, 4, NULL);
+    struct tide_lane_out *lane = tide_builder_lane(builder, 0, 0);
+    tide_out_sync(lane, ticks_at(1), 0);
+    tide_out_map(lane, TIDE_MAP_MMAP, mine, in_app);
+    tide_out_time(lane, ticks_at(5));
+    tide_out_map(lane, TIDE_MAP_MUNMAP, mine, in_app);
+    tide_out_alloc(lane, birth(0x1000, 1000), in_app);
+    tide_out_free(lane, 0x1000);
+    tide_out_map(lane, TIDE_MAP_MMAP, mine, in_app);
+    load();
+    assert_int_equal(model->summary[TIDE_IN_HEAP].peak_bytes, 1000);
+    assert_int_equal(model->summary[TIDE_IN_MMAP].peak_bytes, 8192);
+    assert_true(fabs(model->honesty.rss_explained - 8192.0 / 9000) < 1e-9);
+}
+
 static void counts_threads_by_their_notes(void **state)
 {
     (void)state;
@@ -370,6 +393,7 @@ int main(void)
         CASE(adds_up_the_memory_of_processes),
         CASE(explains_resident_memory),
         cmocka_unit_test(memory_of_two_times_is_not_added_up),
+        CASE(memory_that_takes_turns_is_not_added_up),
         cmocka_unit_test(tells_exec_from_a_pid_that_comes_again),
         CASE(counts_threads_by_their_notes),
         CASE(adds_up_all_lanes_of_a_rich_trace),
