@@ -350,8 +350,12 @@ enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack)
     }
     if (!status && paths->call_count == 0)
         return add_unknown(paths);
+    if (status) { /* part of a path is none */
+        paths->call_count = 0;
+        return status;
+    }
     fold_start(paths);
     if (paths->fold || paths->hide)
         fold_library(paths);
-    return status;
+    return TIDE_OK;
 }

@@ -91,7 +91,11 @@ class NoMemory(tide.TidyCase):
         self.assertEqual(seen, {0, 1})
 
     def test_report(self):
-        self.readers("report", most=240, step=5)
+        self.readers("report", most=480, step=3)
+
+    def test_stacks(self):
+        for words in (("--leaks",), ("--stacks", "--json"), ("--stacks", "--csv")):
+            self.readers("report", *words, most=360, step=3)
 
     def test_info(self):
         self.readers("info", "--json", most=160, step=4)
