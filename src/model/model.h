@@ -325,9 +325,9 @@ void tide_model_region(const struct tide_model *model, uint32_t region,
 int tide_model_killed_by(const struct tide_model *model);
 
 /* The process that holds most when the heap stands highest, and how much; NULL when nothing
- * does, or without memory. */
-const struct tide_process *tide_model_heaviest(const struct tide_model *model,
-                                               uint64_t *bytes);
+ * does. */
+enum tide_status tide_model_heaviest(const struct tide_model *model,
+                                     const struct tide_process **out, uint64_t *bytes);
 
 /* Find names for all frames that the sites use.  Never fails for want of symbols. */
 enum tide_status tide_model_symbolize(struct tide_model *model);

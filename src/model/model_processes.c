@@ -61,24 +61,29 @@ int tide_model_killed_by(const struct tide_model *model)
     return 0;
 }
 
-const struct tide_process *tide_model_heaviest(const struct tide_model *model,
-                                               uint64_t *bytes)
+enum tide_status tide_model_heaviest(const struct tide_model *model,
+                                     const struct tide_process **out, uint64_t *bytes)
 {
     const size_t count = model->trace->process_count;
     int64_t *const held = calloc(count + 1, sizeof(*held));
     size_t heaviest = 0;
     *bytes = 0;
-    for (size_t i = 0; held && i < model->key_count; i++) {
+    *out = NULL;
+    if (!held)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < model->key_count; i++) {
         const struct tide_key *const key = &model->keys[i];
         const struct tide_context *const context = &model->contexts[key->context];
         const uint32_t process = model->key_threads[context->thread].process;
         if (key->space == TIDE_IN_HEAP && !context->excluded && process < count)
             held[process] += key->peak_bytes;
     }
-    for (size_t i = 1; held && i < count; i++)
+    for (size_t i = 1; i < count; i++)
         heaviest = held[i] > held[heaviest] ? i : heaviest;
-    if (held && held[heaviest] > 0)
+    if (held[heaviest] > 0) {
         *bytes = (uint64_t)held[heaviest];
+        *out = &model->trace->processes[heaviest];
+    }
     free(held);
-    return *bytes > 0 ? &model->trace->processes[heaviest] : NULL;
+    return TIDE_OK;
 }

@@ -140,6 +140,7 @@ static void add_cycle(const struct writer *writer, const uint32_t *functions,
     const size_t first = chain->count, behind = first + cycle.period;
     struct tide_text end = {0};
     tide_text_addf(&end, ")%s", turns_words(writer, cycle.turns).text);
+    chain->names[first].failed = end.failed;
     for (size_t i = 0; i < cycle.period; i++) {
         const bool last = i + 1 == cycle.period;
         add_name(writer, functions[i], i == 0 ? "(" : "",
@@ -172,6 +173,14 @@ static void add_names(const struct writer *writer, const struct calls *calls,
     }
 }
 
+static bool has_failed(const struct tide_chain *chain)
+{
+    bool failed = false;
+    for (size_t i = 0; i < chain->count; i++)
+        failed |= chain->names[i].failed;
+    return failed;
+}
+
 struct tide_chain *tide_chain_new(const struct tide_chain_request *request,
                                   const struct tide_style *style)
 {
@@ -185,7 +194,10 @@ struct tide_chain *tide_chain_new(const struct tide_chain_request *request,
     }
     add_names(&writer, &calls, request->folds);
     free(calls.list);
-    return chain;
+    if (!has_failed(chain))
+        return chain;
+    tide_chain_free(chain);
+    return NULL;
 }
 
 void tide_chain_free(struct tide_chain *chain)

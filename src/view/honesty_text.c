@@ -23,6 +23,7 @@ static void add_alarm(struct tide_page *page, const char *words)
     tide_name_safe(&safe, words, page->style);
     tide_page_add(page, TIDE_INK_ALARM, "! ");
     tide_page_wrap(page, TIDE_INK_ALARM, safe.bytes ? safe.bytes : "", TIDE_LEFT);
+    page->out->failed |= safe.failed;
     tide_text_release(&safe);
 }
 
@@ -107,10 +108,12 @@ static void add_losses(struct tide_page *page, const struct tide_model *model)
         tide_page_tab(page, TIDE_LEFT);
         tide_page_add(page, TIDE_INK_PLAIN, start.bytes ? start.bytes : "");
         tide_page_wrap(page, TIDE_INK_HOT, doubt, TIDE_LEFT);
+        page->out->failed |= start.failed;
         tide_text_release(&start);
     } else {
         add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
     }
+    page->out->failed |= words.failed;
     tide_text_release(&words);
 }
 
@@ -145,6 +148,7 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
                                       : "every function has a name");
     tide_text_add(&words, ".");
     add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    page->out->failed |= words.failed;
     tide_text_release(&words);
 }
 
@@ -277,6 +281,7 @@ static void add_costs(struct tide_page *page, const struct tide_honesty *h)
                        tide_number_bytes(h->collector_bytes, units).text);
     if (words.length > 0)
         add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    page->out->failed |= words.failed;
     tide_text_release(&words);
 }
 
@@ -308,6 +313,7 @@ void tide_view_findings(struct tide_page *page, const struct tide_findings *find
         tide_page_add(page, TIDE_INK_PLAIN, " ");
         tide_page_wrap(page, TIDE_INK_PLAIN, safe.bytes ? safe.bytes : "",
                        TIDE_LEFT + 2);
+        page->out->failed |= safe.failed;
         tide_text_release(&safe);
     }
 }

@@ -68,5 +68,6 @@ void tide_view_suppressed(struct tide_page *page,
     tide_text_add(&words,
                   built_in ? " (--no-suppressions shows what libraries keep)." : ".");
     tide_page_wrap(page, TIDE_INK_DIM, words.bytes ? words.bytes : "", 0);
+    page->out->failed |= words.failed;
     tide_text_release(&words);
 }

@@ -46,6 +46,7 @@ static void add_part(struct tide_page *page, enum tide_ink ink, const char *safe
             tide_text_add(page->out, TIDE_INK_END);
         page->column += tide_columns(part.bytes);
     }
+    page->out->failed |= part.failed;
     tide_text_release(&part);
 }
 

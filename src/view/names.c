@@ -234,6 +234,7 @@ void tide_name_fit(struct tide_text *out, const char *name, int columns,
         tide_text_add(out, bytes_of(&safe));
     else
         add_ends(out, bytes_of(&safe), columns, (columns - 1) / 2, style);
+    out->failed |= safe.failed;
     tide_text_release(&safe);
 }
 
@@ -256,6 +257,7 @@ void tide_name_function(struct tide_text *out, const char *name, int columns,
     else if (safe.length > TIDE_BRACKETS_MAX ||
              !add_qualified(out, best, columns, style))
         add_ends(out, best, columns, (columns - 1) / 2, style);
+    out->failed |= safe.failed || shorter.failed;
     tide_text_release(&safe);
     tide_text_release(&shorter);
 }
@@ -269,6 +271,7 @@ void tide_name_brief(struct tide_text *out, const char *name,
         add_brief(out, bytes_of(&safe), TIDE_BREVITY_BARE, style);
     else
         add_ends(out, bytes_of(&safe), TIDE_WIDTH_MAX, TIDE_WIDTH_MAX / 2, style);
+    out->failed |= safe.failed;
     tide_text_release(&safe);
 }
 

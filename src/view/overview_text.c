@@ -36,6 +36,7 @@ static void add_entry(const struct overview *overview, const char *key,
     tide_page_tab(page, overview->words_column);
     tide_page_wrap(page, TIDE_INK_PLAIN, words->bytes ? words->bytes : "",
                    overview->words_column);
+    page->out->failed |= words->failed;
 }
 
 static void add_peak(const struct overview *overview)
@@ -71,9 +72,10 @@ static bool is_known_by_name(const struct tide_trace *trace,
 static void add_heaviest(const struct overview *overview)
 {
     const struct tide_model *const model = overview->model;
+    const struct tide_process *process = NULL;
     uint64_t bytes;
-    const struct tide_process *const process =
-        model->processes > 1 ? tide_model_heaviest(model, &bytes) : NULL;
+    if (model->processes > 1 && tide_model_heaviest(model, &process, &bytes))
+        overview->page->out->failed = true;
     if (!process)
         return;
     const char *const name = tide_name_base(process->exe ? process->exe : "");
@@ -200,6 +202,7 @@ static void add_command(struct tide_page *page, const struct tide_trace *trace)
     tide_name_fit(&safe, command.bytes ? command.bytes : trace->path,
                   page->style->width, page->style);
     tide_page_heading(page, safe.bytes ? safe.bytes : "", "");
+    page->out->failed |= safe.failed || command.failed;
     tide_text_release(&safe);
     tide_text_release(&command);
 }
@@ -225,6 +228,7 @@ static void add_sentence(struct tide_page *page, const struct tide_model *model)
     tide_page_tab(page, TIDE_KEY_COLUMN);
     tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "",
                    TIDE_KEY_COLUMN);
+    page->out->failed |= words.failed;
     tide_text_release(&words);
 }
 

@@ -159,6 +159,7 @@ void tide_view_heading(struct tide_page *page, const struct tide_model *model,
         tide_text_addf(&detail, " (%s)", tide_space_name(totals->space));
     tide_page_heading(page, safe.bytes ? safe.bytes : "",
                       detail.bytes ? detail.bytes : "");
+    page->out->failed |= safe.failed || title.failed || detail.failed;
     tide_text_release(&safe);
     tide_text_release(&title);
     tide_text_release(&detail);
@@ -178,8 +179,12 @@ int tide_place_columns(const char *file, uint32_t line, const struct tide_style 
     struct tide_text words = {0};
     if (!file || !*file)
         return 0;
-    tide_name_safe(&words, tide_name_base(file), style);
-    const int columns = words.bytes ? tide_columns(words.bytes) : 0;
+    const char *const base = tide_name_base(file);
+    tide_name_safe(&words, base, style);
+    /* Without memory it is a guess; who writes the place there will say if he has none. */
+    const int columns = words.failed  ? (int)strnlen(base, TIDE_WIDTH_MAX)
+                        : words.bytes ? tide_columns(words.bytes)
+                                      : 0;
     tide_text_release(&words);
     return columns + (int)strlen(line_words(line).text);
 }
@@ -203,6 +208,7 @@ void tide_page_more(struct tide_page *page, uint64_t count, const char *noun)
                    tide_number_count(count).text, *noun ? " " : "", noun,
                    *noun && count != 1 ? "s" : "");
     tide_page_add(page, TIDE_INK_DIM, words.bytes ? words.bytes : "");
+    page->out->failed |= words.failed;
     tide_text_release(&words);
     tide_page_end(page);
 }

@@ -130,6 +130,7 @@ static void add_evidence(struct tide_page *page, const struct tide_model *model,
     tide_page_tab(page, column);
     tide_page_wrap(page, leak.kind == TIDE_LEAK_GROWING ? TIDE_INK_WARM : TIDE_INK_DIM,
                    words.bytes ? words.bytes : "", column + 2);
+    page->out->failed |= words.failed;
     tide_text_release(&words);
 }
 

@@ -53,6 +53,7 @@ static void add_glyph(const struct tree_text *tree, enum tide_glyph glyph)
         tide_text_add(&part, " ");
     if (part.bytes)
         tide_page_add(tree->page, TIDE_INK_DIM, part.bytes);
+    tree->page->out->failed |= part.failed;
     tide_text_release(&part);
 }
 

@@ -93,6 +93,17 @@ class NoMemory(tide.TidyCase):
     def test_report(self):
         self.readers("report", most=480, step=3)
 
+    def test_no_word_is_missing(self):
+        # Once all is read and named, the report is whole, or there is none.
+        trace = tide.Recorded(STEADY, folder=self.folder).trace
+        argv = [tide.TIDEMARK, "report", trace]
+        whole = self.call(argv, 0, False).stdout
+        done = [self.call(argv, nth, False) for nth in range(1, 520)]
+        failed = [nth for nth, each in enumerate(done) if each.returncode]
+        for nth in range(failed[-1] - 180, failed[-1]):
+            if done[nth].returncode == 0:
+                self.assertEqual(done[nth].stdout, whole, f"call {nth + 1}")
+
     def test_stacks(self):
         for words in (("--leaks",), ("--stacks", "--json"), ("--stacks", "--csv")):
             self.readers("report", *words, most=360, step=3)
