@@ -29,6 +29,7 @@ static enum tide_status add_limit(struct tide_verdicts *checks,
     if (check.limit == TIDE_NO_LIMIT)
         return TIDE_OK;
     check.passed = check.measured <= check.limit;
+    check.may_exceed = check.passed && check.margin > check.limit - check.measured;
     return add(checks, check);
 }
 
@@ -87,6 +88,7 @@ static enum tide_status check_totals(struct tide_verdicts *checks,
         {.name = "peak",
          .in_bytes = true,
          .measured = summary->peak_bytes,
+         .margin = summary->peak_uncertainty_bytes,
          .limit = budget->max_peak},
         {.name = "leak",
          .in_bytes = true,
@@ -220,6 +222,7 @@ static enum tide_status check_growth(struct tide_verdicts *checks,
         {.name = "growth_peak",
          .in_bytes = true,
          .measured = now->peak_bytes,
+         .margin = now->peak_uncertainty_bytes,
          .base = before->peak_bytes},
         {.name = "growth_leak",
          .in_bytes = true,

@@ -43,10 +43,12 @@ struct tide_verdict {
     const char *function; /* of calls_in; else NULL */
     bool in_bytes;        /* or a count */
     bool passed;
-    bool compared; /* BASE is the same of the baseline */
-    bool stopped;  /* the run was looked at up to some moment only */
-    bool unmet;    /* nothing in the trace is what the limit is of */
+    bool compared;   /* BASE is the same of the baseline */
+    bool stopped;    /* the run was looked at up to some moment only */
+    bool unmet;      /* nothing in the trace is what the limit is of */
+    bool may_exceed; /* it is kept as measured, not with all of MARGIN on top */
     uint64_t measured, limit, base;
+    uint64_t margin;     /* what MEASURED may be off by; mostly 0 */
     uint64_t suppressed; /* bytes, or stacks, that are not in measured */
     const char *note;    /* what else there is to say, or NULL */
     char *own_note;      /* owned: NOTE, where it is not the same for all; or NULL */

@@ -11,6 +11,7 @@
 
 static void add_check(struct tide_json *json, const struct tide_verdict *check)
 {
+    struct tide_text note = {0};
     tide_json_open_row(json, NULL);
     tide_json_string(json, "name", check->name);
     tide_json_bool(json, "passed", check->passed);
@@ -23,8 +24,13 @@ static void add_check(struct tide_json *json, const struct tide_verdict *check)
         tide_json_uint(json, "suppressed", check->suppressed);
     if (check->compared)
         tide_json_uint(json, "base", check->base);
-    tide_json_string(json, "note", check->note);
+    if (check->margin)
+        tide_json_uint(json, "margin", check->margin);
+    tide_check_note(&note, check, TIDE_UNITS_IEC);
+    tide_json_string(json, "note", note.length > 0 ? note.bytes : NULL);
     tide_json_close(json);
+    json->out->failed |= note.failed;
+    tide_text_release(&note);
 }
 
 void tide_view_check_json(struct tide_text *out, const struct tide_check_view *view)
@@ -89,7 +95,7 @@ static void add_case(struct tide_text *out, const struct tide_check_view *view,
     tide_text_add(out, "\" name=\"");
     add_xml(out, title.bytes);
     tide_text_add(out, "\" time=\"0\"");
-    if (check->passed && check->unmet) {
+    if (check->passed && (check->unmet || check->may_exceed)) {
         tide_text_add(out, ">\n      <system-out>");
         add_xml(out, words.bytes);
         tide_text_add(out, "</system-out>\n    </testcase>\n");

@@ -97,18 +97,45 @@ void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,
     add_value(out, check, check->limit, units);
 }
 
+/* What it may have been at most, so that it does not read like the limit. */
+static struct tide_number most(const struct tide_verdict *check, enum tide_units units)
+{
+    const uint64_t bytes = check->measured <= UINT64_MAX - check->margin
+                               ? check->measured + check->margin
+                               : UINT64_MAX;
+    const struct tide_number words = tide_number_bytes(bytes, units);
+    const struct tide_number limit = tide_number_bytes(check->limit, units);
+    return strcmp(words.text, limit.text) != 0
+               ? words
+               : tide_number_bytes(bytes, TIDE_UNITS_BYTES);
+}
+
+void tide_check_note(struct tide_text *out, const struct tide_verdict *check,
+                     enum tide_units units)
+{
+    if (check->note)
+        tide_text_add(out, check->note);
+    else if (check->may_exceed)
+        tide_text_addf(out,
+                       "it may have been up to %s: the order of threads is not "
+                       "known everywhere",
+                       most(check, units).text);
+}
+
 void tide_check_remarks(struct tide_text *out, const struct tide_verdict *check,
                         enum tide_units units)
 {
+    struct tide_text note = {0}, safe = {0}; /* it may have names of the trace in it */
     if (is_about_trace(check))
         return;
-    if (check->note) {
-        struct tide_text safe = {0}; /* it may have names of the trace in it */
-        tide_name_safe(&safe, check->note, &UNCUT);
+    tide_check_note(&note, check, units);
+    if (note.length > 0) {
+        tide_name_safe(&safe, note.bytes, &UNCUT);
         tide_text_addf(out, " (%s)", safe.bytes ? safe.bytes : "");
-        out->failed |= safe.failed;
-        tide_text_release(&safe);
     }
+    out->failed |= note.failed || safe.failed;
+    tide_text_release(&note);
+    tide_text_release(&safe);
     if (!check->suppressed)
         return;
     tide_text_add(out, " (");

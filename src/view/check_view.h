@@ -34,6 +34,9 @@ void tide_check_measured(struct tide_text *out, const struct tide_verdict *check
                          enum tide_units units);
 void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,
                       enum tide_units units);
+/* What else there is to say, as it is; nothing when there is nothing. */
+void tide_check_note(struct tide_text *out, const struct tide_verdict *check,
+                     enum tide_units units);
 /* " (note) (12.3 KiB more suppressed)"; nothing when nothing is to be said. */
 void tide_check_remarks(struct tide_text *out, const struct tide_verdict *check,
                         enum tide_units units);

@@ -61,6 +61,26 @@ class Limits(tide.Case):
         self.assertIn("FAIL  peak: 406,000 B, at most 405,999 B", done.stdout)
         self.assertIn("live at the end: 5.86 KiB, at most 4.00 KiB", done.stdout)
 
+    def test_a_margin_over_the_limit_is_said(self):
+        threads = tide.record_once("margin", program_name="ground_threads")
+        summary = tide.report(threads)["summary"]
+        peak, margin = summary["peak_bytes"], summary["peak_uncertainty_bytes"]
+        self.assertGreater(margin, 0)
+        found = self.verdicts("--max-peak", str(peak + margin - 1), threads)["peak"]
+        self.assertEqual((found["passed"], found["measured"], found["margin"]),
+                         (True, peak, margin))
+        self.assertRegex(found["note"], "^it may have been up to [0-9].*B: the order of thr")
+        done = check("--max-peak", str(peak), threads)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("(it may have been up to ", done.stdout)
+        done = check("--max-peak", str(peak), "--junit", "-", threads)
+        case = xml.etree.ElementTree.fromstring(done.stdout).findall(".//testcase")[1]
+        self.assertIn("(it may have been up to ", case.find("system-out").text)
+        found = self.verdicts("--max-peak", str(peak + margin), threads)["peak"]
+        self.assertEqual((found["passed"], found["note"]), (True, None))
+        found = self.verdicts("--max-peak", str(peak - 1), threads)["peak"]
+        self.assertEqual((found["passed"], found["note"]), (False, None))
+
     def test_a_clean_program_in_cxx_leaks_nothing(self):
         clean = tide.record_once("clean_cxx", program_name="clean_containers")
         for options in ((), ("--unwind", "libunwind")):

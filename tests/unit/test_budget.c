@@ -241,6 +241,34 @@ static void what_a_killed_program_held_is_said_to_be_that(void **state)
     hand_model_release(&hand);
 }
 
+static void a_margin_over_the_limit_is_said_and_fails_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t limit;
+        bool passed, may_exceed;
+    } cases[] = {{99, false, false},
+                 {100, true, true},
+                 {149, true, true},
+                 {150, true, false},
+                 {UINT64_MAX - 1, true, false}};
+    struct hand_model hand;
+    struct tide_verdicts verdicts;
+    struct tide_budget budget = NO_LIMITS;
+    hand_model_init(&hand, symbols);
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 100;
+    hand.model->summary[TIDE_IN_HEAP].peak_uncertainty_bytes = 50;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        budget.max_peak = cases[i].limit;
+        assert_int_equal(tide_budget_check(&budget, hand.model, NULL, &verdicts),
+                         TIDE_OK);
+        assert_int_equal(verdicts.list[1].passed, cases[i].passed);
+        assert_int_equal(verdicts.list[1].may_exceed, cases[i].may_exceed);
+        tide_verdicts_release(&verdicts);
+    }
+    hand_model_release(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +281,7 @@ int main(void)
         cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
         cmocka_unit_test(troubles_are_losses),
         cmocka_unit_test(what_a_killed_program_held_is_said_to_be_that),
+        cmocka_unit_test(a_margin_over_the_limit_is_said_and_fails_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
