@@ -1,7 +1,8 @@
 /* model/suppress_known.c - what the libraries of every program keep on purpose, once.
  *
- * Who asked the C library is looked at, not what it does inside: libc is mostly installed
- * without the names of its local functions.  Functions whose result the caller must free
+ * Who asked the C library is looked at first: libc is mostly installed without the names
+ * of its local functions.  Where it has them, they count too: localtime() jumps to
+ * __tz_convert(), and is not on the stack.  Functions whose result the caller must free
  * are not here.
  */
 #include "model/suppress_known.h"
@@ -41,6 +42,25 @@ static bool is_libc(const char *module)
     return starts_with(module, "libc.so") || starts_with(module, "libc-2.");
 }
 
+/* One function of libc has many names, of which debugging information knows any:
+ * dlerror, __dlerror, __GI___dlerror. */
+static const char *plain_name(const char *name)
+{
+    name += strspn(name, "_");
+    if (starts_with(name, "GI_"))
+        name += strlen("GI_");
+    return name + strspn(name, "_");
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    name = plain_name(name);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Functions of libc that keep what they allocate, for the next call or for good. */
 static bool is_keeper(const char *name)
 {
@@ -60,6 +80,8 @@ static bool is_keeper(const char *name)
         "tzset",
         "localtime",
         "localtime_r",
+        "gmtime",
+        "gmtime_r",
         "mktime",
         "strftime",
         "ctime",
@@ -69,15 +91,20 @@ static bool is_keeper(const char *name)
         "unsetenv",
         "atexit",
         "on_exit",
-        "__cxa_atexit",
-        "__cxa_thread_atexit_impl",
+        "cxa_atexit",
+        "cxa_thread_atexit_impl",
         "pthread_atfork",
+        "register_atfork",
         /* users, groups, hosts: one buffer for all calls */
         "getpwnam",
+        "getpwnam_r",
         "getpwuid",
+        "getpwuid_r",
         "getpwent",
         "getgrnam",
+        "getgrnam_r",
         "getgrgid",
+        "getgrgid_r",
         "getgrent",
         "gethostbyname",
         "gethostbyaddr",
@@ -88,46 +115,85 @@ static bool is_keeper(const char *name)
         "ttyname",
         /* texts of the last error */
         "strerror",
+        "strerror_l",
         "strsignal",
         "perror",
         "dlerror",
+        "dlopen",
+        "dlsym",
+        "dlclose",
         "syslog",
         "openlog",
+        /* how characters of the locale are converted */
+        "mbstowcs",
+        "mbsrtowcs",
+        "mbrtowc",
+        "mbtowc",
+        "wcstombs",
+        "wcsrtombs",
+        "wcrtomb",
+        "wctomb",
+        "btowc",
+        /* what printf() is taught: libquadmath does so in every program in Fortran */
+        "register_printf_specifier",
+        "register_printf_modifier",
+        "register_printf_type",
     };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* Functions inside libc that do nothing else but keep: before the start of a program they
- * are all that is known of who asked. */
+/* Functions inside libc that do nothing else but keep, whoever asked. */
 static bool is_kept_inside(const char *name)
 {
     static const char *const names[] = {
-        "set_binding_values", "_nl_find_domain",        "_nl_load_domain",
-        "_nl_make_l10nflist", "_nl_intern_locale_data", "_nl_expand_alias",
-        "_nl_load_locale",    "new_composite_name",     "_nl_normalize_codeset",
-        "__new_exitfn",       "__add_to_environ",       "__textdomain",
+        /* time zones */
+        "tz_convert",
+        "tzset_internal",
+        "tzfile_read",
+        /* the environment, and what runs at the end */
+        "add_to_environ",
+        "new_exitfn",
+        /* the last error of dlopen() */
+        "dlerror_run",
+        /* locales, but not newlocale()'s own block */
+        "nl_find_locale",
+        "nl_load_locale",
+        "nl_intern_locale_data",
+        "nl_make_l10nflist",
+        "nl_normalize_codeset",
+        "new_composite_name",
+        /* messages, and how characters of the locale are converted */
+        "set_binding_values",
+        "nl_find_domain",
+        "nl_load_domain",
+        "nl_expand_alias",
+        "dcigettext",
+        "wcsmbs_load_conv",
+        /* where names of users and hosts are looked up; not what is found there */
+        "nss_database_get",
+        "nss_database_state_get",
+        "nss_database_check_reload_and_get",
+        "nss_module_allocate",
+        "nss_action_parse",
+        "resolv_context_get",
+        "check_pf",
     };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }
 
 /* Of the calls inside libc, from the innermost outwards. */
 static const char *known_of_libc(const struct tide_paths *paths)
 {
     const char *entry = "";
+    bool kept = false;
     size_t i = 0;
     for (; i < paths->call_count && is_libc(module_at(paths, i)); i++) {
         entry = function_at(paths, i)->name;
         if (strcmp(entry, "_IO_file_doallocate") == 0)
             return "the C library: buffers of open streams";
+        kept |= is_kept_inside(entry);
     }
-    const bool kept =
-        is_keeper(entry) || (is_kept_inside(entry) && is_cut_at(paths, i));
+    kept |= is_keeper(entry);
     return kept ? "the C library: kept for its next call" : NULL;
 }
 

@@ -91,6 +91,24 @@ class Limits(tide.Case):
             whole = self.verdicts("--max-leak", "0", "--no-suppressions", clean)["leak"]
             self.assertGreater(whole["measured"], 65536)     # the pool for exceptions
 
+    def test_what_libc_keeps_is_no_leak_and_what_it_gives_is(self):
+        listed = subprocess.run([tide.program("keeps")], capture_output=True, text=True,
+                                timeout=60, check=True).stdout.splitlines()
+        self.assertGreater(len(listed), 30)
+        for line in listed:
+            kind, name = line.split()
+            with self.subTest(kind=kind, name=name):
+                trace = tide.Recorded([tide.program("keeps"), kind, name]).trace
+                found = self.verdicts("--max-leak", "0", trace)["leak"]
+                if kind == "kept" and not found["passed"]:
+                    self.skip_where_libc_is_nameless(trace)
+                self.assertEqual(found["passed"], kind == "kept", found)
+
+    def skip_where_libc_is_nameless(self, trace):
+        for each in tide.report(trace)["honesty"]["unnamed_modules"]:
+            if "/libc.so" in each["module"]:
+                self.skipTest("the C library has no names of its local functions here")
+
     def test_have_units(self):
         self.assertEqual(self.failed("--max-peak", "397KiB", base()), [])
         self.assertEqual(self.failed("--max-peak", "396K", base()), ["peak"])

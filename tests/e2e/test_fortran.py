@@ -61,6 +61,12 @@ class Fortran(tide.Case):
         # Fortran's own, for its units: not ours to count.
         self.assertLessEqual(set(found), {None, "main"})
 
+    def test_what_its_libraries_keep_is_no_leak(self):
+        done = subprocess.run([tide.TIDEMARK, "check", "--max-leak", "0",
+                               self.recorded.trace], capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_events(self):
         self.assertEqual(tide.info(self.recorded.trace)["kinds"]["event"], CYCLES)
 
