@@ -28,13 +28,26 @@ static bool is_special(const char *name, size_t length)
            !S_ISDIR(facts.st_mode);
 }
 
+static const char *base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* What can be nothing but a folder.  Beside one that is there, "results" is a name. */
+static bool is_folder(const char *name)
+{
+    const char *const base = base_name(name);
+    return base[0] == '\0' || strcmp(base, ".") == 0 || strcmp(base, "..") == 0;
+}
+
 struct tide_name_fault tide_name_check(const char *pattern)
 {
     struct tide_name_fault fault = {""};
     const size_t length = strlen(pattern);
     if (length == 0)
         (void)snprintf(fault.text, sizeof(fault.text), "a trace needs a name");
-    else if (pattern[length - 1] == '/')
+    else if (is_folder(pattern))
         (void)snprintf(fault.text, sizeof(fault.text),
                        "this is a folder; give a name in it, as in FOLDER/%%e.%%p");
     else if (is_special(pattern, length))
@@ -48,12 +61,6 @@ struct tide_name_fault tide_name_check(const char *pattern)
                        "unknown %%%.1s; there are %%p, %%h, %%e, %%r, %%n and %%%%",
                        at + 1);
     return fault;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static const char *rank(void)

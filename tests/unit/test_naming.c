@@ -72,7 +72,10 @@ static void refuses_patterns_that_mean_nothing(void **state)
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         assert_string_equal(tide_name_check(good[i]).text, "");
     assert_string_equal(tide_name_check("").text, "a trace needs a name");
-    assert_non_null(strstr(tide_name_check("dir/").text, "folder"));
+    static const char *const folders[] = {"dir/", ".", "..", "dir/.", "dir/.."};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+        assert_non_null(strstr(tide_name_check(folders[i]).text, "folder"));
+    assert_string_equal(tide_name_check("...").text, "");
     assert_non_null(strstr(tide_name_check("/dev/null").text, "not a device"));
     assert_string_equal(tide_name_check("/dev").text, "");
     assert_string_equal(tide_name_check("/proc/self/exe").text, "");
