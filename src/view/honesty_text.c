@@ -121,9 +121,14 @@ static void add_losses(struct tide_page *page, const struct tide_model *model)
 static void add_limits(struct tide_page *page, const struct tide_model *model)
 {
     const struct tide_honesty *const h = &model->honesty;
+    const bool deepest = tide_view_is_deepest(model->trace);
     const struct doubt doubts[] = {
-        {h->truncated_stacks, "stack cut at the depth limit (run --depth)",
+        {deepest ? 0 : h->truncated_stacks,
+         "stack cut at the depth limit (run --depth)",
          "stacks cut at the depth limit (run --depth)"},
+        {deepest ? h->truncated_stacks : 0,
+         "stack cut at the depth limit, the highest there is",
+         "stacks cut at the depth limit, the highest there is"},
         {h->unfinished_stacks, "stack that ends in [unknown]",
          "stacks that end in [unknown]"},
         {h->unresolved_frames, "frame without a name", "frames without a name"},

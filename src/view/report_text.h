@@ -66,6 +66,8 @@ const char *tide_metric_counts(enum tide_metric metric);
 const char *tide_metric_name(enum tide_metric metric);
 /* Does TRACE know who called whom?  Not after `run --no-stacks`. */
 bool tide_view_knows_callers(const struct tide_trace *trace);
+/* Were stacks recorded as deep as can be? */
+bool tide_view_is_deepest(const struct tide_trace *trace);
 /* What a view is of, and what 100 % is. */
 struct tide_view_totals {
     enum tide_metric metric;

@@ -1,7 +1,9 @@
 /* view/sections.c - the pieces that all sections of the text report share. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "trace/format.h"
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
@@ -120,6 +122,13 @@ bool tide_view_knows_callers(const struct tide_trace *trace)
 {
     static const char NONE[] = "unwind=none ";
     return !trace->options || strncmp(trace->options, NONE, sizeof(NONE) - 1) != 0;
+}
+
+bool tide_view_is_deepest(const struct tide_trace *trace)
+{
+    static const char DEPTH[] = " depth=";
+    const char *const found = trace->options ? strstr(trace->options, DEPTH) : NULL;
+    return found && strtoul(found + sizeof(DEPTH) - 1, NULL, 10) >= TIDE_STACK_MAX - 1;
 }
 
 void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model,

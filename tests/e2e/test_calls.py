@@ -168,6 +168,14 @@ class Depth(tide.Case):
         names = [frame["function"] for frame in stack]
         self.assertEqual(names.count("descend"), 1001)
 
+    def test_no_higher_limit_is_advised_than_there_is(self):
+        for depth, words in (("2046", "cut at the depth limit (run --depth)"),
+                             ("2047", "cut at the depth limit, the highest there is")):
+            run = tide.Recorded([tide.program("deep"), "3000", "2"], ["--depth", depth])
+            done = subprocess.run([tide.TIDEMARK, "report", run.trace], check=True,
+                                  capture_output=True, text=True, timeout=60)
+            self.assertIn(f"2 stacks {words}", " ".join(done.stdout.split()))
+
 
 class Signals(tide.Case):
     def storm(self, *words):
