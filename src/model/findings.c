@@ -46,7 +46,7 @@ static bool judge(const struct tide_model *model, const struct tide_subjects *su
         if (!tide_rule_finds(out->kind, model, subjects, &subjects->list[subject],
                              &out->verdict))
             continue;
-        out->score = out->verdict.share * tide_rule_worth(out->kind);
+        out->score = out->verdict.rank * tide_rule_worth(out->kind);
         return true;
     }
     return false;
@@ -78,7 +78,7 @@ static enum quota quota_of(const struct tide_found *found)
     if (found->kind == TIDE_FOUND_PEAK_OWNER)
         return TIDE_QUOTA_OWNERS;
     return found->kind == TIDE_FOUND_LEAK_GROWING &&
-                   found->verdict.share < TIDE_SMALL_SHARE
+                   found->verdict.rank < TIDE_SMALL_SHARE
                ? TIDE_QUOTA_SMALL
                : TIDE_QUOTAS;
 }

@@ -76,6 +76,8 @@ struct tide_subject {
     uint64_t equal_calls, equal_blocks;
     /* Never freed, and neither suppressed nor made before main. */
     struct tide_survival left;
+    uint64_t left_at_peak;     /* of these bytes: stood there at the peak, ... */
+    bool left_at_peak_at_most; /* ... or fewer: others may have, that were freed */
     struct tide_hold late;     /* the heaviest */
     struct tide_hold start_up; /* made at the start and held until the end */
 };
@@ -125,9 +127,11 @@ const char *tide_finding_word(enum tide_finding_kind kind); /* "leak_growing" */
 struct tide_verdict_on {
     uint64_t bytes, calls;           /* what it is about */
     uint64_t gain_bytes, gain_calls; /* what a cure saves, as an estimate */
+    bool gain_at_most;               /* it may be less */
     double share;                    /* the gain, of the whole that it is part of */
-    double seconds;                  /* for rules of time: what it costs */
-    struct tide_leak leak;           /* for leaks */
+    double rank; /* for the order: the share; of a leak, all that is left of the peak */
+    double seconds;        /* for rules of time: what it costs */
+    struct tide_leak leak; /* for leaks */
 };
 
 /* Does the rule of KIND speak against SUBJECT? */

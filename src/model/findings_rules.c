@@ -51,6 +51,7 @@ static bool saves_bytes(const struct case_file *file, uint64_t bytes, uint64_t c
     file->out->calls = calls;
     file->out->gain_bytes = gain;
     file->out->share = share_of(gain, file->peak);
+    file->out->rank = file->out->share;
     return true;
 }
 
@@ -66,6 +67,7 @@ static bool saves_time(const struct case_file *file, uint64_t bytes, uint64_t ca
     file->out->share = whole > 0 ? seconds / whole : 0;
     if (file->out->share > 1)
         file->out->share = 1;
+    file->out->rank = file->out->share;
     return seconds >= TIDE_SECONDS_LEAST && seconds * TIDE_TIME_PARTS >= whole;
 }
 
@@ -79,17 +81,20 @@ static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
     /* Processes that come one after the other do not hold it all at once. */
     const bool at_once =
         left->processes <= 1 || left->bytes <= file->subject->peak_bytes;
-    const uint64_t gain = at_once ? left->bytes : file->subject->peak_bytes;
+    const uint64_t size = at_once ? left->bytes : file->subject->peak_bytes;
     if (!file->subjects->ended_well || left->blocks == 0 || left->bytes < least ||
         !is_part(left->bytes, file->heap->live_bytes, 100) ||
-        !is_part(gain, file->heap->peak_bytes, peak_parts))
+        !is_part(size, file->heap->peak_bytes, peak_parts))
         return false;
     const struct tide_leak leak = tide_leak_judge(file->model, left);
     file->out->leak = leak;
     if (leak.ended && (left->bytes < TIDE_LEFT_LEAST ||
-                       !is_part(gain, file->heap->peak_bytes, TIDE_LEFT_PARTS)))
+                       !is_part(size, file->heap->peak_bytes, TIDE_LEFT_PARTS)))
         return false;
-    return leak.kind == kind && saves_bytes(file, left->bytes, left->blocks, gain);
+    saves_bytes(file, left->bytes, left->blocks, file->subject->left_at_peak);
+    file->out->gain_at_most = file->subject->left_at_peak_at_most;
+    file->out->rank = share_of(size, file->peak);
+    return leak.kind == kind;
 }
 
 /* Is what it never freed lost, and not only kept until the end?  Either nearly all others
@@ -248,6 +253,7 @@ static bool find_tiny(const struct case_file *file)
         return false;
     saves_bytes(file, subject->peak_bytes, blocks, waste);
     file->out->share = share_of(waste, file->heap->peak_usable_bytes);
+    file->out->rank = file->out->share;
     return true;
 }
 

@@ -106,6 +106,25 @@ static void add_moves(struct tide_subject *subject, const struct tide_site *site
     subject->copied_bytes += moved > more->grown_bytes ? moved - more->grown_bytes : 0;
 }
 
+/* How much of what SITE never freed, KNOWN, stood there at the peak.  A stack that frees
+ * nothing tells; of another the peak has blocks that were freed later, too. */
+static void add_left_at_peak(struct tide_subject *subject,
+                             const struct tide_model *model,
+                             const struct tide_site *site,
+                             const struct tide_survival *known)
+{
+    const double peak_s = model->summary[TIDE_IN_HEAP].peak_time_s;
+    const uint64_t peak = at_least_zero(site->peak_bytes);
+    const bool frees = site->freed_calls > 0;
+    if (frees && tide_trace_seconds(model->trace, known->first_ticks) > peak_s)
+        return;
+    subject->left_at_peak += peak < known->bytes ? peak : known->bytes;
+    subject->left_at_peak_at_most |=
+        frees && peak > 0 &&
+        (known->processes > 1 ||
+         tide_trace_seconds(model->trace, known->last_ticks) > peak_s);
+}
+
 /* What SITE never freed; without evidence no more than how much. */
 static void add_left(struct tide_subject *subject, const struct tide_model *model,
                      uint32_t site)
@@ -120,6 +139,7 @@ static void add_left(struct tide_subject *subject, const struct tide_model *mode
     const struct tide_survival *const known =
         model->survivals ? &model->survivals[site] : &plain;
     tide_survival_merge(&subject->left, known);
+    add_left_at_peak(subject, model, leaks, known);
     /* Two stacks of one thread count twice: so many threads at most. */
     if (known->threads > subject->left.threads)
         subject->left.threads = known->threads;

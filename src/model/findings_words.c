@@ -147,13 +147,38 @@ static void begin_leak(const struct sentence *s)
     add_births(s);
 }
 
+/* It did not stand at the peak, or not all of it. */
+static void end_late_leak(const struct sentence *s)
+{
+    const struct tide_verdict_on *const verdict = s->verdict;
+    tide_text_add(s->text, " saves ");
+    add_bytes(s->text, (double)verdict->bytes);
+    /* Processes end at different times. */
+    tide_text_add(s->text, verdict->leak.processes > 1 ? " in all" : " at the end");
+    if (verdict->gain_bytes == 0) {
+        tide_text_add(s->text, ", nothing at the peak.");
+        return;
+    }
+    tide_text_add(s->text, verdict->gain_at_most ? " and up to " : " and ");
+    add_bytes(s->text, (double)verdict->gain_bytes);
+    tide_text_add(s->text, " at the peak, ");
+    add_percent(s->text, verdict->share);
+    tide_text_add(s->text, " of it.");
+}
+
 static void end_leak(const struct sentence *s)
 {
+    const struct tide_verdict_on *const verdict = s->verdict;
     tide_text_add(s->text, ". Freeing ");
-    tide_text_add(s->text, s->verdict->calls == 1 ? "it" : "them");
+    tide_text_add(s->text, verdict->calls == 1 ? "it" : "them");
+    if (verdict->gain_bytes < verdict->bytes - verdict->bytes / 100) {
+        end_late_leak(s);
+        return;
+    }
     add_gain_of_bytes(s);
-    add_share_of_peak(s);
-    tide_text_add(s->text, ".");
+    tide_text_add(s->text, verdict->gain_at_most ? ", up to " : ", ");
+    add_percent(s->text, verdict->share);
+    tide_text_add(s->text, " of the peak.");
 }
 
 static void say_leak_growing(const struct sentence *s)

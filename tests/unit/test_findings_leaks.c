@@ -31,6 +31,61 @@ static void tells_a_growing_leak_from_one_that_was_once(void **state)
           "from 1.0 s to 9.0 s. Freeing them saves 64.0 KiB, 100 % of the peak.");
 }
 
+static void saves_at_the_peak_only_what_stood_there(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 1, 1u << 20);
+    hand.model->sites[0].peak_bytes = 0;
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 128 * TIDE_KIB;
+    build();
+    found("leak_once",
+          "64.0 KiB in 1 block from parse (parse.c:5) was never freed, made at 1.0 s, "
+          "once. Freeing it saves 64.0 KiB at the end, nothing at the peak.");
+    assert_int_equal(findings.list[0].gain_bytes, 0);
+    assert_true(findings.list[0].share <= 0);
+    leave(NULL);
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, 1u << 9 | 1u << 20);
+    hand.model->sites[0].peak_bytes = 32 * TIDE_KIB;
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 128 * TIDE_KIB;
+    build();
+    found("leak",
+          "64.0 KiB in 100 blocks from parse (parse.c:5) were never freed, made "
+          "from 1.0 s to 9.0 s. Freeing them saves 64.0 KiB at the end and "
+          "32.0 KiB at the peak, 25 % of it.");
+    assert_int_equal(findings.list[0].gain_bytes, 32 * TIDE_KIB);
+}
+
+/* What a stack holds at the peak it may have freed, and leaked what it made later. */
+static void what_a_stack_freed_is_not_taken_for_its_leak(void **state)
+{
+    (void)state;
+    static const struct {
+        double peak_s;
+        const char *words;
+        uint64_t gain;
+    } CASES[] = {
+        {0.5, " saves 64.0 KiB at the end, nothing at the peak.", 0},
+        {5, " saves 64.0 KiB, up to 50 % of the peak.", 64 * TIDE_KIB},
+        {9, " saves 64.0 KiB, 50 % of the peak.", 64 * TIDE_KIB},
+    };
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, 1u << 9 | 1u << 20);
+    hand.model->sites[0].calls++;
+    hand.model->sites[0].freed_calls++;
+    hand.model->sites[0].peak_bytes = 100 * TIDE_KIB;
+    hand.model->summary[TIDE_IN_HEAP].peak_bytes = 128 * TIDE_KIB;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        hand.model->summary[TIDE_IN_HEAP].peak_time_s = CASES[i].peak_s;
+        build();
+        assert_int_equal(findings.count, 1);
+        if (!strstr(findings.list[0].text, CASES[i].words))
+            fail_msg("%s", findings.list[0].text);
+        assert_int_equal(findings.list[0].gain_bytes, CASES[i].gain);
+    }
+}
+
 static void tells_what_grew_from_what_still_grows(void **state)
 {
     (void)state;
@@ -199,6 +254,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_teardown(name, leave)
     const struct CMUnitTest tests[] = {
         CASE(tells_a_growing_leak_from_one_that_was_once),
+        CASE(saves_at_the_peak_only_what_stood_there),
+        CASE(what_a_stack_freed_is_not_taken_for_its_leak),
         CASE(tells_what_grew_from_what_still_grows),
         CASE(what_grew_and_does_not_any_more_matters_by_its_size),
         CASE(small_leaks_that_grow_do_not_fill_the_list),
