@@ -103,39 +103,28 @@ static void choose(struct list *list)
     list->count = kept;
 }
 
-/* The site that has most part in what was FOUND. */
-static uint32_t heaviest_site(const struct tide_model *model,
-                              const struct tide_subjects *subjects,
-                              const struct tide_found *found)
+static enum tide_status find_lines(const struct tide_model *model,
+                                   const struct tide_subjects *subjects,
+                                   struct list *list)
 {
-    uint32_t heaviest = UINT32_MAX;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < model->site_count; i++) {
-        if (subjects->of_site[i] != found->subject)
-            continue;
-        const uint64_t weight = tide_rule_weight(found->kind, &model->sites[i]);
-        if (heaviest == UINT32_MAX || weight > most) {
-            heaviest = i;
-            most = weight;
-        }
-    }
-    return heaviest;
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < list->count && !status; i++)
+        status = tide_found_lines(model, subjects, &list->found[i]);
+    return status;
 }
 
-static void find_sites(const struct tide_model *model,
-                       const struct tide_subjects *subjects, struct list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        list->found[i].site = heaviest_site(model, subjects, &list->found[i]);
-}
-
-/* "parse (parse.c:12)" */
-static void add_who(struct tide_text *out, const struct tide_paths *paths, size_t at)
+/* "parse (parse.c:12)", "parse (parse.c:12 and 2 other lines)" */
+static void add_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
+                    uint32_t lines)
 {
     const struct tide_call *const call = &paths->calls[at];
     tide_text_add(out, paths->functions[call->function].name);
-    if (call->file && call->line)
-        tide_text_addf(out, " (%s:%u)", tide_path_base(call->file), call->line);
+    if (!call->file || !call->line)
+        return;
+    tide_text_addf(out, " (%s:%u", tide_path_base(call->file), call->line);
+    if (lines > 1)
+        tide_text_addf(out, " and %u other line%s", lines - 1, lines > 2 ? "s" : "");
+    tide_text_add(out, ")");
 }
 
 static enum tide_status write_one(const struct tide_model *model,
@@ -154,7 +143,7 @@ static enum tide_status write_one(const struct tide_model *model,
         status = tide_blame_path(&subjects->blamer, paths, &blame);
     if (status)
         return status;
-    add_who(&who, paths, blame.call);
+    add_who(&who, paths, blame.call, found->lines);
     tide_found_words(&text, model, subject, found, who.bytes ? who.bytes : "");
     const bool failed = text.failed || who.failed;
     tide_text_release(&who);
@@ -215,9 +204,10 @@ enum tide_status tide_findings_build(const struct tide_model *model,
         status = judge_all(model, &subjects, scope->mapped, &list);
     if (!status) {
         choose(&list);
-        find_sites(model, &subjects, &list);
-        status = write_all(model, &subjects, &paths, &list, out);
+        status = find_lines(model, &subjects, &list);
     }
+    if (!status)
+        status = write_all(model, &subjects, &paths, &list, out);
     free(list.found);
     tide_subjects_release(&subjects);
     tide_paths_release(&paths);

@@ -30,6 +30,7 @@ static struct tide_hold hold_of(const struct tide_model *model,
         .bytes = first->bytes,
         .blocks = first->calls - first->freed_calls,
         .siblings = first->freed_calls,
+        .site = first->site,
         .from_s = seconds_at(model, first->moment),
         .until_s = seconds_at(model, last->moment),
     };
@@ -81,7 +82,7 @@ void tide_subjects_hold(struct tide_subjects *subjects, const struct tide_model 
             last = next;
         }
         struct tide_subject *const subject =
-            &subjects->list[subjects->of_site[first->site]];
+            &subjects->list[subjects->of_site[first->site].subject];
         note_late(subject, model, first, last);
         note_start_up(subject, model, first, last);
     }

@@ -48,6 +48,7 @@ enum tide_status tide_blame_path(struct tide_blamer *blamer,
 struct tide_hold {
     uint64_t bytes, blocks;
     uint64_t siblings; /* blocks that were freed before */
+    uint32_t site; /* that made them; of start_up: not known, there may be several */
     double from_s, until_s;
 };
 
@@ -82,11 +83,18 @@ struct tide_subject {
     struct tide_hold start_up; /* made at the start and held until the end */
 };
 
+/* What one site has to do with a subject. */
+struct tide_subject_site {
+    uint32_t subject;
+    uint32_t line; /* of the subject's function; 0: unknown */
+    bool left;     /* what it never freed counts */
+};
+
 struct tide_subjects {
     struct tide_subject *list; /* owned */
     size_t count, capacity;
-    uint32_t *of_site; /* owned: of each site; TIDE_NO_SUBJECT: none */
-    bool ended_well;   /* what is live may be called leaked */
+    struct tide_subject_site *of_site; /* owned: of each site */
+    bool ended_well;                   /* what is live may be called leaked */
     struct tide_blamer blamer;
     bool tidy; /* most functions have freed what they made: who has not stands
                           out */
@@ -138,20 +146,27 @@ struct tide_verdict_on {
 bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model,
                      const struct tide_subjects *subjects,
                      const struct tide_subject *subject, struct tide_verdict_on *out);
+bool tide_rule_is_leak(enum tide_finding_kind kind);
 /* How much SITE has part in a finding of KIND: the one that has most stands for it. */
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site);
 /* For the order of findings: a share of one kind is worth more than of another. */
 double tide_rule_worth(enum tide_finding_kind kind);
 
-/* --- findings_words.c --- */
+/* --- findings_words.c, findings_lines.c --- */
 
 struct tide_found {
     enum tide_finding_kind kind;
     uint32_t subject;
-    uint32_t site; /* the one that has most part in it */
+    uint32_t site;  /* the one that has most part in it, at the heaviest line */
+    uint32_t lines; /* of the function, that have part in it */
     struct tide_verdict_on verdict;
     double score;
 };
+
+/* Fill the site and the lines of what was FOUND. */
+enum tide_status tide_found_lines(const struct tide_model *model,
+                                  const struct tide_subjects *subjects,
+                                  struct tide_found *found);
 
 /* Add what was FOUND to OUT, in sentences.  WHO is to blame, by name and line. */
 void tide_found_words(struct tide_text *out, const struct tide_model *model,

@@ -324,6 +324,12 @@ bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model
            RULES[kind].find(&file);
 }
 
+bool tide_rule_is_leak(enum tide_finding_kind kind)
+{
+    return kind == TIDE_FOUND_LEAK_GROWING || kind == TIDE_FOUND_LEAK_PER_THREAD ||
+           kind == TIDE_FOUND_LEAK_ONCE || kind == TIDE_FOUND_LEAK;
+}
+
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site)
 {
     switch (kind) {

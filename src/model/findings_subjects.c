@@ -192,7 +192,6 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     if (number == TIDE_NO_SUBJECT)
         return TIDE_ENOMEM;
     struct tide_subject *const subject = &gathering->subjects->list[number];
-    gathering->subjects->of_site[index] = number;
     add_sums(subject, site);
     subject->may_be_layer =
         subject->stacks > 1 && !paths->functions[subject->function].resolved;
@@ -203,8 +202,14 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     }
     const bool silent =
         blame.loader || (gathering->suppressed && gathering->suppressed[index]);
-    if (site->space == TIDE_IN_HEAP && site->live_blocks > 0 && !silent)
+    const bool left = site->space == TIDE_IN_HEAP && site->live_blocks > 0 && !silent;
+    if (left)
         add_left(subject, gathering->model, index);
+    gathering->subjects->of_site[index] = (struct tide_subject_site){
+        .subject = number,
+        .line = paths->calls[blame.call].line,
+        .left = left,
+    };
     return TIDE_OK;
 }
 

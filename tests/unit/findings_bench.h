@@ -34,6 +34,8 @@ static inline int leave(void **state)
 static const struct hand_symbol symbols[] = {
     {TIDE_HAND_APP, 0x100, "main", "app.c", 10},
     {TIDE_HAND_APP, 0x200, "parse", "src/parse.c", 5},
+    {TIDE_HAND_APP, 0x220, "parse", "src/parse.c", 8},
+    {TIDE_HAND_APP, 0x240, "parse", "src/parse.c", 9},
     {TIDE_HAND_APP, 0x300, "void std::vector<int>::grow()", "vector.h", 7},
     {TIDE_HAND_APP, 0x400, "xmalloc", "wrap.c", 3},
     {TIDE_HAND_APP, 0x500, "table_strdup.part.0", "wrap.c", 9},

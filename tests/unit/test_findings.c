@@ -394,6 +394,50 @@ static void says_one_thing_of_a_function_with_all_its_stacks(void **state)
     assert_int_equal(findings.list[0].stack, PARSE);
 }
 
+/* Two stacks that meet at one line weigh more than a third at another. */
+static void names_the_heaviest_of_several_lines(void **state)
+{
+    (void)state;
+    begin();
+    const uint32_t other = STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x220});
+    const uint32_t more = STACK({TIDE_HAND_APP, 0x700}, {TIDE_HAND_APP, 0x220});
+    leak(PARSE, 40 * TIDE_KIB, 10, 1u << 9 | 1u << 20);
+    leak(other, 30 * TIDE_KIB, 4, 1u << 9 | 1u << 20);
+    leak(more, 20 * TIDE_KIB, 4, 1u << 9 | 1u << 20);
+    build();
+    found("leak", "90.0 KiB in 18 blocks from parse (parse.c:8 and 1 other line) were "
+                  "never freed, made from 1.0 s to 9.0 s. Freeing them saves 90.0 KiB, "
+                  "100 % of the peak.");
+    assert_int_equal(findings.list[0].stack, other);
+    leave(NULL);
+    begin();
+    for (uint64_t value = 0x200; value <= 0x240; value += 0x20)
+        hand_site(&hand, (struct tide_site){
+                             .stack = STACK({TIDE_HAND_APP, value}),
+                             .peak_bytes = (int64_t)value * TIDE_MIB / 32,
+                             .peak_blocks = 1,
+                         });
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_non_null(
+        strstr(findings.list[0].text, "parse (parse.c:9 and 2 other lines) holds "));
+}
+
+/* It is one stack that frees late, whatever others of the function hold. */
+static void names_the_line_that_frees_late(void **state)
+{
+    (void)state;
+    begin();
+    hand_site(&hand, images(20));
+    hand_site(&hand, (struct tide_site){.stack = STACK({TIDE_HAND_APP, 0x220}),
+                                        .most_bytes = 99 * TIDE_MIB});
+    hold(3, 24, 20, 19);
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_string_equal(findings.list[0].kind, "late_free");
+    assert_non_null(strstr(findings.list[0].text, " from parse (parse.c:5) stayed "));
+}
+
 static void gives_ten_at_most_the_best_first(void **state)
 {
     (void)state;
@@ -436,6 +480,8 @@ int main(void)
         CASE(blames_who_called_the_runtime_or_a_wrapper),
         CASE(tells_library_functions_by_their_names),
         CASE(says_one_thing_of_a_function_with_all_its_stacks),
+        CASE(names_the_heaviest_of_several_lines),
+        CASE(names_the_line_that_frees_late),
         CASE(gives_ten_at_most_the_best_first),
         CASE(finds_nothing_in_nothing),
     };

@@ -249,6 +249,23 @@ static void calls_nothing_leaked_that_is_suppressed_or_older_than_main(void **st
     assert_int_equal(findings.count, 0);
 }
 
+/* What is suppressed, and what is freed, is at no line of a leak. */
+static void counts_only_lines_that_have_part_in_it(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 10, 1u << 9 | 1u << 20);
+    leak(STACK({TIDE_HAND_APP, 0x220}), 99 * TIDE_KIB, 4, 1u << 9 | 1u << 20);
+    hand_site(&hand, (struct tide_site){.stack = STACK({TIDE_HAND_APP, 0x240}),
+                                        .calls = 1,
+                                        .freed_calls = 1,
+                                        .most_bytes = 99 * TIDE_KIB});
+    build_without((const bool[]){false, true, false});
+    assert_int_equal(findings.count, 1);
+    assert_non_null(strstr(findings.list[0].text, " from parse (parse.c:5) were "));
+    assert_int_equal(findings.list[0].stack, PARSE);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, leave)
@@ -266,6 +283,7 @@ int main(void)
         CASE(leaves_small_leaks_to_the_list_of_leaks),
         CASE(calls_nothing_leaked_when_the_end_was_not_seen),
         CASE(calls_nothing_leaked_that_is_suppressed_or_older_than_main),
+        CASE(counts_only_lines_that_have_part_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,80 @@
+/* model/findings_lines.c - at which line of its function a finding is, and at how many.
+ *
+ * A function may do at several lines what is found of it.  The heaviest is named, and with
+ * it the heaviest of the stacks that lead there.
+ */
+#include <stdlib.h>
+
+#include "model/findings_parts.h"
+
+struct spot {
+    uint32_t line, site;
+    uint64_t weight;
+};
+
+/* By line; of one line the heaviest first. */
+static int by_line(const void *one, const void *other)
+{
+    const struct spot *const a = one;
+    const struct spot *const b = other;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? 1 : -1;
+    return (a->site > b->site) - (a->site < b->site);
+}
+
+/* What SITE has part in what was FOUND. */
+static uint64_t weight_of(const struct tide_model *model,
+                          const struct tide_subjects *subjects, uint32_t site,
+                          const struct tide_found *found)
+{
+    if (found->kind == TIDE_FOUND_LATE_FREE)
+        return site == subjects->list[found->subject].late.site;
+    if (tide_rule_is_leak(found->kind) && !subjects->of_site[site].left)
+        return 0;
+    return tide_rule_weight(found->kind, &model->sites[site]);
+}
+
+static size_t find_spots(const struct tide_model *model,
+                         const struct tide_subjects *subjects,
+                         const struct tide_found *found, struct spot *out)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < model->site_count; i++) {
+        if (subjects->of_site[i].subject == found->subject)
+            out[count++] = (struct spot){
+                .line = subjects->of_site[i].line,
+                .site = i,
+                .weight = weight_of(model, subjects, i, found),
+            };
+    }
+    qsort(out, count, sizeof(*out), by_line);
+    return count;
+}
+
+enum tide_status tide_found_lines(const struct tide_model *model,
+                                  const struct tide_subjects *subjects,
+                                  struct tide_found *found)
+{
+    const size_t stacks = subjects->list[found->subject].stacks;
+    struct spot *const spots = calloc(stacks, sizeof(*spots));
+    if (!spots)
+        return TIDE_ENOMEM;
+    const size_t count = find_spots(model, subjects, found, spots);
+    uint64_t most = 0;
+    found->site = spots->site;
+    for (size_t i = 0; i < count;) {
+        const struct spot *const first = &spots[i];
+        uint64_t sum = 0;
+        for (; i < count && spots[i].line == first->line; i++)
+            sum += spots[i].weight;
+        found->lines += sum > 0;
+        if (sum <= most)
+            continue;
+        most = sum;
+        found->site = first->site;
+    }
+    free(spots);
+    return TIDE_OK;
+}
