@@ -353,7 +353,7 @@ static void say_peak_owner(const struct sentence *s)
     tide_text_addf(s->text, " when %s stands highest",
                    s->subject->space == TIDE_IN_HEAP ? "the heap" : "mapped memory");
     add_share_of_peak(s);
-    tide_text_add(s->text, ": what it holds less, the peak is lower by.");
+    tide_text_add(s->text, ". The less it holds then, the lower the peak.");
 }
 
 /* --- All ----------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@ static void names_who_owns_the_peak(void **state)
     build();
     found("peak_owner",
           "parse (parse.c:5) holds 30.0 MiB in 7 blocks when the heap "
-          "stands highest, 91 % of the peak: what it holds less, the peak "
-          "is lower by.");
+          "stands highest, 91 % of the peak. The less it holds then, the lower "
+          "the peak.");
     assert_int_equal(findings.list[0].bytes, 30 * TIDE_MIB);
     assert_int_equal(findings.list[0].gain_bytes, 30 * TIDE_MIB);
     assert_int_equal(findings.list[0].calls, 7);
@@ -60,7 +60,7 @@ static void speaks_of_mapped_memory_by_its_name(void **state)
     found(
         "peak_owner",
         "parse (parse.c:5) holds 8.0 MiB in 1 block when mapped memory stands highest, "
-        "100 % of the peak of mapped memory: what it holds less, the peak is lower by.");
+        "100 % of the peak of mapped memory. The less it holds then, the lower the peak.");
 }
 
 static void speaks_of_mapped_memory_alone_when_asked_to(void **state)
