@@ -2,6 +2,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/findings_parts.h"
 
@@ -126,10 +127,24 @@ static void add_gain_of_bytes(const struct sentence *s)
 
 /* --- Leaks --------------------------------------------------------------------------- */
 
+/* Were all made at one time, as far as numbers show? */
+static bool made_at_once(const struct sentence *s)
+{
+    const struct tide_leak *const leak = &s->verdict->leak;
+    struct tide_text first = {0}, last = {0};
+    add_seconds(&first, leak->first_s);
+    add_seconds(&last, leak->last_s);
+    s->text->failed |= first.failed || last.failed;
+    const bool same = first.bytes && last.bytes && strcmp(first.bytes, last.bytes) == 0;
+    tide_text_release(&first);
+    tide_text_release(&last);
+    return same;
+}
+
 static void add_births(const struct sentence *s)
 {
     const struct tide_leak *const leak = &s->verdict->leak;
-    if (s->verdict->calls == 1) {
+    if (s->verdict->calls == 1 || made_at_once(s)) {
         tide_text_add(s->text, ", made at ");
         add_seconds(s->text, leak->first_s);
         return;
@@ -185,6 +200,10 @@ static void say_leak_growing(const struct sentence *s)
 {
     const struct tide_leak *const leak = &s->verdict->leak;
     begin_leak(s);
+    if (leak->ended && made_at_once(s)) {
+        end_leak(s);
+        return;
+    }
     tide_text_add(s->text, leak->ended ? ", growing until then" : " and still growing");
     if (leak->bytes_per_second > 0) {
         tide_text_add(s->text, ", by ");

@@ -1,5 +1,8 @@
 /* view/leak_text.c - what tells a leak from what is only kept, in words. */
 #include "view/leak_text.h"
+
+#include <string.h>
+
 #include "model/leak.h"
 #include "view/names.h"
 #include "view/report_text.h"
@@ -36,14 +39,19 @@ void tide_words_leak(struct tide_text *out, const struct tide_leak *leak,
                      uint64_t blocks, enum tide_units units)
 {
     add_kind(out, leak, blocks);
+    const struct tide_number first = tide_number_seconds(leak->first_s);
+    const struct tide_number last = tide_number_seconds(leak->last_s);
+    const bool at_once = strcmp(first.text, last.text) == 0;
     if (blocks == 1) {
-        tide_text_addf(out, ", born at %s", tide_number_seconds(leak->first_s).text);
+        tide_text_addf(out, ", born at %s", first.text);
         return;
     }
-    tide_text_addf(out, leak->ended ? ", from %s on" : ", born from %s",
-                   tide_number_seconds(leak->first_s).text);
-    if (!leak->ended)
-        tide_text_addf(out, " to %s", tide_number_seconds(leak->last_s).text);
+    if (leak->ended && !at_once)
+        tide_text_addf(out, ", from %s on", first.text);
+    else if (!leak->ended && at_once)
+        tide_text_addf(out, ", born at %s", first.text);
+    else if (!leak->ended)
+        tide_text_addf(out, ", born from %s to %s", first.text, last.text);
     const bool grows = leak->kind == TIDE_LEAK_GROWING || leak->kind == TIDE_LEAK_SOME;
     if (leak->bytes_per_second > 0 && leak->bytes_per_second < 1e18 && grows)
         tide_text_addf(out, ", %s/s",

@@ -102,6 +102,30 @@ static void tells_what_grew_from_what_still_grows(void **state)
     assert_non_null(strstr(findings.list[0].text, " and still growing, "));
 }
 
+static void says_one_time_for_what_was_made_at_once(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, 1u << 20);
+    hand.model->survivals[0].last_ticks = 1049;
+    build();
+    found("leak_once",
+          "64.0 KiB in 100 blocks from parse (parse.c:5) were never freed, made at 1.0 "
+          "s, once. Freeing them saves 64.0 KiB, 100 % of the peak.");
+    hand.model->survivals[0].last_ticks = 1051;
+    build();
+    assert_non_null(strstr(findings.list[0].text, ", made from 1.0 s to 1.1 s, once."));
+    leave(NULL);
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    hand.model->survivals[0].slices[TIDE_LIFE_TIME] = 0x00ffffff;
+    hand.model->survivals[0].last_ticks = 1000;
+    build();
+    found("leak_growing",
+          "64.0 KiB in 100 blocks from parse (parse.c:5) were never freed, made at 1.0 "
+          "s. Freeing them saves 64.0 KiB, 100 % of the peak.");
+}
+
 /* What still grows will be more in a longer run; what does not is what it is. */
 static void what_grew_and_does_not_any_more_matters_by_its_size(void **state)
 {
@@ -274,6 +298,7 @@ int main(void)
         CASE(saves_at_the_peak_only_what_stood_there),
         CASE(what_a_stack_freed_is_not_taken_for_its_leak),
         CASE(tells_what_grew_from_what_still_grows),
+        CASE(says_one_time_for_what_was_made_at_once),
         CASE(what_grew_and_does_not_any_more_matters_by_its_size),
         CASE(small_leaks_that_grow_do_not_fill_the_list),
         CASE(says_how_a_leak_grows_by_event),

@@ -3,6 +3,7 @@
 
 #include "dice.h"
 #include "report_bench.h"
+#include "view/leak_text.h"
 
 static void no_line_is_wider_than_the_page(void **state)
 {
@@ -371,6 +372,30 @@ static void the_crest_stands_under_the_highest_point(void **state)
     fixture_release(&f);
 }
 
+static void what_was_born_at_once_has_one_time(void **state)
+{
+    (void)state;
+    static const struct {
+        struct tide_leak leak;
+        const char *words;
+    } CASES[] = {
+        {{.kind = TIDE_LEAK_ONCE, .first_s = 0.0601, .last_s = 0.0604},
+         "once, born at 0.060 s"},
+        {{.kind = TIDE_LEAK_ONCE, .first_s = 0.060, .last_s = 0.061},
+         "once, born from 0.060 s to 0.061 s"},
+        {{.kind = TIDE_LEAK_GROWING, .ended = true, .first_s = 0.06, .last_s = 0.06},
+         "grew until 0.060 s"},
+        {{.kind = TIDE_LEAK_GROWING, .ended = true, .first_s = 0.05, .last_s = 0.06},
+         "grew until 0.060 s, from 0.050 s on"},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct tide_text text = {0};
+        tide_words_leak(&text, &CASES[i].leak, 5, TIDE_UNITS_IEC);
+        assert_string_equal(text.bytes, CASES[i].words);
+        tide_text_release(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_trace_that_ends_early_says_so),
         cmocka_unit_test(the_honesty_lines_name_every_loss),
         cmocka_unit_test(colours_and_bars_only_when_the_style_has_them),
+        cmocka_unit_test(what_was_born_at_once_has_one_time),
         cmocka_unit_test(the_crest_stands_under_the_highest_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
