@@ -109,12 +109,26 @@ void tide_page_name(struct tide_page *page, enum tide_ink ink, const char *name,
     tide_text_release(&fitted);
 }
 
+/* Is the word at SAFE a unit, as "MiB" is in "MiB/s,"? */
+static bool is_unit(const char *safe)
+{
+    static const char *const units[] = {
+        "%",  "B",  "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "kB", "MB",    "GB",
+        "TB", "PB", "EB",  "s",   "ms",  "us",  "min", "ns",  "h",  "bytes", "byte",
+    };
+    const size_t length = strcspn(safe, " ,.;:)/");
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (length == strlen(units[i]) && strncmp(safe, units[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* May a line end at the blank at AT?  Not between a number and its unit. */
 static bool breaks_at(const char *safe, size_t at)
 {
     const bool number = at > 0 && safe[at - 1] >= '0' && safe[at - 1] <= '9';
-    return safe[at] == ' ' &&
-           !(number && safe[at + 1] && strchr("BKMGTPEks%", safe[at + 1]));
+    return safe[at] == ' ' && !(number && is_unit(safe + at + 1));
 }
 
 /* How much of SAFE goes on a line with COLUMNS left: up to a blank where there is one. */

@@ -134,6 +134,30 @@ static void words_wrap_at_blanks_but_not_inside_numbers(void **state)
     tide_text_release(&text);
 }
 
+static void no_number_is_parted_from_its_unit(void **state)
+{
+    (void)state;
+    static const char *const units[] = {"ms", "us", "s", "bytes", "byte",  "KiB",
+                                        "B",  "%",  "h", "min",   "MiB/s", "ms),"};
+    const struct tide_style style = {.width = 12};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        struct tide_text text = {0}, words = {0}, expected = {0};
+        struct tide_page page = {.out = &text, .style = &style};
+        tide_text_addf(&words, "made from 1 %s on", units[i]);
+        tide_text_addf(&expected, "made from\n1 %s on\n", units[i]);
+        tide_page_wrap(&page, TIDE_INK_PLAIN, words.bytes, 0);
+        assert_string_equal(text.bytes, expected.bytes);
+        tide_text_release(&text);
+        tide_text_release(&words);
+        tide_text_release(&expected);
+    }
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &style};
+    tide_page_wrap(&page, TIDE_INK_PLAIN, "made from 1 moment", 0);
+    assert_string_equal(text.bytes, "made from 1\nmoment\n"); /* this is no unit */
+    tide_text_release(&text);
+}
+
 static void bars_are_as_long_as_their_share(void **state)
 {
     (void)state;
@@ -203,6 +227,7 @@ int main(void)
         cmocka_unit_test(colours_are_for_terminals_that_want_them),
         cmocka_unit_test(a_line_is_cut_at_the_width_and_loses_trailing_blanks),
         cmocka_unit_test(words_wrap_at_blanks_but_not_inside_numbers),
+        cmocka_unit_test(no_number_is_parted_from_its_unit),
         cmocka_unit_test(bars_are_as_long_as_their_share),
         cmocka_unit_test(progress_is_drawn_late_and_wiped_away),
         cmocka_unit_test(progress_is_not_for_pipes),
