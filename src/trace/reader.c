@@ -223,10 +223,13 @@ static void say_problem(struct tide_trace *trace, const struct tide_scan *scan)
         snprintf(trace->problem + length, size - length,
                  "%sis still being recorded: %" PRIu64 " bytes so far", join,
                  scan->end);
+    else if (!trace->complete && unread)
+        snprintf(trace->problem + length, size - length,
+                 "%sends early at byte %" PRIu64 "; %" PRIu64 " byte%s unread", join,
+                 scan->end, unread, unread == 1 ? "" : "s");
     else if (!trace->complete)
         snprintf(trace->problem + length, size - length,
-                 "%sends early at byte %" PRIu64 "; %" PRIu64 " bytes unread", join,
-                 scan->end, unread);
+                 "%sends early at byte %" PRIu64, join, scan->end);
     else if (unread)
         snprintf(trace->problem + length, size - length,
                  "%s%" PRIu64 " bytes after the end, at byte %" PRIu64, join, unread,

@@ -71,8 +71,12 @@ static void a_cut_at_every_byte_says_where_it_ends(void **state)
         }
         char expected[100];
         const size_t end = last_whole(file, length);
-        snprintf(expected, sizeof(expected), "ends early at byte %zu; %zu bytes unread",
-                 end, length - end);
+        if (length == end)
+            snprintf(expected, sizeof(expected), "ends early at byte %zu", end);
+        else
+            snprintf(expected, sizeof(expected),
+                     "ends early at byte %zu; %zu byte%s unread", end, length - end,
+                     length - end == 1 ? "" : "s");
         assert_int_equal(status, TIDE_OK);
         assert_false(walked.trace->complete);
         assert_string_equal(walked.trace->problem, expected);
