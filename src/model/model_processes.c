@@ -22,32 +22,83 @@ static int by_pid(const void *one, const void *other)
     return (a->begin_ticks > b->begin_ticks) - (a->begin_ticks < b->begin_ticks);
 }
 
-static bool was_replaced(const struct tide_trace *trace,
+/* All programs of a trace, by_pid. */
+struct programs {
+    const struct tide_trace *trace;
+    struct program *list;
+    size_t count;
+};
+
+/* The last program of process PID that began until TICKS; NULL: none is known. */
+static const struct tide_process *program_at(const struct programs *programs,
+                                             uint32_t pid, uint64_t ticks)
+{
+    const struct tide_process wanted = {.pid = pid, .begin_ticks = ticks};
+    const struct program limit = {&wanted};
+    size_t low = 0, high = programs->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (by_pid(&programs->list[middle], &limit) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct tide_process *const found =
+        low > 0 ? programs->list[low - 1].process : NULL;
+    return found && found->pid == pid ? found : NULL;
+}
+
+/* Was PROCESS over when the one that began at TICKS did?  Ends may be seen late. */
+static bool was_over(const struct tide_trace *trace, const struct tide_process *process,
+                     uint64_t ticks)
+{
+    return process->ended &&
+           (process->end_ticks <= ticks ||
+            (double)(process->end_ticks - ticks) < trace->ticks_per_second);
+}
+
+/* May NEXT be a child of the same parent as PROCESS?  Who outlives its parent is given
+ * another one. */
+static bool may_share_parent(const struct programs *programs,
+                             const struct tide_process *process,
+                             const struct tide_process *next)
+{
+    if (process->ppid == next->ppid)
+        return true;
+    const struct tide_process *const parent =
+        program_at(programs, process->ppid, next->begin_ticks);
+    return parent && was_over(programs->trace, parent, next->begin_ticks);
+}
+
+static bool was_replaced(const struct programs *programs,
                          const struct tide_process *process,
                          const struct tide_process *next)
 {
     if (process->pid == 0 || process->pid != next->pid || next->forked ||
-        process->main != next->main || process->ppid != next->ppid)
+        process->main != next->main || !may_share_parent(programs, process, next))
         return false;
     return process->main || !process->ended ||
            process->end_ticks >= next->begin_ticks ||
-           (double)(next->begin_ticks - process->end_ticks) < trace->ticks_per_second;
+           (double)(next->begin_ticks - process->end_ticks) <
+               programs->trace->ticks_per_second;
 }
 
 enum tide_status tide_model_count_processes(struct tide_model *model)
 {
     const struct tide_trace *const trace = model->trace;
-    struct program *const order = calloc(trace->process_count + 1, sizeof(*order));
-    if (!order)
+    const size_t count = trace->process_count;
+    struct program *const list = calloc(count + 1, sizeof(*list));
+    const struct programs programs = {trace, list, count};
+    if (!list)
         return TIDE_ENOMEM;
-    for (size_t i = 0; i < trace->process_count; i++)
-        order[i].process = &trace->processes[i];
-    if (trace->process_count > 0)
-        qsort(order, trace->process_count, sizeof(*order), by_pid);
-    for (size_t i = 1; i < trace->process_count; i++)
-        model->replaced += was_replaced(trace, order[i - 1].process, order[i].process);
-    model->processes = trace->process_count;
-    free(order);
+    for (size_t i = 0; i < count; i++)
+        list[i].process = &trace->processes[i];
+    if (count > 0)
+        qsort(list, count, sizeof(*list), by_pid);
+    for (size_t i = 1; i < count; i++)
+        model->replaced += was_replaced(&programs, list[i - 1].process, list[i].process);
+    model->processes = count;
+    free(list);
     return TIDE_OK;
 }
 

@@ -304,6 +304,28 @@ static void memory_that_takes_turns_is_not_added_up(void **state)
     assert_true(fabs(model->honesty.rss_explained - 8192.0 / 9000) < 1e-9);
 }
 
+/* An orphan that executes another program has another parent than before. */
+static void tells_exec_of_an_orphan(void **state)
+{
+    (void)state;
+    struct tide_process processes[] = {
+        {.pid = 6, .ppid = 5, .main = true, .ended = true, .end_ticks = 5000},
+        {.pid = 7, .ppid = 6, .forked = true, .begin_ticks = 1000, .end_ticks = 5400},
+        {.pid = 7, .ppid = 1, .begin_ticks = 5300},
+    };
+    struct tide_trace trace = {
+        .processes = processes, .process_count = 3, .ticks_per_second = 1000};
+    struct tide_model orphaned = {.trace = &trace};
+    processes[1].ended = true;
+    assert_int_equal(tide_model_count_processes(&orphaned), TIDE_OK);
+    assert_int_equal(orphaned.replaced, 1);
+
+    struct tide_model reused = {.trace = &trace};
+    processes[0].end_ticks = 9000; /* its child would still be its own */
+    assert_int_equal(tide_model_count_processes(&reused), TIDE_OK);
+    assert_int_equal(reused.replaced, 0);
+}
+
 static void counts_threads_by_their_notes(void **state)
 {
     (void)state;
@@ -395,6 +417,7 @@ int main(void)
         cmocka_unit_test(memory_of_two_times_is_not_added_up),
         CASE(memory_that_takes_turns_is_not_added_up),
         cmocka_unit_test(tells_exec_from_a_pid_that_comes_again),
+        cmocka_unit_test(tells_exec_of_an_orphan),
         CASE(counts_threads_by_their_notes),
         CASE(adds_up_all_lanes_of_a_rich_trace),
         CASE(tells_how_far_it_is),
