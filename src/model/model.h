@@ -242,6 +242,7 @@ struct tide_model {
     uint64_t together_bytes;     /* of heap (usable) and mmap at one time, at least */
     uint64_t threads, processes; /* a process for each program that it executed */
     uint64_t replaced;           /* of processes: by another program, with exec */
+    uint64_t programs;           /* that were executed; a fork has its parent's */
     uint64_t extra_records[32];  /* how many of each enum tide_extra were seen */
     uint64_t alloc_kinds[16];    /* blocks made, by enum tide_alloc_kind */
     uint64_t map_calls[8];       /* by enum tide_map_call */

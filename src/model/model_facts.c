@@ -2,7 +2,8 @@
  *
  * Threads: a lane serves one thread after the other, and each leaves a note; a process
  * had at least as many threads as lanes.  Threads that never touched memory leave
- * nothing, and are not counted.
+ * nothing, and are not counted.  A process that executes another program goes on with its
+ * main thread: that is one, though both programs have a note of it.
  *
  * RSS: with one process, the highest that the kernel or a sample told.  With several it
  * is the largest sum over processes of their samples in one second of the run, and no
@@ -23,9 +24,16 @@ static int by_thread(const void *one, const void *other)
     return (a->ticks > b->ticks) - (a->ticks < b->ticks);
 }
 
-/* Add to PER_PROCESS how many different thread notes each process has. */
+/* What an entry of the trace has. */
+struct tally {
+    uint64_t notes, lanes;
+    bool main_noted;
+    bool main_counted; /* of the first entry of a process */
+};
+
+/* Add to TALLIES how many different thread notes each process has. */
 static enum tide_status count_notes(const struct tide_trace *trace,
-                                    uint64_t *per_process)
+                                    struct tally *tallies)
 {
     if (trace->thread_count == 0)
         return TIDE_OK;
@@ -37,31 +45,49 @@ static enum tide_status count_notes(const struct tide_trace *trace,
     qsort(threads, trace->thread_count, sizeof(*threads), by_thread);
     for (size_t i = 0; i < trace->thread_count; i++) {
         const bool again = i > 0 && by_thread(&threads[i - 1], &threads[i]) == 0;
-        if (!again && threads[i].process < trace->process_count)
-            per_process[threads[i].process]++;
+        const uint32_t process = threads[i].process;
+        if (again || process >= trace->process_count)
+            continue;
+        tallies[process].notes++;
+        tallies[process].main_noted |= threads[i].tid == trace->processes[process].pid;
     }
     free(threads);
     return TIDE_OK;
 }
 
-static enum tide_status count_threads(struct tide_model *model)
+/* FIRST: as tide_model_count_processes() gave it. */
+static enum tide_status count_threads(struct tide_model *model, const uint32_t *first)
 {
     const struct tide_trace *const trace = model->trace;
     const size_t processes = trace->process_count;
-    if (processes == 0)
-        return TIDE_OK;
-    uint64_t *const notes = calloc(processes * 2, sizeof(*notes));
-    if (!notes)
+    struct tally *const tallies = calloc(processes + 1, sizeof(*tallies));
+    if (!tallies)
         return TIDE_ENOMEM;
-    uint64_t *const lanes = notes + processes;
-    const enum tide_status status = count_notes(trace, notes);
+    const enum tide_status status = count_notes(trace, tallies);
     for (size_t i = 0; i < trace->lane_count; i++) {
         if (trace->lanes[i].process < processes)
-            lanes[trace->lanes[i].process]++;
+            tallies[trace->lanes[i].process].lanes++;
     }
-    for (size_t i = 0; i < processes; i++)
-        model->threads += notes[i] > lanes[i] ? notes[i] : lanes[i];
-    free(notes);
+    for (size_t i = 0; i < processes; i++) {
+        const struct tally *const own = &tallies[i];
+        bool *const counted = &tallies[first[i]].main_counted;
+        model->threads += own->notes > own->lanes ? own->notes : own->lanes;
+        model->threads -= own->main_noted && *counted;
+        *counted |= own->main_noted;
+    }
+    free(tallies);
+    return status;
+}
+
+static enum tide_status count_processes_and_threads(struct tide_model *model)
+{
+    uint32_t *const first = calloc(model->trace->process_count + 1, sizeof(*first));
+    if (!first)
+        return TIDE_ENOMEM;
+    enum tide_status status = tide_model_count_processes(model, first);
+    if (!status)
+        status = count_threads(model, first);
+    free(first);
     return status;
 }
 
@@ -182,9 +208,7 @@ enum tide_status tide_model_facts(struct tide_model *model,
 {
     const struct tide_trace *const trace = model->trace;
     model->duration_s = tide_trace_seconds(trace, trace->end_ticks);
-    enum tide_status status = tide_model_count_processes(model);
-    if (!status)
-        status = count_threads(model);
+    enum tide_status status = count_processes_and_threads(model);
     if (!status)
         status = find_rss_peak(model);
     if (!status)

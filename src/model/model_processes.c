@@ -1,8 +1,8 @@
 /* model/model_processes.c - how many processes there were, and which of them matters.
  *
- * The trace has an entry for each program that was executed.  Where another took its place
- * there is next to no time between the two; pids come around after ten thousands of
- * processes.
+ * The trace has an entry for each fork, which goes on with the program of its parent, and
+ * for each program that was executed.  Where one took the place of another there is next to
+ * no time between the two; pids come around after ten thousands of processes.
  */
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -83,7 +83,7 @@ static bool was_replaced(const struct programs *programs,
                programs->trace->ticks_per_second;
 }
 
-enum tide_status tide_model_count_processes(struct tide_model *model)
+enum tide_status tide_model_count_processes(struct tide_model *model, uint32_t *first)
 {
     const struct tide_trace *const trace = model->trace;
     const size_t count = trace->process_count;
@@ -95,8 +95,15 @@ enum tide_status tide_model_count_processes(struct tide_model *model)
         list[i].process = &trace->processes[i];
     if (count > 0)
         qsort(list, count, sizeof(*list), by_pid);
-    for (size_t i = 1; i < count; i++)
-        model->replaced += was_replaced(&programs, list[i - 1].process, list[i].process);
+    for (size_t i = 0; i < count; i++) {
+        const size_t own = (size_t)(list[i].process - trace->processes);
+        const bool goes_on =
+            i > 0 && was_replaced(&programs, list[i - 1].process, list[i].process);
+        first[own] =
+            goes_on ? first[list[i - 1].process - trace->processes] : (uint32_t)own;
+        model->replaced += goes_on;
+        model->programs += !list[i].process->forked;
+    }
     model->processes = count;
     free(list);
     return TIDE_OK;

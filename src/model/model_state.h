@@ -29,8 +29,9 @@ enum tide_status tide_model_facts(struct tide_model *model,
 
 /* Count stacks that end before they should, when stacks and sites are the model's. */
 enum tide_status tide_model_stack_ends(struct tide_model *model);
-/* Fill model->processes and model->replaced. */
-enum tide_status tide_model_count_processes(struct tide_model *model);
+/* Fill model->processes, programs and replaced; in FIRST, which has room for one per entry
+ * of the trace: the entry that the same process began with. */
+enum tide_status tide_model_count_processes(struct tide_model *model, uint32_t *first);
 
 /* Finish ACCOUNT; what it counted becomes the model's, which has a trace by now. */
 struct tide_account;

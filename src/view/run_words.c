@@ -100,9 +100,9 @@ void tide_words_processes(struct tide_text *out, const struct tide_model *model)
     const uint64_t count = model->processes - model->replaced;
     tide_text_addf(out, "%s process%s", tide_number_count(count).text,
                    count == 1 ? "" : "es");
-    if (model->replaced > 0)
+    if (model->programs > count)
         tide_text_addf(out, " that ran %s programs",
-                       tide_number_count(model->processes).text);
+                       tide_number_count(model->programs).text);
 }
 
 void tide_words_count(struct tide_text *out, uint64_t count, const char *noun)

@@ -38,6 +38,11 @@ class Chosen(tide.TidyCase):
         return [os.path.basename(process["exe"])
                 for process in tide.info(self.trace)["processes"]]
 
+    def sentence(self):
+        report = subprocess.run([tide.TIDEMARK, "report", self.trace], capture_output=True,
+                                text=True, timeout=60, check=True).stdout
+        return next(line for line in report.splitlines() if line.startswith("  Ran "))
+
 
 class Follow(Chosen):
     def test_all_is_the_default(self):
@@ -69,6 +74,15 @@ class Follow(Chosen):
             self.record("--follow", follow, tide.program("exec_self"), "20", status=5)
             self.assertEqual(self.calls("make"), (made,))
             os.unlink(self.trace)
+
+    def test_a_process_and_its_main_thread_stay_the_same_over_exec(self):
+        self.quiet("--wait", tide.program("family"), status=7)
+        self.assertEqual(len(self.programs()), 3)
+        self.assertRegex(self.sentence(), r"with 2 allocating threads in 2 processes;")
+        os.unlink(self.trace)
+        self.record(tide.program("exec_self"), "20", status=5)
+        self.assertRegex(self.sentence(),
+                         r"with 1 allocating thread in 1 process that ran 21 programs;")
 
     def test_children_of_every_kind_run_unharmed(self):
         for how in ("fork", "vfork", "spawn", "system", "popen", "clone", "clone_vm"):

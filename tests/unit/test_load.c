@@ -257,7 +257,7 @@ static uint64_t replaced(struct tide_process first, struct tide_process second)
         .processes = processes, .process_count = 2, .ticks_per_second = 1000};
     struct tide_model of_two = {.trace = &two};
     processes[0].pid = processes[1].pid = 7;
-    assert_int_equal(tide_model_count_processes(&of_two), TIDE_OK);
+    assert_int_equal(tide_model_count_processes(&of_two, (uint32_t[2]){0}), TIDE_OK);
     assert_int_equal(of_two.processes, 2);
     return of_two.replaced;
 }
@@ -313,16 +313,16 @@ static void tells_exec_of_an_orphan(void **state)
         {.pid = 7, .ppid = 6, .forked = true, .begin_ticks = 1000, .end_ticks = 5400},
         {.pid = 7, .ppid = 1, .begin_ticks = 5300},
     };
-    struct tide_trace trace = {
+    struct tide_trace three = {
         .processes = processes, .process_count = 3, .ticks_per_second = 1000};
-    struct tide_model orphaned = {.trace = &trace};
+    struct tide_model orphaned = {.trace = &three};
     processes[1].ended = true;
-    assert_int_equal(tide_model_count_processes(&orphaned), TIDE_OK);
+    assert_int_equal(tide_model_count_processes(&orphaned, (uint32_t[3]){0}), TIDE_OK);
     assert_int_equal(orphaned.replaced, 1);
 
-    struct tide_model reused = {.trace = &trace};
+    struct tide_model reused = {.trace = &three};
     processes[0].end_ticks = 9000; /* its child would still be its own */
-    assert_int_equal(tide_model_count_processes(&reused), TIDE_OK);
+    assert_int_equal(tide_model_count_processes(&reused, (uint32_t[3]){0}), TIDE_OK);
     assert_int_equal(reused.replaced, 0);
 }
 
