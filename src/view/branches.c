@@ -242,6 +242,61 @@ static bool put_itself(struct builder *builder, uint32_t index)
     return put_line(builder, index, line);
 }
 
+/* Is ROW out, as a line right below candidate INDEX? */
+static bool is_out(const struct builder *builder, uint32_t index, uint32_t row)
+{
+    const struct tide_branches *const out = builder->out;
+    const uint32_t above =
+        index == 0 ? TIDE_NO_BRANCH : builder->candidates[index].line;
+    for (size_t i = index == 0 ? 0 : above + 1u; i < out->count; i++) {
+        const struct tide_branch *const line = &out->list[i];
+        if (line->kind == TIDE_BRANCH_CALLS && line->parent == above &&
+            line->first == row)
+            return true;
+    }
+    return false;
+}
+
+/* The row that is all that is folded of candidate INDEX; 0: there are others, or it
+ * branches off inside the chain. */
+static uint32_t only_folded(const struct builder *builder, uint32_t index)
+{
+    const struct candidate *const c = &builder->candidates[index];
+    const struct tide_tree_row *const tree = builder->rows->tree;
+    if (c->folded != 1)
+        return 0;
+    for (uint32_t row = tree[c->last].first_child; row; row = tree[row].next)
+        if ((tree[row].bytes > 0 || tree[row].calls > 0) &&
+            !is_out(builder, index, row))
+            return row;
+    return 0;
+}
+
+/* Add the line of ROW, which nothing else was folded with: to say that there is one more
+ * takes a line too.  What weighs little goes on by its own weight. */
+static bool put_folded(struct builder *builder, uint32_t index, uint32_t row)
+{
+    const struct tide_tree_row *const tree = builder->rows->tree;
+    struct candidate chain = {
+        .first = row, .bytes = tree[row].bytes, .calls = tree[row].calls};
+    struct builder scale = *builder;
+    if (chain.bytes < builder->least)
+        scale.least = chain.bytes / 100 * builder->options.percent;
+    follow_chain(&scale, &chain);
+    const struct tide_tree_row *const last = &tree[chain.last];
+    const bool whole =
+        last->first_child == 0 || minus(last->bytes, last->self_bytes) < scale.least;
+    uint32_t below;
+    (void)count_children(builder, chain.last, &below);
+    return put_line(builder, index,
+                    (struct tide_branch){.kind = TIDE_BRANCH_CALLS,
+                                         .first = row,
+                                         .last = chain.last,
+                                         .bytes = chain.bytes,
+                                         .calls = chain.calls,
+                                         .more = whole ? 0 : below});
+}
+
 /* All lines below candidate INDEX are out: add what it holds itself, and the rest. */
 static bool put_rest(struct builder *builder, uint32_t index)
 {
@@ -256,6 +311,9 @@ static bool put_rest(struct builder *builder, uint32_t index)
         builder->out->list[c->line].more = rest >= builder->least ? c->folded : 0;
         return true;
     }
+    const uint32_t only = only_folded(builder, index);
+    if (only)
+        return put_folded(builder, index, only);
     const struct tide_branch line = {.kind = TIDE_BRANCH_MORE,
                                      .bytes = rest,
                                      .calls = minus(c->calls, c->shown_calls),

@@ -42,7 +42,8 @@ struct tide_branches {
 };
 
 struct tide_branch_options {
-    size_t lines;     /* CALLS lines at most, the largest first; 0: all */
+    size_t lines; /* CALLS lines at most, the largest first; 0: all.  One that is left
+                         out alone has its line too */
     unsigned percent; /* what holds less is folded; 0: nothing is */
     bool chains;      /* false: each row is a branch of its own (for JSON) */
 };

@@ -242,8 +242,7 @@ static void add_flat_row(struct tide_page *page,
 static void add_flat(struct tide_page *page, const struct tide_diff_view *view)
 {
     const struct tide_diff *const diff = view->diff;
-    const size_t shown =
-        view->limit && view->limit < diff->flat_count ? view->limit : diff->flat_count;
+    const size_t shown = tide_rows_shown(diff->flat_count, view->limit);
     struct tide_diff_columns columns = tide_diff_columns_for(diff);
     struct tide_change rest = {{0}, {0}};
     tide_diff_heading(page, view);

@@ -41,12 +41,24 @@ static bool is_shown(const struct tree *tree, uint32_t node)
            (!tree->limit || at(tree, node)->fork <= tree->limit);
 }
 
-/* Is all that changed in NODE below one call of it? */
-static bool passes_on(const struct tree *tree, uint32_t node)
+/* Is all that changed in NODE below one call of it, shown or not? */
+static bool has_one_way(const struct tree *tree, uint32_t node)
 {
     const uint32_t child = at(tree, node)->first_child;
     return node && tide_change_kind(&at(tree, node)->self) == TIDE_CHANGE_NONE &&
-           is_shown(tree, child) && !has_changes(tree, at(tree, child)->next);
+           has_changes(tree, child) && !has_changes(tree, at(tree, child)->next);
+}
+
+static bool passes_on(const struct tree *tree, uint32_t node)
+{
+    return has_one_way(tree, node) && is_shown(tree, at(tree, node)->first_child);
+}
+
+static uint32_t tail_of_all(const struct tree *tree, uint32_t head)
+{
+    while (has_one_way(tree, head))
+        head = at(tree, head)->first_child;
+    return head;
 }
 
 static uint32_t tail_of(const struct tree *tree, uint32_t head)
@@ -129,10 +141,9 @@ static void add_callers(const struct tree *tree, uint32_t head, uint32_t tail)
     tide_text_release(&near);
 }
 
-static void add_chain(struct tree *tree, uint32_t head)
+static void add_chain(struct tree *tree, uint32_t head, uint32_t tail)
 {
     struct tide_page *const page = tree->page;
-    const uint32_t tail = tail_of(tree, head);
     const struct tide_diff_node *const node = at(tree, tail);
     if (tree->measure) {
         tide_diff_columns_measure(&tree->columns, page->style, &node->all, NULL);
@@ -172,7 +183,9 @@ static void add_more(struct tree *tree, uint32_t first)
         tide_change_add(&sum, &at(tree, node)->all);
         count++;
     }
-    if (count == 0)
+    if (count == 1) /* to say that there is one more takes a line too */
+        add_chain(tree, first, tail_of_all(tree, first));
+    if (count <= 1)
         return;
     if (tree->measure) {
         tide_diff_columns_measure(&tree->columns, tree->page->style, &sum, NULL);
@@ -210,8 +223,9 @@ static void walk(struct tree *tree)
         return;
     }
     for (uint32_t head = first; head; head = next_head(tree, head)) {
-        add_chain(tree, head);
-        add_itself(tree, tail_of(tree, head));
+        const uint32_t tail = tail_of(tree, head);
+        add_chain(tree, head, tail);
+        add_itself(tree, tail);
     }
 }
 

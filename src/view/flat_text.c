@@ -144,7 +144,7 @@ static void add_row(const struct flat_text *flat, size_t i)
 void tide_view_flat(struct tide_page *page, const struct tide_model *model,
                     const struct tide_rows *rows, size_t limit)
 {
-    const size_t shown = limit && limit < rows->flat_count ? limit : rows->flat_count;
+    const size_t shown = tide_rows_shown(rows->flat_count, limit);
     struct flat_text flat = {.page = page, .rows = rows, .shown = shown};
     const struct tide_view_totals totals = tide_totals_of_rows(rows);
     tide_view_heading(page, model, &totals);

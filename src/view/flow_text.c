@@ -36,7 +36,8 @@ void tide_view_flows_short(struct tide_page *page, const struct tide_model *mode
         return;
     tide_page_skip(page);
     tide_page_heading(page, "Freed by another thread", "than the one that made them");
-    for (size_t i = 0; i < model->flow_count && i < TIDE_FLOWS_SHOWN; i++) {
+    const size_t shown = tide_rows_shown(model->flow_count, TIDE_FLOWS_SHOWN);
+    for (size_t i = 0; i < shown; i++) {
         const struct tide_flow *const flow = &model->flows[i];
         struct tide_text words = {0};
         tide_text_addf(&words, "%s in ",
@@ -50,9 +51,9 @@ void tide_view_flows_short(struct tide_page *page, const struct tide_model *mode
         tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "", 4);
         tide_text_release(&words);
     }
-    if (model->flow_count > TIDE_FLOWS_SHOWN) {
+    if (shown < model->flow_count) {
         tide_page_tab(page, TIDE_LEFT);
-        tide_page_more(page, model->flow_count - TIDE_FLOWS_SHOWN, "pair");
+        tide_page_more(page, model->flow_count - shown, "pair");
     }
 }
 
@@ -77,7 +78,7 @@ static void add_flow(struct tide_page *page, const struct tide_model *model,
 static void add_table(struct tide_page *page, const struct tide_model *model,
                       uint64_t total, size_t limit)
 {
-    const size_t shown = limit && limit < model->flow_count ? limit : model->flow_count;
+    const size_t shown = tide_rows_shown(model->flow_count, limit);
     struct tide_columns columns = tide_columns_of(TIDE_METRIC_LEAKS, page->style);
     for (size_t i = 0; i < shown; i++)
         tide_columns_measure(&columns, page->style, model->flows[i].bytes,

@@ -91,7 +91,7 @@ static void add_row(struct tide_page *page, const struct tide_groups *groups,
 void tide_view_groups(struct tide_page *page, const struct tide_model *model,
                       const struct tide_groups *groups, size_t limit)
 {
-    const size_t shown = limit && limit < groups->count ? limit : groups->count;
+    const size_t shown = tide_rows_shown(groups->count, limit);
     const struct tide_view_totals totals = tide_totals_of_groups(groups);
     const struct tide_columns columns = measure(page, groups, shown);
     tide_view_heading(page, model, &totals);

@@ -220,8 +220,8 @@ static void add_process(struct tide_page *page, const struct tide_trace *trace,
 static void add_processes(struct tide_page *page, const struct tide_trace *trace,
                           bool all)
 {
-    const size_t most = all ? trace->process_count : TIDE_INFO_PROCESSES;
-    const size_t shown = trace->process_count < most ? trace->process_count : most;
+    const size_t shown =
+        tide_rows_shown(trace->process_count, all ? 0 : TIDE_INFO_PROCESSES);
     tide_page_skip(page);
     tide_page_heading(page, "Processes", "");
     tide_page_tab(page, TIDE_INFO_KEY);

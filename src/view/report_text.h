@@ -89,6 +89,9 @@ void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
                      int columns);
 /* How much is not shown: "... 12 more NOUNs"; ends the line.  NOUN may be "". */
 void tide_page_more(struct tide_page *page, uint64_t count, const char *noun);
+/* How many of COUNT rows are shown when LIMIT are asked for (0: all).  A last one is shown
+ * too: to say that there is one more takes a line as well. */
+size_t tide_rows_shown(size_t count, size_t limit);
 /* How wide a place is. */
 int tide_place_columns(const char *file, uint32_t line, const struct tide_style *style);
 

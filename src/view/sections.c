@@ -209,6 +209,11 @@ void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
     tide_page_add(page, TIDE_INK_DIM, number.text);
 }
 
+size_t tide_rows_shown(size_t count, size_t limit)
+{
+    return limit && limit < count && count - limit > 1 ? limit : count;
+}
+
 void tide_page_more(struct tide_page *page, uint64_t count, const char *noun)
 {
     struct tide_text words = {0};

@@ -126,9 +126,13 @@ void tide_view_visits(struct tide_page *page, const struct tide_told *told,
     tide_page_heading(page, "Visits",
                       "live bytes of the heap; delta is the sum of all visits");
     add_visits_head(page);
-    const size_t count = add_inside(page, told, 0, limit, 0);
-    if (limit && limit < count)
-        tide_page_more(page, count - limit, "region");
+    size_t count = 0;
+    for (size_t i = 1; i < told->region_count; i++)
+        count += told->regions[i].visits > 0;
+    const size_t shown = tide_rows_shown(count, limit);
+    (void)add_inside(page, told, 0, shown, 0);
+    if (shown < count)
+        tide_page_more(page, count - shown, "region");
 }
 
 /* --- Labels --------------------------------------------------------------------------- */
@@ -165,7 +169,7 @@ void tide_view_label_sizes(struct tide_page *page, const struct tide_told *told,
     tide_page_add_right(page, TIDE_INK_DIM, "size", TIDE_LEVEL_COLUMNS);
     tide_page_add(page, TIDE_INK_DIM, "  label");
     tide_page_end(page);
-    const size_t shown = limit && limit < told->label_count ? limit : told->label_count;
+    const size_t shown = tide_rows_shown(told->label_count, limit);
     for (size_t i = 0; i < shown; i++) {
         const struct tide_told_label *const row = &told->labels[i];
         add_count(page, row->blocks, TIDE_VISITS_COLUMNS);
@@ -244,8 +248,7 @@ void tide_view_windows(struct tide_page *page, const struct tide_model *model,
         return;
     }
     add_windows_head(page, wide);
-    const size_t shown =
-        limit && limit < trace->window_count ? limit : trace->window_count;
+    const size_t shown = tide_rows_shown(trace->window_count, limit);
     for (size_t i = 0; i < shown; i++)
         add_window(page, trace, &trace->windows[i], wide);
     if (shown < trace->window_count)

@@ -371,6 +371,12 @@ class Manners(tide.Case):
         self.assertRegex(done.stdout, r"(?m)^ +\+300 B +\+30\.0 % +\+3  .*shore")
         self.assertIn("1 gone stack had 5,000 B.", done.stdout)
 
+    def test_one_row_alone_is_not_summed_up(self):
+        done = diff("--bytes", "--leaks", "--tree", "-n", "2", base(), later())
+        self.assertRegex(done.stdout, r"(?m)^ +\+300 B +\+30\.0 % +\+3  .*shore")
+        self.assertNotIn(" more", done.stdout)
+        self.assertIn(" 2 more", diff("--leaks", "--tree", "-n", "1", base(), later()).stdout)
+
     def test_what_grew_without_measure_has_a_measured_percentage(self):
         one = tide.record_once("tiny", "a1x1")
         other = tide.record_once("huge", "a1x1000000")

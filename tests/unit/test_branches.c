@@ -100,7 +100,7 @@ static void a_chain_ends_where_most_calls_leave_it(void **state)
     assert_int_equal(b.list[0].calls, 100);
     assert_calls(&f, &b.list[1], "run", "work", 99700);
     assert_int_equal(b.list[1].calls, 45);
-    assert_int_equal(b.list[2].kind, TIDE_BRANCH_MORE);
+    assert_calls(&f, &b.list[2], "setup", "setup", 300);
     assert_int_equal(b.list[2].calls, 55);
     tide_branches_release(&b);
     fixture_release(&f);
@@ -173,17 +173,38 @@ static void keeps_the_largest_lines_and_their_callers(void **state)
     add(&f, "main;x;deep;lighter", 100);
     add(&f, "main;y", 300);
     add(&f, "main;z", 90);
+    add(&f, "main;w", 60);
     struct tide_branches b = build(&f, (struct tide_branch_options){4, 1, true});
-    /* main 990, x>deep 600, heavy 500, y 300; then lighter and z in sums. */
+    /* main 1050, x>deep 600, heavy 500, y 300; then what is one alone, and a sum. */
     assert_int_equal(b.count, 6);
-    assert_calls(&f, &b.list[0], "main", "main", 990);
+    assert_calls(&f, &b.list[0], "main", "main", 1050);
     assert_calls(&f, &b.list[1], "x", "deep", 600);
     assert_calls(&f, &b.list[2], "heavy", "heavy", 500);
-    assert_int_equal(b.list[3].kind, TIDE_BRANCH_MORE);
-    assert_int_equal(b.list[3].bytes, 100);
+    assert_calls(&f, &b.list[3], "lighter", "lighter", 100);
     assert_calls(&f, &b.list[4], "y", "y", 300);
     assert_int_equal(b.list[5].kind, TIDE_BRANCH_MORE);
-    assert_int_equal(b.list[5].bytes, 90);
+    assert_int_equal(b.list[5].bytes, 150);
+    tide_branches_release(&b);
+    fixture_release(&f);
+}
+
+/* "1 more" would take as much room.  It goes on by its own weight; dots: not to its end. */
+static void one_alone_is_not_folded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    add(&f, "main;a", 50000);
+    add(&f, "main;b", 49400);
+    add(&f, "main;c;d;e", 400);
+    add(&f, "main;c;d;f", 200);
+    struct tide_branches b = build(&f, (struct tide_branch_options){16, 1, true});
+    assert_int_equal(b.count, 4);
+    assert_calls(&f, &b.list[3], "c", "d", 600);
+    assert_int_equal(b.list[3].more, 2);
+    assert_int_equal(b.list[3].parent, 0);
+    assert_int_equal(b.list[3].depth, 1);
+    assert_true(b.list[3].is_last);
     tide_branches_release(&b);
     fixture_release(&f);
 }
@@ -259,12 +280,29 @@ static void assert_adds_up(const struct tide_branches *branches, size_t i,
     assert_true(!any || bytes - below <= least);
 }
 
+static bool has_lines_below(const struct tide_branches *branches, size_t i)
+{
+    return i + 1 < branches->count && branches->list[i + 1].parent == i;
+}
+
+/* But for those that stand where else their number would: a caller's last. */
 static size_t count_calls(const struct tide_branches *branches)
 {
     size_t count = 0;
     for (size_t i = 0; i < branches->count; i++)
-        count += branches->list[i].kind == TIDE_BRANCH_CALLS;
+        count += branches->list[i].kind == TIDE_BRANCH_CALLS &&
+                 (!branches->list[i].is_last || has_lines_below(branches, i));
     return count;
+}
+
+/* Nothing stands for one row, but for one that leaves a chain before its end. */
+static bool is_worth_its_line(const struct tide_branches *branches, size_t i)
+{
+    const struct tide_branch *const line = &branches->list[i];
+    const struct tide_branch *const above =
+        line->parent == TIDE_NO_BRANCH ? NULL : &branches->list[line->parent];
+    return line->kind != TIDE_BRANCH_MORE || line->more > 1 ||
+           (above && above->first != above->last);
 }
 
 /* Random trees: below each line, what is shown adds up to it, but for less than the
@@ -281,8 +319,10 @@ static void the_lines_of_a_caller_add_up_to_it(void **state)
         add_random_sites(&f, &dice);
         struct tide_branches b =
             build(&f, (struct tide_branch_options){most, percent, true});
-        for (size_t i = 0; i < b.count; i++)
+        for (size_t i = 0; i < b.count; i++) {
             assert_adds_up(&b, i, f.rows.total_bytes * percent / 100);
+            assert_true(is_worth_its_line(&b, i));
+        }
         assert_true(most == 0 || count_calls(&b) <= most);
         tide_branches_release(&b);
         fixture_release(&f);
@@ -299,6 +339,7 @@ int main(void)
         cmocka_unit_test(shows_what_a_function_allocates_itself_beside_its_callees),
         cmocka_unit_test(puts_what_a_function_allocates_itself_where_it_belongs),
         cmocka_unit_test(keeps_the_largest_lines_and_their_callers),
+        cmocka_unit_test(one_alone_is_not_folded),
         cmocka_unit_test(folds_nothing_when_asked_for_all),
         cmocka_unit_test(gives_every_row_a_line_of_its_own_without_chains),
         cmocka_unit_test(has_no_lines_for_nothing),

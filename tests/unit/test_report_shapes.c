@@ -123,6 +123,12 @@ static void the_flat_table_shows_self_and_inclusive(void **state)
     assert_holds(&text, "  solver\n"); /* the module */
     assert_holds(&text, "... 21 more functions\n");
     tide_text_clear(&text);
+    tide_view_flat(&page, &f.model, &f.rows, 25);
+    assert_holds(&text, "... 2 more functions\n");
+    tide_text_clear(&text);
+    tide_view_flat(&page, &f.model, &f.rows, 26);
+    assert_null(strstr(text.bytes, " more ")); /* it would take as much room */
+    tide_text_clear(&text);
     const struct tide_style wide = {.width = 240};
     page.style = &wide;
     tide_view_flat(&page, &f.model, &f.rows, 6);
