@@ -62,124 +62,119 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 }
 
 /* Functions of libc that keep what they allocate, for the next call or for good. */
-static bool is_keeper(const char *name)
-{
-    static const char *const names[] = {
-        /* locales and messages */
-        "setlocale",
-        "textdomain",
-        "bindtextdomain",
-        "bind_textdomain_codeset",
-        "gettext",
-        "dgettext",
-        "dcgettext",
-        "ngettext",
-        "dngettext",
-        "dcngettext",
-        /* time zones */
-        "tzset",
-        "localtime",
-        "localtime_r",
-        "gmtime",
-        "gmtime_r",
-        "mktime",
-        "strftime",
-        "ctime",
-        /* the environment, and what runs at the end */
-        "setenv",
-        "putenv",
-        "unsetenv",
-        "atexit",
-        "on_exit",
-        "cxa_atexit",
-        "cxa_thread_atexit_impl",
-        "pthread_atfork",
-        "register_atfork",
-        /* users, groups, hosts: one buffer for all calls */
-        "getpwnam",
-        "getpwnam_r",
-        "getpwuid",
-        "getpwuid_r",
-        "getpwent",
-        "getgrnam",
-        "getgrnam_r",
-        "getgrgid",
-        "getgrgid_r",
-        "getgrent",
-        "gethostbyname",
-        "gethostbyaddr",
-        "getservbyname",
-        "getservbyport",
-        "getprotobyname",
-        "getlogin",
-        "ttyname",
-        /* texts of the last error */
-        "strerror",
-        "strerror_l",
-        "strsignal",
-        "perror",
-        "dlerror",
-        "dlopen",
-        "dlsym",
-        "dlclose",
-        "syslog",
-        "openlog",
-        /* how characters of the locale are converted */
-        "mbstowcs",
-        "mbsrtowcs",
-        "mbrtowc",
-        "mbtowc",
-        "wcstombs",
-        "wcsrtombs",
-        "wcrtomb",
-        "wctomb",
-        "btowc",
-        /* what printf() is taught: libquadmath does so in every program in Fortran */
-        "register_printf_specifier",
-        "register_printf_modifier",
-        "register_printf_type",
-    };
-    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
-}
+static const char *const KEEPERS[] = {
+    /* locales and messages */
+    "setlocale",
+    "textdomain",
+    "bindtextdomain",
+    "bind_textdomain_codeset",
+    "gettext",
+    "dgettext",
+    "dcgettext",
+    "ngettext",
+    "dngettext",
+    "dcngettext",
+    /* time zones */
+    "tzset",
+    "localtime",
+    "localtime_r",
+    "gmtime",
+    "gmtime_r",
+    "mktime",
+    "strftime",
+    "ctime",
+    /* the environment, and what runs at the end */
+    "setenv",
+    "putenv",
+    "unsetenv",
+    "atexit",
+    "on_exit",
+    "cxa_atexit",
+    "cxa_thread_atexit_impl",
+    "pthread_atfork",
+    "register_atfork",
+    /* users, groups, hosts: one buffer for all calls */
+    "getpwnam",
+    "getpwnam_r",
+    "getpwuid",
+    "getpwuid_r",
+    "getpwent",
+    "getgrnam",
+    "getgrnam_r",
+    "getgrgid",
+    "getgrgid_r",
+    "getgrent",
+    "gethostbyname",
+    "gethostbyaddr",
+    "getservbyname",
+    "getservbyport",
+    "getprotobyname",
+    "getlogin",
+    "ttyname",
+    /* texts of the last error */
+    "strerror",
+    "strerror_l",
+    "strsignal",
+    "perror",
+    "dlerror",
+    "dlopen",
+    "dlsym",
+    "dlclose",
+    "syslog",
+    "openlog",
+    /* how characters of the locale are converted */
+    "mbstowcs",
+    "mbsrtowcs",
+    "mbrtowc",
+    "mbtowc",
+    "wcstombs",
+    "wcsrtombs",
+    "wcrtomb",
+    "wctomb",
+    "btowc",
+    /* what printf() is taught: libquadmath does so in every program in Fortran */
+    "register_printf_specifier",
+    "register_printf_modifier",
+    "register_printf_type",
+};
 
 /* Functions inside libc that do nothing else but keep, whoever asked. */
-static bool is_kept_inside(const char *name)
-{
-    static const char *const names[] = {
-        /* time zones */
-        "tz_convert",
-        "tzset_internal",
-        "tzfile_read",
-        /* the environment, and what runs at the end */
-        "add_to_environ",
-        "new_exitfn",
-        /* the last error of dlopen() */
-        "dlerror_run",
-        /* locales, but not newlocale()'s own block */
-        "nl_find_locale",
-        "nl_load_locale",
-        "nl_intern_locale_data",
-        "nl_make_l10nflist",
-        "nl_normalize_codeset",
-        "new_composite_name",
-        /* messages, and how characters of the locale are converted */
-        "set_binding_values",
-        "nl_find_domain",
-        "nl_load_domain",
-        "nl_expand_alias",
-        "dcigettext",
-        "wcsmbs_load_conv",
-        /* where names of users and hosts are looked up; not what is found there */
-        "nss_database_get",
-        "nss_database_state_get",
-        "nss_database_check_reload_and_get",
-        "nss_module_allocate",
-        "nss_action_parse",
-        "resolv_context_get",
-        "check_pf",
-    };
-    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
-}
+static const char *const KEPT_INSIDE[] = {
+    /* time zones */
+    "tz_convert",
+    "tzset_internal",
+    "tzfile_read",
+    /* the environment, and what runs at the end */
+    "add_to_environ",
+    "new_exitfn",
+    /* the last error of dlopen() */
+    "dlerror_run",
+    /* locales, but not newlocale()'s own block */
+    "nl_find_locale",
+    "nl_load_locale",
+    "nl_intern_locale_data",
+    "nl_make_l10nflist",
+    "nl_normalize_codeset",
+    "new_composite_name",
+    /* messages, and how characters of the locale are converted */
+    "set_binding_values",
+    "nl_find_domain",
+    "nl_load_domain",
+    "nl_expand_alias",
+    "dcigettext",
+    "wcsmbs_load_conv",
+    /* where names of users and hosts are looked up; not what is found there */
+    "nss_database_get",
+    "nss_database_state_get",
+    "nss_database_check_reload_and_get",
+    "nss_module_allocate",
+    "nss_action_parse",
+    "resolv_context_get",
+    "check_pf",
+};
+
+#define IS_ONE_OF(name, names) \
+    is_one_of((name), (names), sizeof(names) / sizeof((names)[0]))
 
 /* Of the calls inside libc, from the innermost outwards. */
 static const char *known_of_libc(const struct tide_paths *paths)
@@ -191,9 +186,9 @@ static const char *known_of_libc(const struct tide_paths *paths)
         entry = function_at(paths, i)->name;
         if (strcmp(entry, "_IO_file_doallocate") == 0)
             return "the C library: buffers of open streams";
-        kept |= is_kept_inside(entry);
+        kept |= IS_ONE_OF(entry, KEPT_INSIDE);
     }
-    kept |= is_keeper(entry);
+    kept |= IS_ONE_OF(entry, KEEPERS);
     return kept ? "the C library: kept for its next call" : NULL;
 }
 
