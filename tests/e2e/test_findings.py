@@ -82,6 +82,28 @@ class Findings(tide.Case):
                 self.assertLessEqual(finding["gain_bytes"], peak, finding["text"])
                 self.assertLessEqual(finding["share"], 1, finding["text"])
 
+    def test_a_leak_saves_at_the_peak_what_stood_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran, findings = self.findings_of("leaks_around_peak", folder)
+            truth = ran.own_count()
+        found = {each["function"]: each for each in findings
+                 if each["kind"].startswith("leak")}
+        before, after = found["keep_two_sizes"], found["make_later"]
+        self.assertEqual((before["bytes"], before["gain_bytes"]), (truth["before"],) * 2)
+        self.assertAlmostEqual(before["share"], truth["before"] / truth["peak"], places=6)
+        self.assertEqual((after["bytes"], after["gain_bytes"], after["share"]),
+                         (truth["after"], 0, 0))
+        self.assertTrue(after["text"].endswith(
+            "Freeing them saves 7.2 MiB at the end, nothing at the peak."), after["text"])
+        line = self.line_of("leaks_around_peak", "malloc(LARGE)")
+        self.assertIn(f"(leaks_around_peak.c:{line} and 1 other line)", before["text"])
+        self.assertEqual(before["stack"][0]["line"], line)
+
+    @staticmethod
+    def line_of(name, words):
+        lines = (SOURCES / f"{name}.c").read_text(encoding="utf-8").splitlines()
+        return next(i for i, line in enumerate(lines, 1) if words in line)
+
     def test_a_nameless_layer_over_malloc_leaks_nothing(self):
         """What it frees for one caller says nothing of what another keeps."""
         with tempfile.TemporaryDirectory() as folder:
