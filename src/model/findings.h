@@ -16,7 +16,7 @@ struct tide_finding {
                          docs/findings.md */
     char *text;       /* a few sentences; owned by the list */
     uint64_t bytes, calls;
-    uint32_t stack;                  /* the heaviest of its stacks */
+    uint32_t stack;                  /* the heaviest of its heaviest line */
     uint32_t call;                   /* of that path, not folded: whom it names */
     uint32_t stacks;                 /* how many there are */
     uint64_t gain_bytes, gain_calls; /* estimates; 0: none */
