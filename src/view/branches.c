@@ -263,7 +263,7 @@ static uint32_t only_folded(const struct builder *builder, uint32_t index)
 {
     const struct candidate *const c = &builder->candidates[index];
     const struct tide_tree_row *const tree = builder->rows->tree;
-    if (c->folded != 1)
+    if (c->folded != 1 || !builder->options.chains) /* as many rows as asked for */
         return 0;
     for (uint32_t row = tree[c->last].first_child; row; row = tree[row].next)
         if ((tree[row].bytes > 0 || tree[row].calls > 0) &&
