@@ -11,6 +11,17 @@
 
 #include <stdlib.h>
 
+enum {
+    TIDE_RECENT = 8, /* functions that call each other in turn, at most */
+    TIDE_TURNS = 20  /* what one of them keeps is less than that part of all */
+};
+
+/* The functions that a chain and its callers went through last. */
+struct recent {
+    uint32_t functions[TIDE_RECENT];
+    size_t count; /* of all */
+};
+
 struct candidate {
     uint32_t first, last; /* rows of the chain; candidate 0 is the tree's root */
     uint32_t parent;      /* candidate */
@@ -19,7 +30,9 @@ struct candidate {
     bool chosen;
     bool itself_put;       /* its line of what it allocates itself is out */
     uint64_t bytes, calls; /* of the whole chain, everything below included */
-    uint64_t folded;       /* rows beside the chain and too small below it */
+    struct recent recent;
+    uint64_t folded;                 /* rows beside the chain and too small below it */
+    uint64_t self_bytes, self_calls; /* see put_itself() */
     uint64_t shown_bytes, shown_calls; /* of the lines put out below it */
 };
 
@@ -52,6 +65,11 @@ static void *with_room(void *list, size_t count, size_t *capacity, size_t size)
     if (moved)
         *capacity = wanted;
     return moved;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
 }
 
 /* --- Gather ------------------------------------------------------------------------ */
@@ -89,22 +107,63 @@ static bool goes_on(const struct builder *builder, const struct candidate *candi
            next->calls >= candidate->calls - next->calls;
 }
 
+static void note_function(const struct builder *builder, struct recent *recent,
+                          uint32_t row)
+{
+    if (row != 0)
+        recent->functions[recent->count++ % TIDE_RECENT] =
+            builder->rows->tree[row].function;
+}
+
+/* Does CANDIDATE, which has come to ROW and has KEPT so much itself, go on to CHILD, the
+ * heaviest below, as functions do that call each other in turn?  Each may keep a little: a
+ * line for each would be stairs.  What branches off weighs nothing, as in other chains. */
+static bool recurs(const struct builder *builder, const struct candidate *candidate,
+                   uint32_t row, uint32_t child, uint64_t kept)
+{
+    const struct recent *const recent = &candidate->recent;
+    const struct tide_tree_row *const here = &builder->rows->tree[row];
+    const struct tide_tree_row *const next = &builder->rows->tree[child];
+    const uint64_t turn = candidate->bytes / TIDE_TURNS;
+    bool again = false;
+    for (size_t i = 0; i < recent->count && i < TIDE_RECENT; i++)
+        again |= recent->functions[i] == next->function;
+    return again && builder->options.chains && row != 0 &&
+           here->self_bytes < (builder->least > turn ? builder->least : turn) &&
+           minus(candidate->bytes, kept + next->bytes) < builder->least &&
+           next->calls >= here->calls - next->calls;
+}
+
 /* Follow the chain from candidate->first as long as nothing of weight leaves it. */
 static void follow_chain(const struct builder *builder, struct candidate *candidate)
 {
     const struct tide_tree_row *const tree = builder->rows->tree;
+    uint64_t bytes = 0, calls = 0; /* of the chain but for its last function */
+    bool recursive = false;
     uint32_t row = candidate->first;
     candidate->folded = 0;
     for (;;) {
         uint32_t all;
         const uint32_t enough = count_children(builder, row, &all);
         const uint32_t child = tree[row].first_child;
+        note_function(builder, &candidate->recent, row);
         candidate->folded += all - enough;
-        if (enough != 1 || !goes_on(builder, candidate, row, child))
+        const bool chain = enough == 1 && goes_on(builder, candidate, row, child);
+        const bool turn =
+            !chain && (enough == 1 || (enough == 0 && all == 1)) &&
+            recurs(builder, candidate, row, child, bytes + tree[row].self_bytes);
+        if (!chain && !turn)
             break;
+        if (enough == 0)
+            candidate->folded--; /* a recursion goes on to its end */
+        recursive |= turn;
+        bytes += tree[row].self_bytes;
+        calls += tree[row].self_calls;
         row = child;
     }
     candidate->last = row;
+    candidate->self_bytes = tree[row].self_bytes + (recursive ? bytes : 0);
+    candidate->self_calls = tree[row].self_calls + (recursive ? calls : 0);
 }
 
 static bool add_visit(struct builder *builder, uint32_t row, uint32_t parent)
@@ -133,8 +192,10 @@ static bool add_candidate(struct builder *builder, uint32_t row, uint32_t parent
     struct candidate *const candidate = &candidates[builder->count];
     *candidate = (struct candidate){
         .first = row, .parent = parent, .bytes = r->bytes, .calls = r->calls};
-    if (row != 0)
+    if (row != 0) {
         candidate->depth = candidates[parent].depth + 1;
+        candidate->recent = candidates[parent].recent;
+    }
     follow_chain(builder, candidate);
     const uint32_t child = builder->rows->tree[candidate->last].first_child;
     return add_visit(builder, child, (uint32_t)builder->count++);
@@ -214,31 +275,26 @@ static bool put_line(struct builder *builder, uint32_t parent, struct tide_branc
     return true;
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-/* Add the line of what the last function of candidate INDEX allocates itself, unless it
- * does nothing else: then the candidate's own line says it already. */
+/* Add the line of what the last function of candidate INDEX allocates itself, and of a
+ * recursion all its functions, unless nothing else is below: then the candidate's own line
+ * says it already. */
 static bool put_itself(struct builder *builder, uint32_t index)
 {
     struct candidate *const c = &builder->candidates[index];
-    const struct tide_tree_row *const last = &builder->rows->tree[c->last];
-    if (c->itself_put || last->self_bytes < builder->least ||
-        (last->self_bytes == 0 && last->self_calls == 0))
+    if (c->itself_put || c->self_bytes < builder->least ||
+        (c->self_bytes == 0 && c->self_calls == 0))
         return true;
     c->itself_put = true;
-    if (last->first_child == 0 && index != 0) {
-        c->shown_bytes += last->self_bytes;
-        c->shown_calls += last->self_calls;
+    if (builder->rows->tree[c->last].first_child == 0 && index != 0) {
+        c->shown_bytes += c->self_bytes;
+        c->shown_calls += c->self_calls;
         return true;
     }
     const struct tide_branch line = {.kind = TIDE_BRANCH_ITSELF,
                                      .first = c->last,
                                      .last = c->last,
-                                     .bytes = last->self_bytes,
-                                     .calls = last->self_calls};
+                                     .bytes = c->self_bytes,
+                                     .calls = c->self_calls};
     return put_line(builder, index, line);
 }
 
@@ -277,8 +333,10 @@ static uint32_t only_folded(const struct builder *builder, uint32_t index)
 static bool put_folded(struct builder *builder, uint32_t index, uint32_t row)
 {
     const struct tide_tree_row *const tree = builder->rows->tree;
-    struct candidate chain = {
-        .first = row, .bytes = tree[row].bytes, .calls = tree[row].calls};
+    struct candidate chain = {.first = row,
+                              .bytes = tree[row].bytes,
+                              .calls = tree[row].calls,
+                              .recent = builder->candidates[index].recent};
     struct builder scale = *builder;
     if (chain.bytes < builder->least)
         scale.least = chain.bytes / 100 * builder->options.percent;
@@ -341,8 +399,7 @@ static bool put_candidate(struct builder *builder, uint32_t index)
     if (!close_until(builder, c->parent))
         return false;
     /* Larger lines stand above smaller ones, this one too. */
-    const uint32_t above = builder->candidates[c->parent].last;
-    if (builder->rows->tree[above].self_bytes > c->bytes &&
+    if (builder->candidates[c->parent].self_bytes > c->bytes &&
         !put_itself(builder, c->parent))
         return false;
     c->line = (uint32_t)builder->out->count;

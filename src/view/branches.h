@@ -3,8 +3,9 @@
  * For: view/, tests/.  A call tree as it is has hundreds of levels of which most have
  * one child, and thousands of branches of which most weigh nothing.  A branch here is a
  * chain of calls without a fork that matters: it goes on while one child holds all but
- * less than the least share, and half of the calls.  What is not shown is summed up, so that the lines of a
- * parent always add up to it.
+ * less than the least share, and half of the calls; along a recursion, while no single turn
+ * keeps much.  What is not shown is summed up, so that the lines of a parent always add up
+ * to it.
  */
 #ifndef TIDE_VIEW_BRANCHES_H
 #define TIDE_VIEW_BRANCHES_H

@@ -188,6 +188,55 @@ static void keeps_the_largest_lines_and_their_callers(void **state)
     fixture_release(&f);
 }
 
+/* 100 turns of two functions, which keep half a percent each, and what they come to. */
+static void a_recursion_is_one_line(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct tide_text path = {0};
+    fixture_init(&f);
+    tide_text_add(&path, "main");
+    for (int i = 0; i < 200; i++) {
+        tide_text_add(&path, i % 2 ? ";odd" : ";even");
+        add(&f, path.bytes, 100);
+    }
+    struct tide_branches b = build(&f, (struct tide_branch_options){16, 1, true});
+    assert_int_equal(b.count, 1);
+    assert_calls(&f, &b.list[0], "main", "odd", 20000);
+    tide_branches_release(&b);
+    tide_text_add(&path, ";leaf");
+    add(&f, path.bytes, 30000);
+    b = build(&f, (struct tide_branch_options){16, 1, true});
+    assert_int_equal(b.count, 3);
+    assert_calls(&f, &b.list[0], "main", "odd", 50000);
+    assert_calls(&f, &b.list[1], "leaf", "leaf", 30000);
+    assert_int_equal(b.list[2].kind, TIDE_BRANCH_ITSELF);
+    assert_int_equal(b.list[2].bytes, 20000);
+    assert_int_equal(b.list[2].calls, 200);
+    tide_branches_release(&b);
+    tide_text_release(&path);
+    fixture_release(&f);
+}
+
+static void a_recursion_ends_where_one_turn_keeps_much(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    add(&f, "main;f", 40);
+    add(&f, "main;f;f", 40);
+    add(&f, "main;f;f;f", 60);
+    add(&f, "main;f;f;f;f", 860);
+    struct tide_branches b = build(&f, (struct tide_branch_options){16, 1, true});
+    assert_int_equal(b.count, 3);
+    assert_calls(&f, &b.list[0], "main", "f", 1000);
+    assert_calls(&f, &b.list[1], "f", "f", 860);
+    assert_int_equal(b.list[2].kind, TIDE_BRANCH_ITSELF);
+    assert_int_equal(b.list[2].bytes, 140);
+    tide_branches_release(&b);
+    fixture_release(&f);
+}
+
 /* "1 more" would take as much room.  It goes on by its own weight; dots: not to its end. */
 static void one_alone_is_not_folded(void **state)
 {
@@ -340,6 +389,8 @@ int main(void)
         cmocka_unit_test(puts_what_a_function_allocates_itself_where_it_belongs),
         cmocka_unit_test(keeps_the_largest_lines_and_their_callers),
         cmocka_unit_test(one_alone_is_not_folded),
+        cmocka_unit_test(a_recursion_is_one_line),
+        cmocka_unit_test(a_recursion_ends_where_one_turn_keeps_much),
         cmocka_unit_test(folds_nothing_when_asked_for_all),
         cmocka_unit_test(gives_every_row_a_line_of_its_own_without_chains),
         cmocka_unit_test(has_no_lines_for_nothing),
