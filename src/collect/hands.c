@@ -155,8 +155,8 @@ void tide_hands_do(struct tide_hands *hands, uint32_t count,
     hands->parts = count;
     atomic_store(&hands->next, 0);
     hands->open = true;
-    for (uint32_t i = 0; i < hands->ready && i + 1 < count;
-         i++) /* the caller does one */
+    /* The caller does one part: no more hands are woken than there are others. */
+    for (uint32_t i = 1; i < count && i <= hands->ready; i++)
         pthread_cond_signal(&hands->call);
     pthread_mutex_unlock(&hands->lock);
 

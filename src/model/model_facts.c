@@ -6,8 +6,8 @@
  * main thread: that is one, though both programs have a note of it.
  *
  * RSS: with one process, the highest that the kernel or a sample told.  With several it
- * is the largest sum over processes of their samples in one second of the run, and no
- * less than the highest of any one process.  Shared pages count in each of them.
+ * is the largest sum over processes at one time, each with its last sample until it ends,
+ * and no less than the highest of any one process.  Shared pages count in each of them.
  */
 #include "model/model_state.h"
 
