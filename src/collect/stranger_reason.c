@@ -80,16 +80,26 @@ static bool mentions(const char *bytes, size_t length, const char *before)
     return false;
 }
 
-/* Only once exec has put an environment in place.  Who writes over his own may still have
- * the recorder: that shows among his files. */
+/* Only once exec has put an environment in place.  Between the two looks it may have begun
+ * another program, which has none yet: what is empty is looked at once more. */
+static ssize_t read_environment(uint32_t pid, char *buffer)
+{
+    ssize_t got = 0;
+    for (int i = 0; i < 2 && got == 0; i++) {
+        if (!tide_procfs_began(pid))
+            return -1;
+        got = tide_procfs_read(pid, "environ", buffer, TIDE_FILE_BYTES);
+    }
+    return got;
+}
+
+/* Who writes over his own may still have the recorder: that shows among his files. */
 static const char *judge_environment(uint32_t pid)
 {
     char *const buffer = malloc(TIDE_FILE_BYTES);
-    if (!buffer || !tide_procfs_began(pid)) {
-        free(buffer);
+    if (!buffer)
         return NULL;
-    }
-    ssize_t got = tide_procfs_read(pid, "environ", buffer, TIDE_FILE_BYTES);
+    ssize_t got = read_environment(pid, buffer);
     bool removed = got >= 0 && !mentions(buffer, (size_t)got, "LD_PRELOAD=");
     if (removed) {
         got = tide_procfs_read(pid, "maps", buffer, TIDE_FILE_BYTES);
