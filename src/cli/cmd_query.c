@@ -42,6 +42,27 @@ static int parse(int argc, char **argv, struct query_options *options,
     return tide_options_parse(&tide_cmd_query, table, argc, argv, rest);
 }
 
+static bool has_blanks(const char *word)
+{
+    return strpbrk(word, " \t\n") != NULL;
+}
+
+static bool is_file(const char *word)
+{
+    return access(word, F_OK) == 0 && !has_blanks(word);
+}
+
+/* The query of REST, which is taken off it: the last word, or the first one where only
+ * that can be it. */
+static const char *take_query(struct tide_arguments *rest)
+{
+    const char *const last = rest->list[rest->count - 1], *const first = rest->list[0];
+    const bool leads = is_file(last) && has_blanks(first) && access(first, F_OK) != 0;
+    rest->count--;
+    rest->list += leads;
+    return leads ? first : last;
+}
+
 /* The query, from where it is; takes it off REST.  -1 or the exit status. */
 static int find_text(const struct query_options *options, struct tide_arguments *rest,
                      struct tide_text *out)
@@ -50,12 +71,12 @@ static int find_text(const struct query_options *options, struct tide_arguments 
         return tide_query_read(options->file, out);
     if (rest->count == 0)
         return tide_fail_usage(&tide_cmd_query, "which query?");
-    const char *const last = rest->list[--rest->count];
-    if (strcmp(last, "-") == 0)
-        return tide_query_read(last, out);
-    if (access(last, F_OK) == 0 && !strpbrk(last, " \t\n"))
-        return tide_fail_usage(&tide_cmd_query, "which query?  '%s' is a file", last);
-    tide_text_add(out, last);
+    const char *const query = take_query(rest);
+    if (strcmp(query, "-") == 0)
+        return tide_query_read(query, out);
+    if (is_file(query))
+        return tide_fail_usage(&tide_cmd_query, "which query?  '%s' is a file", query);
+    tide_text_add(out, query);
     return -1;
 }
 
@@ -105,7 +126,8 @@ const struct tide_command tide_cmd_query = {
     .usage = "[OPTION...] [TRACE...] 'SELECT ...'",
     .help =
         "Without TRACE the newest of this folder is taken; several are read at the\n"
-        "same time.  The last word is the query; - reads it from standard input.\n"
+        "same time.  The last word is the query, or the first; - reads it from standard\n"
+        "input.\n"
         "\n"
         "clauses, in any order\n"
         "  SELECT * | NAME | AGGREGATION [AS TITLE] [UNIT UNIT], ...\n"

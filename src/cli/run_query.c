@@ -76,30 +76,31 @@ int tide_check_query(const char *text, size_t length, bool labelled_only)
 struct traces {
     struct tide_opened *opened; /* owned */
     struct tide_trace **list;   /* owned */
-    const char **names;         /* owned */
+    char **names;               /* owned, each too */
     size_t count;
 };
 
 static void close_traces(struct traces *traces)
 {
-    for (size_t i = 0; i < traces->count; i++)
+    for (size_t i = 0; i < traces->count; i++) {
         tide_opened_close(&traces->opened[i]);
+        free(traces->names[i]);
+    }
     free(traces->opened);
     free(traces->list);
     free(traces->names);
     *traces = (struct traces){0};
 }
 
-/* "dir/a.tide" is shown as "a". */
-static const char *short_name(char *path)
+/* "dir/a.tide" is shown as "a".  Owned by the caller; NULL without memory. */
+static char *short_name(const char *path)
 {
     static const char END[] = ".tide";
-    char *const slash = strrchr(path, '/');
-    char *const base = slash ? slash + 1 : path;
+    const char *const slash = strrchr(path, '/');
+    const char *const base = slash ? slash + 1 : path;
     const size_t length = strlen(base), end = sizeof(END) - 1;
-    if (length > end && strcmp(base + length - end, END) == 0)
-        base[length - end] = '\0';
-    return base;
+    const bool ends = length > end && strcmp(base + length - end, END) == 0;
+    return strndup(base, ends ? length - end : length);
 }
 
 /* -1 or the exit status. */
@@ -119,12 +120,20 @@ static int open_traces(const struct tide_query_request *request, struct traces *
             request->trace_count > 0 ? request->traces[i] : NULL, opened);
         if (done >= 0)
             return done;
-        tide_say_what_is_missing(opened);
         out->list[i] = opened->trace;
         out->names[i] = short_name(opened->path);
         out->count++;
+        if (!out->names[i])
+            return tide_fail("out of memory");
     }
     return -1;
+}
+
+/* When they have been read: that a chunk is damaged shows only then. */
+static void say_what_is_missing(const struct traces *traces)
+{
+    for (size_t i = 0; i < traces->count; i++)
+        tide_say_what_is_missing(&traces->opened[i]);
 }
 
 /* --- Answers ---------------------------------------------------------------------------- */
@@ -176,7 +185,7 @@ static int answer(const struct tide_query_request *request,
         .plan = &compiled->plan,
         .traces = traces->list,
         .trace_count = traces->count,
-        .trace_names = traces->names,
+        .trace_names = (const char *const *)traces->names,
         .budget = request->budget,
         .threads = request->threads,
         .progress = traces->count == 1 ? &progress : NULL,
@@ -265,6 +274,7 @@ int tide_run_query(const struct tide_query_request *request)
         result = explain(&compiled);
     if (result < 0)
         result = write_answer(request, &compiled, &traces);
+    say_what_is_missing(&traces);
     release(&compiled);
     tide_user_names_release(&users);
     close_traces(&traces);
@@ -291,6 +301,7 @@ int tide_list_attributes(const struct tide_query_request *request,
         result = status ? tide_fail("%s", tide_status_words(status))
                         : tide_print_text(&text);
     }
+    say_what_is_missing(&traces);
     tide_attribute_counts_release(&counts);
     close_traces(&traces);
     return result;

@@ -460,6 +460,29 @@ class Commands(tide.Case):
             self.assertIn("rows", found)
         self.assertGreater(without, 0)
 
+    def test_damage_that_shows_while_rows_are_read_is_said(self):
+        run = tide.Recorded([tide.program("ring"), "100000"])
+        with open(run.trace, "r+b") as file:
+            middle = os.path.getsize(run.trace) // 2
+            file.seek(middle)
+            byte = file.read(1)[0]
+            file.seek(middle)
+            file.write(bytes([byte ^ 255]))
+        done = subprocess.run([tide.TIDEMARK, "query", run.trace, "SELECT count()"],
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        [line] = done.stderr.splitlines()
+        self.assertRegex(line, f"^tidemark: {run.trace}: damaged chunk at byte [0-9]+$")
+        self.assertLess(int(line.split()[-1]), middle)
+
+    def test_the_query_may_lead(self):
+        trace = exports.record("phases").trace
+        self.assertEqual(query(LABELS, trace), query(trace, LABELS))
+        self.assertEqual(query(LABELS, trace, trace), query(trace, trace, LABELS))
+        self.assertIn("is a file", query(trace, trace, status=2))
+        self.assertIn("is a file", query("nowhere.tide", trace, status=2))
+
     def test_explain_does_nothing(self):
         self.assertIn("by mem.alloc", query("--explain", "/nowhere.tide", LABELS))
 
