@@ -1,0 +1,300 @@
+/* cli/report_write.c - a report, from the model to text, JSON or CSV. */
+#include "cli/report_write.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "view/gprof.h"
+#include "view/passage_text.h"
+#include "view/report_json.h"
+#include "view/report_text.h"
+#include "view/told_text.h"
+
+enum {
+    TIDE_ROWS_TREE = 30, /* without -n */
+    TIDE_ROWS_FLAT = 20,
+    TIDE_ROWS_STACKS = 10,
+    TIDE_ROWS_FIRST_TREE = 12, /* the same when all sections are shown */
+    TIDE_ROWS_FIRST_STACKS = 5,
+};
+
+/* The rows of SHAPE that are shown when -n does not say; FIRST: among all sections. */
+static size_t limit_of(const struct tide_report_options *options, enum tide_shape shape,
+                       bool first)
+{
+    if (options->rows != TIDE_ROWS_UNSET)
+        return (size_t)options->rows;
+    if (shape == TIDE_SHAPE_FLAT || tide_shape_groups(shape))
+        return TIDE_ROWS_FLAT;
+    if (shape == TIDE_SHAPE_GPROF)
+        return 0;
+    if (shape == TIDE_SHAPE_STACKS)
+        return first ? TIDE_ROWS_FIRST_STACKS : TIDE_ROWS_STACKS;
+    return first ? TIDE_ROWS_FIRST_TREE : TIDE_ROWS_TREE;
+}
+
+/* --- What a view is made of --------------------------------------------------------- */
+
+/* Owned. */
+struct parts {
+    struct tide_rows *rows, *callees;
+    struct tide_groups *groups;
+    struct tide_profile profile;
+    bool evidence; /* show when what leaks was born */
+};
+
+static void release(struct parts *parts)
+{
+    tide_rows_free(parts->rows);
+    tide_rows_free(parts->callees);
+    tide_groups_free(parts->groups);
+    tide_profile_release(&parts->profile);
+}
+
+/* Build what the view of METRIC shows in SHAPE. */
+static enum tide_status build(const struct tide_model *model,
+                              const struct tide_report_options *options,
+                              enum tide_metric metric, enum tide_shape shape,
+                              struct parts *out)
+{
+    struct tide_rows_request request = tide_report_request(options, metric, shape);
+    enum tide_status status = TIDE_OK;
+    *out = (struct parts){0};
+    if (tide_shape_groups(shape)) {
+        const enum tide_group_by by = (enum tide_group_by)(shape - TIDE_SHAPE_THREADS);
+        status = tide_groups_ask(model, &request, by, &out->groups);
+    } else if (!tide_shape_counts(shape) && !tide_shape_told(shape)) {
+        status = tide_rows_ask(model, &request, &out->rows);
+    }
+    if (!status && shape == TIDE_SHAPE_SANDWICH) {
+        request.part = TIDE_TREE_CALLEES;
+        status = tide_rows_ask(model, &request, &out->callees);
+    }
+    if (!status && shape == TIDE_SHAPE_GPROF)
+        status =
+            tide_profile_build(model, out->rows, options->largest_of, &out->profile);
+    if (status)
+        release(out);
+    return status;
+}
+
+/* --- Text -------------------------------------------------------------------------- */
+
+static void add_shape(struct tide_page *page, const struct tide_model *model,
+                      const struct parts *parts, enum tide_shape shape, size_t limit)
+{
+    if (shape == TIDE_SHAPE_SIZES)
+        tide_view_sizes(page, model);
+    else if (shape == TIDE_SHAPE_LIFETIMES)
+        tide_view_lifetimes(page, model);
+    else if (shape == TIDE_SHAPE_WINDOWS)
+        tide_view_windows(page, model, limit);
+    else if (parts->groups)
+        tide_view_groups(page, model, parts->groups, limit);
+    else if (shape == TIDE_SHAPE_GPROF)
+        tide_view_gprof(page, model, &parts->profile, limit);
+    else if (shape == TIDE_SHAPE_FLAT)
+        tide_view_flat(page, model, parts->rows, limit);
+    else if (shape == TIDE_SHAPE_STACKS && parts->evidence)
+        tide_view_leaks(page, model, parts->rows, limit);
+    else if (shape == TIDE_SHAPE_STACKS)
+        tide_view_stacks(page, model, parts->rows, limit);
+    else if (!tide_shape_told(shape))
+        tide_view_tree(page, model, parts->rows, limit);
+    if (parts->callees && parts->callees->tree_count > 1) {
+        tide_page_skip(page);
+        tide_view_tree(page, model, parts->callees, limit);
+    }
+    tide_page_skip(page);
+}
+
+/* What the program told, below the rows. */
+static void add_told(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_told *told, enum tide_shape shape, size_t limit)
+{
+    const size_t before = page->out->length;
+    if (shape == TIDE_SHAPE_REGIONS)
+        tide_view_visits(page, told, limit);
+    else if (shape == TIDE_SHAPE_LABELS)
+        tide_view_label_sizes(page, told, limit);
+    else if (shape == TIDE_SHAPE_TIMEMORY)
+        tide_view_timemory(page, told);
+    else if (shape == TIDE_SHAPE_POOLS)
+        tide_view_pools(page, model, told);
+    if (page->out->length > before)
+        tide_page_skip(page);
+}
+
+static void add_flow(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_report_options *options, size_t limit)
+{
+    tide_view_flows(page, model, limit);
+    tide_page_skip(page);
+    tide_view_passages(page, model, options->passages, limit, !options->no_fold);
+    tide_page_skip(page);
+}
+
+static enum tide_status add_view(struct tide_page *page, const struct tide_model *model,
+                                 const struct tide_report_options *options,
+                                 enum tide_metric metric, bool first)
+{
+    const enum tide_shape shape = tide_report_shape(options, metric);
+    struct parts parts;
+    const enum tide_status status = build(model, options, metric, shape, &parts);
+    if (status)
+        return status;
+    const size_t limit = limit_of(options, shape, first);
+    parts.evidence = metric == TIDE_METRIC_LEAKS && !first;
+    if (shape == TIDE_SHAPE_FLOW)
+        add_flow(page, model, options, limit);
+    else if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
+        add_shape(page, model, &parts, shape, limit);
+    if (options->told)
+        add_told(page, model, options->told, shape, limit);
+    release(&parts);
+    if (metric == TIDE_METRIC_LEAKS && shape != TIDE_SHAPE_GPROF &&
+        options->suppressed->blocks > 0) {
+        tide_view_suppressed(page, options->suppressed);
+        tide_page_skip(page);
+    }
+    return TIDE_OK;
+}
+
+/* --space chooses among findings too, but for its default. */
+static enum tide_status build_findings(const struct tide_model *model,
+                                       const struct tide_report_options *options,
+                                       struct tide_findings *out)
+{
+    const struct tide_findings_scope scope = {
+        .suppressed = options->suppressed->sites,
+        .mapped = options->space == TIDE_IN_MMAP,
+    };
+    return tide_findings_build(model, &scope, out);
+}
+
+/* All sections. */
+static enum tide_status add_everything(struct tide_page *page,
+                                       const struct tide_model *model,
+                                       const struct tide_report_options *options)
+{
+    struct tide_findings findings;
+    enum tide_status status = build_findings(model, options, &findings);
+    if (status)
+        return status;
+    tide_view_overview(page, model);
+    tide_page_skip(page);
+    const size_t before = page->out->length;
+    tide_view_timeline(page, model);
+    if (page->out->length > before)
+        tide_page_skip(page);
+    status = add_view(page, model, options, TIDE_METRIC_PEAK, true);
+    if (!status)
+        status = add_view(page, model, options, TIDE_METRIC_LEAKS, true);
+    tide_view_findings(page, &findings);
+    if (findings.count > 0)
+        tide_page_skip(page);
+    tide_findings_release(&findings);
+    return status;
+}
+
+static enum tide_status add_views(struct tide_page *page,
+                                  const struct tide_model *model,
+                                  const struct tide_report_options *options)
+{
+    enum tide_status status = TIDE_OK;
+    if (tide_report_counts(options))
+        return add_view(page, model, options, TIDE_METRIC_TOTAL, false);
+    for (int metric = 0; metric < TIDE_METRICS && !status; metric++) {
+        if (options->views[metric])
+            status = add_view(page, model, options, (enum tide_metric)metric, false);
+    }
+    return status;
+}
+
+enum tide_status tide_report_text(const struct tide_model *model,
+                                  const struct tide_report_options *options,
+                                  struct tide_text *out)
+{
+    const enum tide_units units = tide_units_chosen(options->bytes, options->si);
+    const struct tide_style style =
+        tide_style_detect(STDOUT_FILENO, (enum tide_color)options->color, units);
+    struct tide_page page = {.out = out, .style = &style, .sources = options->sources};
+    tide_view_warning(&page, model->trace);
+    if (out->length > 0)
+        tide_page_skip(&page);
+    const bool some = tide_report_views(options) > 0 || tide_report_counts(options);
+    const enum tide_status status =
+        some ? add_views(&page, model, options) : add_everything(&page, model, options);
+    tide_view_honesty(&page, model);
+    tide_view_warning(&page, model->trace);
+    return status;
+}
+
+/* --- JSON and CSV ------------------------------------------------------------------ */
+
+static enum tide_metric chosen_metric(const struct tide_report_options *options)
+{
+    for (int metric = 0; metric < TIDE_METRICS; metric++)
+        if (options->views[metric])
+            return (enum tide_metric)metric;
+    return TIDE_METRIC_PEAK;
+}
+
+/* Print what there is when it is much. */
+static void spill(struct tide_text *text)
+{
+    enum { TIDE_SPILL_BYTES = 1 << 20 };
+    if (text->length < TIDE_SPILL_BYTES)
+        return;
+    (void)fwrite(text->bytes, 1, text->length, stdout); /* main looks at ferror */
+    tide_text_clear(text);
+}
+
+/* Is it of all blocks and the whole run?  Of a part nothing can be found, as in the
+ * text. */
+static bool is_whole(const struct tide_model *model,
+                     const struct tide_report_options *options)
+{
+    return !tide_report_filters(options) && !tide_report_moment(options) &&
+           !model->stopped && model->until_s < 0 && model->from_s <= 0;
+}
+
+enum tide_status tide_report_data(const struct tide_model *model,
+                                  const struct tide_report_options *options,
+                                  struct tide_text *out)
+{
+    const enum tide_metric metric = chosen_metric(options);
+    const enum tide_shape shape = tide_report_shape(options, metric);
+    struct tide_findings findings = {0};
+    struct parts parts;
+    enum tide_status status = build(model, options, metric, shape, &parts);
+    if (status)
+        return status;
+    if (options->json && is_whole(model, options))
+        status = build_findings(model, options, &findings);
+    const struct tide_report_json report = {
+        .model = model,
+        .rows = parts.rows,
+        .callees = parts.callees,
+        .groups = parts.groups,
+        .profile = shape == TIDE_SHAPE_GPROF ? &parts.profile : NULL,
+        .findings = &findings,
+        .suppressions = options->suppressed,
+        .shape = shape,
+        .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
+        .sources = options->sources,
+        .timeline = options->timeline,
+        .spill = spill,
+        .told = options->told,
+        .passages = options->passages,
+        .fold = !options->no_fold,
+    };
+    if (!status && options->json)
+        tide_view_report_json(out, &report);
+    else if (!status)
+        tide_view_report_csv(out, &report);
+    tide_findings_release(&findings);
+    release(&parts);
+    return status;
+}
