@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "base/raw/ticks.h"
+#include "capture/coder.h"
 #include "capture/hooks.h"
 #include "capture/live_table.h"
 #include "capture/monitor.h"
@@ -84,7 +86,10 @@ static inline bool say_at_once(uint8_t kind, const struct tide_name *name)
         return false;
     }
     const uint64_t id = name->id;
-    tide_stream_publish(stream, tide_put_extra(tide_stream_at(stream), kind, &id, 1));
+    uint64_t *out = tide_stream_at(stream);
+    if (stream->numbered) /* as record_slow.c does */
+        out = tide_put_time(out, tide_ticks());
+    tide_stream_publish(stream, tide_put_extra(out, kind, &id, 1));
     tide_leave(self, stream);
     return true;
 }

@@ -40,6 +40,7 @@ static void fork_begins(void)
 {
     if (tide_shared_segment)
         atomic_fetch_add(&tide_shared_segment->forks, 1);
+    tide_record_time(); /* what was before is before all that the child does */
     tide_fork_in_hook(TIDE_FORK_BEFORE);
 }
 

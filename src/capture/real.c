@@ -105,6 +105,15 @@ static void resolve(void)
     find(&tide_real.pthread_create, "pthread_create");
     find(&tide_real.thrd_create, "thrd_create");
     find(&tide_real.pthread_setname, "pthread_setname_np");
+    find(&tide_real.pthread_join, "pthread_join");
+    find(&tide_real.pthread_tryjoin, "pthread_tryjoin_np");
+    find(&tide_real.pthread_timedjoin, "pthread_timedjoin_np");
+    find(&tide_real.pthread_clockjoin, "pthread_clockjoin_np");
+    find(&tide_real.thrd_join, "thrd_join");
+    find(&tide_real.wait4, "wait4");
+    find(&tide_real.waitid, "waitid");
+    find(&tide_real.system, "system");
+    find(&tide_real.pclose, "pclose");
     find(&tide_real.prctl, "prctl");
     find(&tide_real.dlopen, "dlopen");
     find(&tide_real.dlmopen, "dlmopen");

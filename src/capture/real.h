@@ -12,6 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 
 struct tide_real {
     bool ready;
@@ -34,6 +38,15 @@ struct tide_real {
                           void *);
     int (*thrd_create)(pthread_t *, int (*)(void *), void *);
     int (*pthread_setname)(pthread_t, const char *);
+    int (*pthread_join)(pthread_t, void **);
+    int (*pthread_tryjoin)(pthread_t, void **);
+    int (*pthread_timedjoin)(pthread_t, void **, const struct timespec *);
+    int (*pthread_clockjoin)(pthread_t, void **, clockid_t, const struct timespec *);
+    int (*thrd_join)(pthread_t, int *);
+    pid_t (*wait4)(pid_t, int *, int, struct rusage *);
+    int (*waitid)(idtype_t, id_t, siginfo_t *, int);
+    int (*system)(const char *);
+    int (*pclose)(FILE *);
     int (*prctl)(int, ...);
     void *(*dlopen)(const char *, int);
     void *(*dlmopen)(long, const char *, int);

@@ -51,6 +51,9 @@ void tide_record_move_back(struct tide_caller caller, void *old, bool gone);
 void tide_record_move_late(struct tide_caller caller, void *old,
                            const struct tide_birth *birth);
 
+/* Stamp the time now, not with the next record. */
+void tide_record_time(void) TIDE_COLD;
+
 /* A call returned NULL. */
 void tide_record_failure(struct tide_caller caller, uint8_t kind,
                          uint64_t size) TIDE_COLD;

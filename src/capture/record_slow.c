@@ -255,7 +255,12 @@ static bool is_stamped(const struct tide_stream *stream, uint8_t kind)
     case TIDE_EXTRA_UNLABEL:
     case TIDE_EXTRA_POOL_ALLOC:
     case TIDE_EXTRA_POOL_FREE:
-    case TIDE_EXTRA_ATTRIBUTE: /* an address may be, too */
+    case TIDE_EXTRA_ATTRIBUTE:    /* an address may be, too */
+    case TIDE_EXTRA_REGION_BEGIN: /* it is told what the heap holds: all threads' */
+    case TIDE_EXTRA_REGION_END:
+    case TIDE_EXTRA_LOOP_BEGIN:
+    case TIDE_EXTRA_ITERATION:
+    case TIDE_EXTRA_ITERATION_END:
         return stream->numbered;
     default:
         return false;
@@ -274,12 +279,28 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
         return;
     }
     tide_flush_pending(stream); /* the block of a label may be among them */
-    if (kind >= TIDE_EXTRA_LABEL && is_stamped(stream, kind))
+    if (is_stamped(stream, kind))
         stream->limit = 0;
     if (tide_stream_room(stream, TIDE_RECORD_MAX)) /* steps nothing */
         tide_stream_publish(
             stream, tide_put_extra(tide_stream_at(stream), kind, values, count));
     tide_leave(self, stream);
+}
+
+void tide_record_time(void)
+{
+    struct tide_self *self = &tide_self;
+    if (self->busy || self->quiet || !self->stream || atomic_load(&tide_process->off))
+        return;
+    const int saved = errno;
+    struct tide_stream *stream =
+        tide_enter(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));
+    if (stream) {
+        stream->limit = 0;
+        tide_stream_room(stream, TIDE_RECORD_MAX);
+        tide_leave(self, stream);
+    }
+    errno = saved;
 }
 
 void tide_record_failure(struct tide_caller caller, uint8_t kind, uint64_t size)

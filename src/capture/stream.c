@@ -249,8 +249,7 @@ static void put_due(struct tide_stream *stream, uint32_t attention)
     if (reset) {
         out = put_reset(stream, out, now);
     } else {
-        *out++ = TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0);
-        *out++ = now;
+        out = tide_put_time(out, now);
     }
     if (!stream->numbered && atomic_load(&tide_process->multi))
         out = put_numbers(stream, out);

@@ -17,18 +17,20 @@ enum { TIDE_MEET_TRIES = 3 }; /* passes that a segment waits for memory of ours 
 
 /* --- Processes ---------------------------------------------------------------------- */
 
-/* A later program of the same process has said hello: this one was left by exec.  All
- * that it had written was there before, so it is known by now. */
+/* A later program of the same process has said hello: this one was left by exec, at the
+ * latest then.  All that it had written was there before, so it is known by now. */
 static bool was_replaced(const struct tide_collector *collector,
-                         const struct tide_target *target)
+                         struct tide_target *target)
 {
     if (!collector->met_somebody)
         return false;
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         if (s->pid == target->pid && s->serial > target->share->serial &&
             s->foreign_pids == target->share->foreign_pids &&
-            s->hello_ticks > target->birth)
+            s->hello_ticks > target->birth) {
+            target->end_ticks = s->hello_ticks;
             return true;
+        }
     }
     return false;
 }
@@ -148,6 +150,64 @@ static void note_main_peak(struct tide_collector *collector,
     tide_notes_out_rss(&collector->notes, &facts);
 }
 
+/* When TARGET was about to end, as it said itself; 0: it did not. */
+static uint64_t when_left(const struct tide_target *target)
+{
+    const struct tide_share *const share = target->share;
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < share->lane_count; i++) {
+        const struct tide_lane_copy *const lane = share->lanes[i];
+        if (!lane || lane->owner != target || lane->use != TIDE_LANE_NOTES)
+            continue;
+        const struct tide_lane_shared *const shared =
+            tide_share_lane(share, lane->header);
+        left = shared ? atomic_load(&shared->left) : 0;
+    }
+    return left;
+}
+
+/* When its parent knew that it had ended; 0: nobody has said so. */
+static uint64_t when_reaped(const struct tide_collector *collector,
+                            const struct tide_target *target)
+{
+    const struct tide_reaped *const reaped =
+        &collector->page->reaped[target->pid % TIDE_REAPED_KEPT];
+    const bool known = atomic_load(&reaped->pid) == target->pid;
+    return known ? atomic_load(&reaped->ticks) : 0;
+}
+
+/* The last time stamp of TARGET, all of whose events are written. */
+static uint64_t last_stamp(const struct tide_target *target)
+{
+    const struct tide_share *const share = target->share;
+    uint64_t last = target->birth;
+    for (uint32_t i = 0; i < share->lane_count; i++) {
+        const struct tide_lane_copy *const lane = share->lanes[i];
+        if (lane && lane->owner == target && lane->coding.ticks > last)
+            last = lane->coding.ticks;
+    }
+    return last;
+}
+
+/* When TARGET ended: as early as it can have been, since what others did behind its end must
+ * not seem to be before it.  Now is later than that, and the beginning of the pass may be
+ * earlier. */
+static uint64_t when_ended(const struct tide_collector *collector,
+                           const struct tide_target *target)
+{
+    const uint64_t hints[] = {
+        target->reason == TIDE_END_EXECED ? target->end_ticks : when_left(target),
+        target->reason == TIDE_END_EXECED ? 0 : when_reaped(collector, target),
+    };
+    const uint64_t last = last_stamp(target);
+    uint64_t ticks = tide_ticks();
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+        if (hints[i] > target->birth && hints[i] < ticks)
+            ticks = hints[i] > last ? hints[i] : last;
+    }
+    return ticks;
+}
+
 void tide_target_end(struct tide_collector *collector, struct tide_target *target)
 {
     tide_outlet_flush(collector, target);
@@ -155,8 +215,7 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
                        target->reason == TIDE_END_EXITED;
     const struct tide_end_facts facts = {
         .process = target->index,
-        /* Not when the pass began: it may have worked since, until it ended. */
-        .ticks = known ? collector->main_end_ticks : tide_ticks(),
+        .ticks = known ? collector->main_end_ticks : when_ended(collector, target),
         .status_known = known,
         .status = known ? collector->main_status : 0,
         .dropped = free_lanes(target),

@@ -410,6 +410,7 @@ void tide_lane_give_back(struct tide_lane_copy *lane, const struct tide_share *s
     atomic_store_explicit(&shared->tail, 0, memory_order_relaxed);
     atomic_store_explicit(&shared->waiting, 0, memory_order_relaxed);
     atomic_store_explicit(&shared->attention, 0, memory_order_relaxed);
+    atomic_store_explicit(&shared->left, 0, memory_order_relaxed);
     /* Release: whoever claims it finds the zeros.  What made no sense is not used
      * again. */
     atomic_store_explicit(&shared->state, usable ? TIDE_LANE_FREE : TIDE_LANE_CLAIMED,

@@ -40,6 +40,7 @@ struct tide_target {
     bool was_gone; /* before this pass began: all its lanes are known by now */
     bool was_left;
     enum tide_end reason; /* of its end */
+    uint64_t end_ticks;   /* EXECED: it had ended by then; 0: not known */
     uint64_t seen_ns;     /* when it was seen first */
     uint64_t busy_ns;     /* when it wrote last */
 };

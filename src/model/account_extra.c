@@ -234,6 +234,18 @@ static enum tide_status on_label(const struct tide_entry *entry)
 
 /* --- All kinds of events --------------------------------------------------------------- */
 
+/* The stretch of EVENT lasts so long: to the lane's next stamp, or to the end of its process. */
+static uint64_t end_of_span(const struct tide_account_setup *setup,
+                            const struct tide_event *event)
+{
+    const struct tide_process *const process = event->process < setup->process_count
+                                                   ? &setup->processes[event->process]
+                                                   : NULL;
+    const bool ends = process && process->ended && process->end_ticks &&
+                      process->end_ticks < event->usable;
+    return ends ? process->end_ticks : event->usable;
+}
+
 static void on_span(const struct tide_entry *entry)
 {
     const struct tide_event *const event = entry->event;
@@ -244,9 +256,12 @@ static void on_span(const struct tide_entry *entry)
         entry->water->now = event->ticks;
     tide_stretch_settle(stretch, entry->water, event->ticks);
     tide_envelope_close(envelope, all, event->lane);
-    tide_stretch_next(stretch, (struct tide_span){.from = event->ticks,
-                                                  .until = event->usable,
-                                                  .promised = event->size});
+    const struct tide_span span = {
+        .from = event->ticks,
+        .until = end_of_span(&entry->account->setup, event),
+        .promised = event->size,
+    };
+    tide_stretch_next(stretch, span);
     tide_envelope_open(envelope, all, event->lane);
 }
 

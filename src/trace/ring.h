@@ -12,7 +12,7 @@
  * Life of a lane: FREE -> (a process claims it by compare-and-swap) LIVE -> the process
  * is gone and the lane drained -> the collector sets FREE.  In between it may serve many
  * threads of its process, one after the other.  Before it sets FREE the collector zeroes
- * head, wrap, resets, dropped, tail, waiting and attention: a lane begins at position 0,
+ * head, wrap, resets, dropped, tail, waiting, attention and left: a lane begins at position 0,
  * offset 0.
  *
  * A segment grows without descriptors: the target raises `wanted` and waits on `grown`;
@@ -40,7 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIDE_RING_VERSION 2u
+#define TIDE_RING_VERSION 3u
 #define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a directory of the collector's own */
 #define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
 /* A file there, made by a target that had no answer: the next ones wait less.  The
@@ -53,6 +53,7 @@ enum {
     TIDE_RING_LARGE = 256 * 1024, /* its ring once it is hot */
     TIDE_LANES_MAX = 16384,       /* per segment; more threads share one locked lane */
     TIDE_SYNC_KEPT = 8,           /* reset positions remembered per lane */
+    TIDE_REAPED_KEPT = 128,       /* processes of whose end a parent heard last */
 };
 
 /* --- The session page -------------------------------------------------------------- */
@@ -79,6 +80,13 @@ enum tide_follow {
 
 #define TIDE_SESSION_MAGIC 0x53454449u
 
+/* A process had ended when its parent heard of it.  Parents write as they like: what is here
+ * is no more than a hint. */
+struct tide_reaped {
+    _Atomic uint32_t pid; /* 0 while it is being written */
+    _Atomic uint64_t ticks;
+};
+
 struct tide_session_page {
     uint32_t magic;
     uint32_t version;
@@ -95,7 +103,10 @@ struct tide_session_page {
                                                naps (10 ms), 2 in deep sleep */
     _Atomic uint32_t stopped;   /* 1: record no more (disk full, collector leaving) */
     _Atomic uint64_t heartbeat; /* advanced at every pass of the drain thread */
+    /* That of a pid at [pid % TIDE_REAPED_KEPT]. */
+    _Alignas(64) struct tide_reaped reaped[TIDE_REAPED_KEPT];
 };
+_Static_assert(sizeof(struct tide_session_page) <= TIDE_PAGE, "it is a page");
 
 /* --- A segment ----------------------------------------------------------------------- */
 
@@ -164,6 +175,7 @@ struct tide_lane_shared {
     _Atomic uint64_t ring_offset; /* in the segment */
     _Atomic uint32_t ring_bytes;
     _Atomic uint32_t ring_changes; /* advanced when the ring moves: offset is 0 again */
+    _Atomic uint64_t left; /* of NOTES: ticks at which the process was about to end */
 
     /* Positions of the newest resets: reset k at [k % TIDE_SYNC_KEPT]. */
     _Alignas(64) _Atomic uint64_t reset_at[TIDE_SYNC_KEPT];

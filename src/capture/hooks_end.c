@@ -1,0 +1,213 @@
+/* capture/hooks_end.c - pthread_join, wait, system, _exit and their like: threads and processes
+ * end, and others go on.
+ *
+ * What a thread does behind a join or a wait comes after all that the other one did.  Between
+ * lanes only time tells so: behind such a call the next record is stamped.  The collector
+ * notices an end later than the parent does, so the parent says when it was told, and who ends
+ * by itself says when.
+ *
+ * All of these may be left by cancellation or by longjmp, so nothing is held meanwhile.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/raw/ticks.h"
+#include "capture/hooks.h"
+#include "capture/process.h"
+#include "capture/real.h"
+#include "capture/session.h"
+
+/* What this thread records from here on is later than what it has just heard of. */
+static void stamp_next(void)
+{
+    struct tide_stream *const stream = tide_self.stream;
+    if (stream)
+        stream->limit = 0;
+}
+
+/* Where nothing is recorded any more, even a look at the clock may be forbidden. */
+static bool is_recorded(void)
+{
+    return atomic_load(&tide_phase) == TIDE_PHASE_ON && tide_process->pid &&
+           !atomic_load(&tide_process->off);
+}
+
+/* --- Threads -------------------------------------------------------------------------- */
+
+TIDE_HOOK int pthread_join(pthread_t thread, void **result)
+{
+    if (!tide_real_resolve() || !tide_real.pthread_join)
+        return ENOSYS;
+    const int status = tide_real.pthread_join(thread, result);
+    stamp_next();
+    return status;
+}
+
+TIDE_HOOK int pthread_tryjoin_np(pthread_t thread, void **result)
+{
+    if (!tide_real_resolve() || !tide_real.pthread_tryjoin)
+        return ENOSYS;
+    const int status = tide_real.pthread_tryjoin(thread, result);
+    if (status == 0)
+        stamp_next();
+    return status;
+}
+
+TIDE_HOOK int pthread_timedjoin_np(pthread_t thread, void **result,
+                                   const struct timespec *until)
+{
+    if (!tide_real_resolve() || !tide_real.pthread_timedjoin)
+        return ENOSYS;
+    const int status = tide_real.pthread_timedjoin(thread, result, until);
+    stamp_next();
+    return status;
+}
+
+TIDE_HOOK int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock,
+                                   const struct timespec *until)
+{
+    if (!tide_real_resolve() || !tide_real.pthread_clockjoin)
+        return ENOSYS;
+    const int status = tide_real.pthread_clockjoin(thread, result, clock, until);
+    stamp_next();
+    return status;
+}
+
+TIDE_HOOK int thrd_join(pthread_t thread, int *result)
+{
+    if (!tide_real_resolve() || !tide_real.thrd_join)
+        return 2; /* thrd_error */
+    const int status = tide_real.thrd_join(thread, result);
+    stamp_next();
+    return status;
+}
+
+/* --- Children ------------------------------------------------------------------------- */
+
+/* The child PID has ended. */
+static void note_reaped(pid_t pid)
+{
+    stamp_next();
+    if (!is_recorded())
+        return;
+    struct tide_reaped *const reaped =
+        &tide_session->reaped[(uint32_t)pid % TIDE_REAPED_KEPT];
+    atomic_store(&reaped->pid, 0);
+    atomic_store(&reaped->ticks, tide_ticks());
+    atomic_store(&reaped->pid, (uint32_t)pid);
+}
+
+static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    if (!tide_real_resolve() || !tide_real.wait4) {
+        errno = ENOSYS;
+        return -1;
+    }
+    const pid_t child = tide_real.wait4(pid, status, options, usage);
+    if (child > 0 && (status ? WIFEXITED(*status) || WIFSIGNALED(*status)
+                             : !(options & (WUNTRACED | WCONTINUED))))
+        note_reaped(child);
+    return child;
+}
+
+TIDE_HOOK pid_t wait(int *status)
+{
+    return wait_for(-1, status, 0, NULL);
+}
+
+TIDE_HOOK pid_t waitpid(pid_t pid, int *status, int options)
+{
+    return wait_for(pid, status, options, NULL);
+}
+
+TIDE_HOOK pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    return wait_for(-1, status, options, usage);
+}
+
+TIDE_HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    return wait_for(pid, status, options, usage);
+}
+
+static bool tells_end(const siginfo_t *info)
+{
+    return info && info->si_pid > 0 &&
+           (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
+            info->si_code == CLD_DUMPED);
+}
+
+TIDE_HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+    if (!tide_real_resolve() || !tide_real.waitid) {
+        errno = ENOSYS;
+        return -1;
+    }
+    const int status = tide_real.waitid(type, id, info, options);
+    if (status == 0 && tells_end(info))
+        note_reaped(info->si_pid);
+    return status;
+}
+
+TIDE_HOOK int system(const char *command)
+{
+    if (!tide_real_resolve() || !tide_real.system) {
+        errno = ENOSYS;
+        return -1;
+    }
+    const int status = tide_real.system(command);
+    stamp_next();
+    return status;
+}
+
+TIDE_HOOK int pclose(FILE *stream)
+{
+    if (!tide_real_resolve() || !tide_real.pclose) {
+        errno = ENOSYS;
+        return -1;
+    }
+    const int status = tide_real.pclose(stream);
+    stamp_next();
+    return status;
+}
+
+/* --- This process --------------------------------------------------------------------- */
+
+/* Not when it is a child of vfork() that ends, in the memory of its parent. */
+static void note_left(void)
+{
+    if (!is_recorded() || tide_shut_off ||
+        tide_process->pid != (uint32_t)syscall(SYS_getpid))
+        return;
+    const struct tide_stream *const notes = tide_process->notes_stream;
+    if (notes && notes->shared)
+        atomic_store(&notes->shared->left, tide_ticks());
+}
+
+__attribute__((destructor)) static void tide_end_begins(void)
+{
+    const int saved = errno;
+    note_left();
+    errno = saved;
+}
+
+static __attribute__((noreturn)) void end_at_once(int status)
+{
+    note_left();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): their names */
+TIDE_HOOK __attribute__((noreturn)) void _exit(int status)
+{
+    end_at_once(status);
+}
+
+TIDE_HOOK __attribute__((noreturn)) void _Exit(int status)
+{
+    end_at_once(status);
+}
+/* NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming) */

@@ -1,0 +1,57 @@
+"""tests/e2e/test_in_turn.py - what comes after the end of a child or of a thread is not before it."""
+import json
+import subprocess
+
+import tide
+import truth
+
+LARGE, KEPT, BEHIND = 1_000_000, 5000, 70_000  # as tests/programs/in_turn.c has them
+
+
+def query(trace, text):
+    done = subprocess.run([tide.TIDEMARK, "query", "--json", trace, text],
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["rows"]
+
+
+class InTurn(truth.Case):
+    def summary(self, how, count=12):
+        run = self.both([tide.program("in_turn"), how, str(count)])
+        self.assertEqual(run.status, 0)
+        result = run.report()
+        self.whole(result)
+        self.trace = run.trace
+        return result["summary"]
+
+    def test_children_never_hold_together_what_they_held_in_turn(self):
+        for how in ("exit", "_exit", "_Exit", "killed"):
+            for _ in range(5):
+                with self.subTest(how):
+                    summary = self.summary(how)
+                    self.assertEqual(summary["peak_bytes"], LARGE + KEPT)
+                    self.assertEqual(summary["peak_uncertainty_bytes"], 0)
+
+    def test_commands(self):
+        for _ in range(3):
+            self.assertLess(self.summary("commands")["peak_bytes"], LARGE + 100_000)
+
+    def test_a_program_has_left_what_it_was_before_exec(self):
+        for _ in range(5):
+            self.assertEqual(self.summary("exec")["peak_bytes"], LARGE)
+
+    def test_what_a_joined_thread_did_is_in_no_region_behind(self):
+        count = 20
+        for _ in range(5):
+            self.assertLess(self.summary("threads", count)["peak_bytes"],
+                            LARGE + KEPT + 10_000)
+            visits = query(self.trace, "SELECT mem.active,alloc.region.highwatermark,allocs,"
+                                       "allocated,growth FROM regions")
+            self.assertEqual(len(visits), count)
+            for begin, high, calls, bytes_, growth in visits:
+                self.assertLess(begin, KEPT + 10_000)
+                self.assertEqual(high, begin + BEHIND)
+                self.assertEqual((calls, bytes_, growth), (1, BEHIND, 0))
+
+
+if __name__ == "__main__":
+    tide.main()
