@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
@@ -75,10 +76,10 @@ TIDE_HOOK int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t cl
     return status;
 }
 
-TIDE_HOOK int thrd_join(pthread_t thread, int *result)
+TIDE_HOOK int thrd_join(thrd_t thread, int *result)
 {
     if (!tide_real_resolve() || !tide_real.thrd_join)
-        return 2; /* thrd_error */
+        return thrd_error;
     const int status = tide_real.thrd_join(thread, result);
     stamp_next();
     return status;
