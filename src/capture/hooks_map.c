@@ -16,6 +16,7 @@
 #include "capture/live_table.h"
 #include "capture/record.h"
 #include "capture/stack.h"
+#include "capture/stack_other.h"
 #include "capture/watch.h"
 #include "trace/ring.h"
 
@@ -40,6 +41,8 @@ static void *map(struct tide_caller caller, const struct tide_map_record *asked,
                             (int)asked->argument2, fd, offset);
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1 && (asked->argument2 & MAP_FIXED))
         tide_live_unmapped((const void *)at, whole_pages(asked->length));
+    if (asked->argument2 & MAP_FIXED)
+        tide_other_forget();
     if (at != -1)
         tide_stack_mapped((uintptr_t)at, whole_pages(asked->length));
     if (at == -1 || !maps_count() || TIDE_UNLIKELY(tide_attended && tide_is_paused()))
@@ -83,6 +86,7 @@ TIDE_HOOK int munmap(void *address, size_t length)
     }
     if (TIDE_UNLIKELY(tide_live_kept) && pages)
         tide_live_unmapped(address, whole_pages(length));
+    tide_other_forget();
     return (int)syscall(SYS_munmap, address, length);
 }
 
@@ -96,6 +100,7 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
         va_end(rest);
     }
     const long at = syscall(SYS_mremap, old, old_length, length, flags, wish);
+    tide_other_forget();
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1)
         tide_live_remapped(old, whole_pages(old_length), (const void *)at,
                            whole_pages(length));
@@ -112,6 +117,7 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
 TIDE_HOOK int mprotect(void *address, size_t length, int prot)
 {
     const int status = (int)syscall(SYS_mprotect, address, length, prot);
+    tide_other_forget();
     if (status == 0 && length > 0 && maps_count()) {
         const struct tide_map_record changed = {TIDE_MAP_MPROTECT, (uintptr_t)address,
                                                 length, (uint32_t)prot, 0};

@@ -4,9 +4,9 @@
  * per pc and kept: see row_table.h.
  *
  * Loads are bounded: on the thread's own stack by its end, elsewhere (alternate signal
- * stack, coroutine) by a reach that any one stack has.  A frame without a row ends the
- * walk with the synthetic frame UNKNOWN, so that a broken stack can be told from a whole
- * one.
+ * stack, coroutine) by a reach that any one stack has, and by what can be read there.  A
+ * frame without a row ends the walk with the synthetic frame UNKNOWN, so that a broken
+ * stack can be told from a whole one.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 #include "capture/row_table.h"
 #include "capture/stack.h"
 #include "capture/stack_leaf.h"
+#include "capture/stack_other.h"
 #include "trace/format.h"
 
 enum {
@@ -26,14 +27,14 @@ enum {
     TIDE_UC_BYTES = 40 + 23 * 8,
     TIDE_RED_ZONE = 128,
 };
-static const uintptr_t other_stack_reach = 1u << 20;
 
 _Atomic uint64_t tide_stack_generation; /* not wiped by fork, as rows are not */
 
 struct walk_state {
     uintptr_t pc, sp, rbp;
-    uintptr_t low, high; /* what may be read */
-    bool exact;          /* pc is where the frame is, not where it will go on */
+    uintptr_t low; /* what may be read begins here */
+    struct tide_stack_bounds to;
+    bool exact; /* pc is where the frame is, not where it will go on */
 };
 
 /* What a walk without the cache knows besides. */
@@ -58,7 +59,11 @@ void tide_stack_cfi_flush(void)
 static inline bool readable(const struct walk_state *walk, uintptr_t at,
                             uintptr_t bytes)
 {
-    return at >= walk->low && at <= walk->high - bytes && at % 8 == 0;
+    if (at < walk->low || at % 8 != 0)
+        return false;
+    return TIDE_LIKELY(at <= walk->to.high - bytes) ||
+           (walk->to.reach && at <= walk->to.reach - bytes && tide_other_is_there(at) &&
+            (bytes == 8 || tide_other_is_there(at + bytes - 8)));
 }
 
 static inline uintptr_t load(uintptr_t at)
@@ -71,7 +76,8 @@ static void set_bounds(const struct tide_stream *stream, struct walk_state *walk
 {
     const bool own = walk->sp >= stream->stack_low && walk->sp < stream->stack_high;
     walk->low = walk->sp;
-    walk->high = own ? stream->stack_high : walk->sp + other_stack_reach;
+    walk->to = own ? (struct tide_stack_bounds){.high = stream->stack_high}
+                   : tide_other_bounds(walk->sp);
 }
 
 static TIDE_COLD bool step_signal(const struct tide_stream *stream,
@@ -111,6 +117,8 @@ static inline bool step(struct walk_state *walk, struct tide_cfi_row row)
     walk->pc = load(cfa - 8);
     walk->sp = cfa;
     walk->low = cfa;
+    if (TIDE_UNLIKELY(cfa > walk->to.high))
+        walk->to.high = tide_page_end(cfa);
     walk->exact = false;
     return true;
 }
@@ -146,7 +154,7 @@ static TIDE_COLD bool make_plain(const struct walk_state *walk,
         return false;
     row->cfa = TIDE_CFA_RSP;
     row->cfa_offset += (int32_t)(base - walk->sp);
-    return base >= walk->sp && base - walk->sp < other_stack_reach;
+    return base >= walk->sp && base - walk->sp < TIDE_OTHER_REACH;
 }
 
 /* One frame outwards.  False: this was the last one, *WHOLE tells whether by right. */
@@ -282,14 +290,15 @@ static inline bool joins_known(const struct tide_stream *stream,
     return known;
 }
 
-/* The step outwards from AT by a row that is not of a usual kind. */
+/* The step outwards from AT by a row that is not of a usual kind, or beyond what is surely
+ * there. */
 static __attribute__((noinline)) enum how go_on_by(const struct tide_walked *at,
-                                                   uintptr_t high,
+                                                   struct tide_stack_bounds bounds,
                                                    struct tide_walked *outer)
 {
     const struct tide_cfi_row row = tide_row_unpack(at->row);
     struct walk_state walk = {
-        .pc = at->pc, .sp = at->sp, .rbp = at->rbp, .low = at->sp, .high = high};
+        .pc = at->pc, .sp = at->sp, .rbp = at->rbp, .low = at->sp, .to = bounds};
     enum how how = TIDE_MET;
     if (row.cfa == TIDE_CFA_END || row.cfa == TIDE_CFA_UNKNOWN)
         how = row.cfa == TIDE_CFA_END ? TIDE_ENDED : TIDE_NO_ROW;
@@ -323,7 +332,7 @@ TIDE_HOT enum how go_on(const struct tide_walked *at, uintptr_t high,
         cfa = rbp + 16;
         outer->rbp = load(rbp);
     } else {
-        return go_on_by(at, high, outer);
+        return go_on_by(at, (struct tide_stack_bounds){high, 0}, outer);
     }
     outer->pc = load(cfa - 8);
     outer->sp = cfa;
@@ -333,7 +342,8 @@ TIDE_HOT enum how go_on(const struct tide_walked *at, uintptr_t high,
 /* Walk from the first of cache->walked until a frame is met that is known; the first TOP of
  * the cache may be, but not the one where it begins.  What the last step led to stands behind
  * those that are fresh. */
-static inline struct found walk_to_known(struct tide_stream *stream, uintptr_t high,
+static inline struct found walk_to_known(struct tide_stream *stream,
+                                         struct tide_stack_bounds bounds,
                                          uint32_t limit, uint32_t top)
 {
     struct tide_stack_cache *const cache = &stream->cache;
@@ -343,7 +353,11 @@ static inline struct found walk_to_known(struct tide_stream *stream, uintptr_t h
         if (fresh > 0 && joins_known(stream, at, &top))
             return (struct found){top, fresh, TIDE_MET};
         at->row = tide_row_packed(at->pc - 1, epoch);
-        const enum how how = go_on(at, high, at + 1);
+        enum how how = go_on(at, bounds.high, at + 1);
+        if (TIDE_UNLIKELY(how == TIDE_NOT_FOR_CACHE) && bounds.reach) {
+            how = go_on_by(at, bounds, at + 1);
+            bounds.high = tide_page_end(at[1].sp);
+        }
         if (TIDE_UNLIKELY(how != TIDE_MET))
             return (struct found){0, fresh + 1, how};
         if (TIDE_UNLIKELY(at[1].pc == 0))
@@ -384,8 +398,10 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
     cache->generation =
         atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
     tide_sight_fetch_rows(cache, &first, own);
-    const struct found found =
-        walk_to_known(stream, own ? own : first.sp + other_stack_reach, most, wish.top);
+    const struct found found = walk_to_known(
+        stream,
+        own ? (struct tide_stack_bounds){.high = own} : tide_other_bounds(first.sp),
+        most, wish.top);
     if (TIDE_UNLIKELY(found.how == TIDE_NOT_FOR_CACHE) ||
         TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
         return walk_in_full(stream, caller, wish.limit, cut);

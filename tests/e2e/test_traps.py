@@ -164,6 +164,17 @@ class Stacks(tide.TidyCase):
                 self.assertEqual((run.status, run.stdout), (0, "same place\n"))
                 self.assertEqual(run.sites("--total")["make"]["calls"], 21)
 
+    def test_no_table_leads_beyond_a_stack_that_the_program_made(self):
+        run = tide.Recorded([tide.program("borrowed_stack")])
+        self.assertEqual((run.status, run.stdout), (0, "done\n"))
+        way = ["make"] + ["deeper"] * 21 + ["work", "call_on"]
+        rows = [row for row in run.report("--total", "--stacks")["rows"]
+                if row["stack"][0]["function"] == "make"]
+        self.assertEqual(sum(row["calls"] for row in rows), 300)
+        for row in rows:
+            names = [frame["function"] for frame in row["stack"]]
+            self.assertEqual(names[:len(way)], way)
+
 
 class ThreadStart(tide.TidyCase):
     def test_a_first_allocation_inside_pthread_does_not_hang(self):

@@ -1,0 +1,43 @@
+/* capture/stack_other.h - stacks that are not the thread's own: what may be read there.
+ *
+ * For: stack_cfi.c, hooks_map.c.  Of the thread's stack it is known where it ends.  Another
+ * one (of a coroutine, a signal, a function that was called on memory of the program's) ends
+ * somewhere above, and code that changed stacks by hand has frame tables that lead beyond it.
+ * So a page that the walk has not come from is asked for before it is read.
+ */
+#ifndef TIDE_CAPTURE_STACK_OTHER_H
+#define TIDE_CAPTURE_STACK_OTHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/self.h"
+#include "trace/ring.h"
+
+#define TIDE_OTHER_REACH ((uintptr_t)1 << 20) /* bytes of any one stack */
+
+/* What a walk may read: below HIGH, and below REACH what is there; that is 0 on the
+ * thread's own stack. */
+struct tide_stack_bounds {
+    uintptr_t high, reach;
+};
+
+/* The end of the page that SP is on, or that ends at SP: what is just below SP is there. */
+static inline uintptr_t tide_page_end(uintptr_t sp)
+{
+    return (sp + TIDE_PAGE - 1) & ~(uintptr_t)(TIDE_PAGE - 1);
+}
+
+/* Those of a walk that begins at SP, on a stack that is not the thread's own. */
+static inline struct tide_stack_bounds tide_other_bounds(uintptr_t sp)
+{
+    return (struct tide_stack_bounds){tide_page_end(sp), sp + TIDE_OTHER_REACH};
+}
+
+/* Can the word at AT be read? */
+bool tide_other_is_there(uintptr_t at);
+
+/* The program has changed what is mapped: ask again. */
+void tide_other_forget(void) TIDE_COLD;
+
+#endif

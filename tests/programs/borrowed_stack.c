@@ -1,0 +1,71 @@
+/* tests/programs/borrowed_stack.c - call a function on memory of its own, as a stack.
+ *
+ * The frame tables of call_on() tell where it was called from as if the stack were still the
+ * one before: beyond the end of the memory, where nothing can be read.  100 blocks under a
+ * few pages of frames, with the next page closed, with none, and 100 more where it was open
+ * before.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "say.h"
+
+enum { TIMES = 100, DEPTH = 20, PAGE = 4096, STACK = 16 * PAGE };
+
+static volatile int sum;
+
+__attribute__((noinline)) static void make(void)
+{
+    for (int i = 0; i < TIMES; i++) {
+        void *volatile block = malloc(50);
+        free(block);
+    }
+    sum++;
+}
+
+__attribute__((noinline)) static void deeper(int more)
+{
+    volatile char room[900];
+    room[0] = (char)more;
+    if (more > 0)
+        deeper(more - 1);
+    else
+        make();
+    sum += room[0];
+}
+
+static void work(void)
+{
+    deeper(DEPTH);
+    sum++;
+}
+
+__attribute__((noinline)) static void call_on(char *top, void (*function)(void))
+{
+    __asm__ volatile("movq %%rsp, %%r12\n\t"
+                     "movq %0, %%rsp\n\t"
+                     "call *%1\n\t"
+                     "movq %%r12, %%rsp"
+                     :
+                     : "r"(top), "r"(function)
+                     : "r12", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10",
+                       "r11", "memory", "cc");
+}
+
+int main(void)
+{
+    char *const stack = mmap(NULL, STACK + 2 * PAGE, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *const top = stack + STACK;
+    if (stack == MAP_FAILED)
+        return 1;
+    call_on(top + PAGE, work); /* its frames are in the page above top, too */
+    if (mprotect(top, PAGE, PROT_NONE) != 0)
+        return 1;
+    call_on(top, work);
+    if (munmap(top, 2 * PAGE) != 0)
+        return 1;
+    call_on(top, work);
+    say("done\n");
+    return 0;
+}
