@@ -452,6 +452,9 @@ TIDE_HOOK void free(void *block)
         free_unusual(TIDE_CALLER, block);
 }
 
+/* Of programs that were linked long ago. */
+TIDE_HOOK void cfree(void *block) __THROW __attribute__((alias("free")));
+
 /* C23's; this libc does not declare them yet. */
 void free_sized(void *block, size_t size);
 void free_aligned_sized(void *block, size_t align, size_t size);

@@ -96,6 +96,13 @@ class Oddities(tide.TidyCase):
         self.assertEqual((sites["made_by_new"]["calls"], sites["made_by_malloc"]["calls"]),
                          (1500, 500))
 
+    def test_a_free_by_its_old_name(self):
+        summary = self.both("old_names").report()["summary"]
+        self.assertEqual({key: summary[key] for key in
+                          ("alloc_calls", "free_calls", "live_blocks", "peak_bytes")},
+                         {"alloc_calls": 300, "free_calls": 300, "live_blocks": 0,
+                          "peak_bytes": 100})
+
     def test_a_program_with_its_own_malloc_is_unharmed(self):
         run = self.both("own_malloc")
         self.assertEqual((run.status, run.stdout), (7, "mine 1002 1000 1\n"))
