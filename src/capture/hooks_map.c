@@ -20,6 +20,9 @@
 #include "capture/watch.h"
 #include "trace/ring.h"
 
+/* Of addresses that every kernel gives to programs. */
+#define TIDE_USUAL_END (((uintptr_t)1 << 47) - TIDE_PAGE)
+
 /* Within a quiet call of an allocator maps count too: the handler of a signal may make
  * them, and the allocator's own are known to the reader. */
 static inline bool maps_count(void)
@@ -74,20 +77,32 @@ TIDE_HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd
     return map(TIDE_CALLER, &asked, fd, offset);
 }
 
+static void unmapped(struct tide_caller caller, void *address, size_t length)
+{
+    if (maps_count()) {
+        const struct tide_map_record gone = {TIDE_MAP_MUNMAP, (uintptr_t)address,
+                                             length, 0, 0};
+        tide_record_map(caller, &gone);
+    }
+    if (TIDE_UNLIKELY(tide_live_kept))
+        tide_live_unmapped(address, whole_pages(length));
+    tide_other_forget();
+}
+
 /* Before the call, since the addresses are free for others during it.  Unmapping only
- * fails on arguments that name no pages. */
+ * fails on arguments that name no pages, or some beyond the end of what programs have: where
+ * that is only the kernel knows. */
 TIDE_HOOK int munmap(void *address, size_t length)
 {
     const bool pages = length > 0 && (uintptr_t)address % TIDE_PAGE == 0;
-    if (maps_count() && pages) {
-        const struct tide_map_record gone = {TIDE_MAP_MUNMAP, (uintptr_t)address,
-                                             length, 0, 0};
-        tide_record_map(TIDE_CALLER, &gone);
-    }
-    if (TIDE_UNLIKELY(tide_live_kept) && pages)
-        tide_live_unmapped(address, whole_pages(length));
-    tide_other_forget();
-    return (int)syscall(SYS_munmap, address, length);
+    const bool doubtful =
+        length > TIDE_USUAL_END || (uintptr_t)address > TIDE_USUAL_END - length;
+    if (pages && !doubtful)
+        unmapped(TIDE_CALLER, address, length);
+    const int status = (int)syscall(SYS_munmap, address, length);
+    if (TIDE_UNLIKELY(doubtful) && status == 0)
+        unmapped(TIDE_CALLER, address, length);
+    return status;
 }
 
 TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, ...)

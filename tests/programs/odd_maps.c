@@ -60,6 +60,9 @@ int main(void)
     mprotect(BASE + 50 * MIB, 2 * MIB, PROT_NONE);
     madvise(BASE, 4 * MIB, MADV_DONTNEED); /* pages go, the map stays */
     munmap(BASE + 60 * MIB, 8 * MIB);      /* beyond its end */
+    if (munmap(BASE, SIZE_MAX) == 0 || munmap(BASE, (size_t)-1 - MIB) == 0 ||
+        munmap((void *)4096ul, 1ul << 62) == 0) /* nothing is unmapped */
+        return 1;
     map(100, 10, RW, MAP_PRIVATE);
     mremap(BASE + 100 * MIB, 10 * MIB, 30 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED,
            BASE + 200 * MIB);                       /* moved and grown */
