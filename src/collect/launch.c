@@ -32,6 +32,7 @@ __attribute__((noreturn)) static void become(const struct tide_launch_plan *plan
     char go;
     if (read_again(gate, &go, 1) == 1) {
         tide_signals_restore(plan->signals);
+        tide_timers_restore(plan->signals);
         if (plan->descriptors && plan->descriptors->rlim_max)
             (void)setrlimit(RLIMIT_NOFILE, plan->descriptors);
         (void)execvpe(plan->argv[0], plan->argv, plan->environment);

@@ -14,14 +14,20 @@ static const struct {
 } CHANGED[TIDE_SIGNALS_CHANGED] = {
     {SIGCHLD, SIG_DFL}, {SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}};
 
-static const int WAITED[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP, SIGUSR1,
-                             SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+static const int WAITED[] = {SIGINT,  SIGQUIT,   SIGTERM,   SIGHUP,  SIGUSR1,
+                             SIGUSR2, SIGTSTP,   SIGCONT,   SIGCHLD, SIGALRM,
+                             SIGPROF, SIGVTALRM, SIGSTKFLT, SIGPWR,  SIGXCPU};
+
+static const int TIMERS[TIDE_SIGNALS_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL,
+                                                ITIMER_PROF};
 
 static void fill_waited(sigset_t *set)
 {
     (void)sigemptyset(set);
     for (size_t i = 0; i < sizeof(WAITED) / sizeof(WAITED[0]); i++)
         (void)sigaddset(set, WAITED[i]);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        (void)sigaddset(set, number);
 }
 
 void tide_signals_take(struct tide_signals *before)
@@ -34,6 +40,15 @@ void tide_signals_take(struct tide_signals *before)
         const struct sigaction action = {.sa_handler = CHANGED[i].action};
         (void)sigaction(CHANGED[i].number, &action, &before->actions[i]);
     }
+    const struct itimerval never = {0};
+    for (int i = 0; i < TIDE_SIGNALS_TIMERS; i++)
+        (void)setitimer(TIMERS[i], &never, &before->timers[i]);
+}
+
+void tide_timers_restore(const struct tide_signals *before)
+{
+    for (int i = 0; i < TIDE_SIGNALS_TIMERS; i++)
+        (void)setitimer(TIMERS[i], &before->timers[i], NULL);
 }
 
 void tide_signals_restore(const struct tide_signals *before)

@@ -8,18 +8,22 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/time.h>
 
-enum { TIDE_SIGNALS_CHANGED = 3 };
+enum { TIDE_SIGNALS_CHANGED = 3, TIDE_SIGNALS_TIMERS = 3 };
 
 /* How it was when we started, and must be in the program. */
 struct tide_signals {
     sigset_t mask;
     struct sigaction actions[TIDE_SIGNALS_CHANGED];
+    struct itimerval timers[TIDE_SIGNALS_TIMERS];
 };
 
 /* From here on signals wait for tide_signals_next(). */
 void tide_signals_take(struct tide_signals *before);
 void tide_signals_restore(const struct tide_signals *before);
+/* An alarm that was set goes on over exec, but not over fork: the program has it from here. */
+void tide_timers_restore(const struct tide_signals *before);
 
 /* A descriptor that is readable while signals wait; -1 on failure. */
 int tide_signals_open(void);

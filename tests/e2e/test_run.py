@@ -10,6 +10,10 @@ import time
 
 import tide
 
+# What would end us if it were not for the program: hangup, interrupt, user 1 and 2, alarm,
+# stack fault, CPU limit, virtual alarm, profiling, power, and the first for real time.
+SENT = (1, 2, 10, 12, 14, 16, 24, 26, 27, 30, 34)
+
 
 def wait_for(condition, seconds=10.0):
     end = time.monotonic() + seconds
@@ -153,18 +157,24 @@ class Run(tide.Case):
     def test_signals_sent_to_it_reach_the_program(self):
         script = ("import os, signal, sys, time\n"
                   "def note(number, frame): os.write(1, b'%d\\n' % number)\n"
-                  "for n in (1, 2, 10, 12): signal.signal(n, note)\n"
+                  f"for n in {SENT}: signal.signal(n, note)\n"
                   "signal.signal(15, lambda n, f: sys.exit(9))\n"
                   "print('ready', flush=True)\n"
-                  "while True: time.sleep(0.01)\n")
+                  "for _ in range(2000): time.sleep(0.01)\n")
         process = self.start(sys.executable, "-c", script)
         self.assertEqual(process.stdout.readline(), "ready\n")
-        for number in (1, 2, 10, 12):
+        for number in SENT:
             os.kill(process.pid, number)
             self.assertEqual(process.stdout.readline(), f"{number}\n")
         os.kill(process.pid, 15)
         self.assertEqual(process.communicate(timeout=30), ("", ""))
         self.assertEqual(process.returncode, 9)
+        self.assertTrue(tide.report(self.trace())["honesty"]["complete"])
+
+    def test_an_alarm_that_was_set_before_is_the_programs(self):
+        process = self.start("sleep", "20", preexec_fn=lambda: signal.alarm(1))
+        self.assertEqual(process.communicate(timeout=15), ("", ""))
+        self.assertEqual(process.returncode, -signal.SIGALRM)
         self.assertTrue(tide.report(self.trace())["honesty"]["complete"])
 
     def on_terminal(self, *argv):
