@@ -326,6 +326,11 @@ class Sandbox(Home):
         self.assertGreater(honesty["dropped"], 0)
         self.assertIn("PR_SET_TSC", honesty["troubles"][0])
 
+    def test_calls_that_the_program_answers_itself(self):
+        # By a handler of SIGSYS.  One that is held back would end it.
+        honesty = self.check("trap", 100000)
+        self.assertEqual(honesty["events"] + honesty["dropped"], 400003)
+
     def test_calls_that_kill(self):
         # Allowed is what malloc and threads need; the recorder must do with that.
         honesty = self.check("kill", 100000)

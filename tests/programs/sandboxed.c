@@ -1,50 +1,38 @@
 /* tests/programs/sandboxed.c - allow a short list of system calls, then allocate.
  *
- * Usage: sandboxed errno|kill|strict CALLS.  "errno": everything but the list fails with
- * EPERM.  "kill": everything but a list that threads need ends the process.  "strict":
- * the kernel's own mode: read, write, exit and sigreturn, or SIGKILL.
+ * Usage: sandboxed errno|kill|trap|strict CALLS.  "errno": everything but the list fails
+ * with EPERM.  "kill": everything but a list that threads need ends the process.  "trap": the
+ * last of that list and all others go to a handler, which says ENOSYS.  "strict": the
+ * kernel's own mode: read, write, exit and sigreturn, or SIGKILL.
  */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "say.h"
 
-enum { CALLS_MOST = 64 };
+enum { CALLS_MOST = 64, TRAPPED = 6 };
 
 static const unsigned quiet[] = {SYS_read, SYS_write,  SYS_exit, SYS_exit_group,
                                  SYS_brk,  SYS_munmap, SYS_mmap, SYS_rt_sigreturn};
-static const unsigned threaded[] = {SYS_read,
-                                    SYS_write,
-                                    SYS_exit,
-                                    SYS_exit_group,
-                                    SYS_brk,
-                                    SYS_munmap,
-                                    SYS_mmap,
-                                    SYS_mremap,
-                                    SYS_madvise,
-                                    SYS_mprotect,
-                                    SYS_futex,
-                                    SYS_clone,
-                                    SYS_clone3,
-                                    SYS_rt_sigprocmask,
-                                    SYS_gettid,
-                                    SYS_rseq,
-                                    SYS_prctl,
-                                    SYS_sched_yield,
-                                    SYS_getpid,
-                                    SYS_clock_gettime,
-                                    SYS_set_robust_list,
-                                    SYS_rt_sigreturn,
-                                    SYS_rt_sigaction,
-                                    SYS_sched_getaffinity};
+static const unsigned threaded[] = {
+    SYS_read,         SYS_write,         SYS_exit,
+    SYS_brk,          SYS_munmap,        SYS_mmap,
+    SYS_madvise,      SYS_mprotect,      SYS_futex,
+    SYS_clone,        SYS_clone3,        SYS_rt_sigprocmask,
+    SYS_rseq,         SYS_clock_gettime, SYS_set_robust_list,
+    SYS_rt_sigreturn, SYS_rt_sigaction,  SYS_sched_getaffinity,
+    SYS_mremap,       SYS_gettid,        SYS_prctl,
+    SYS_sched_yield,  SYS_getpid,        SYS_exit_group};
 
 __attribute__((noinline)) static void *make(size_t size)
 {
@@ -76,6 +64,21 @@ static int allow(const unsigned *list, size_t count, unsigned otherwise)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+static void refuse(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -ENOSYS;
+}
+
+static int trap(void)
+{
+    const struct sigaction action = {.sa_sigaction = refuse, .sa_flags = SA_SIGINFO};
+    return sigaction(SIGSYS, &action, NULL) ||
+           allow(threaded, sizeof(threaded) / sizeof(*threaded) - TRAPPED,
+                 SECCOMP_RET_TRAP);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -91,12 +94,14 @@ int main(int argc, char **argv)
     else if (strcmp(how, "kill") == 0)
         failed = allow(threaded, sizeof(threaded) / sizeof(*threaded),
                        SECCOMP_RET_KILL_PROCESS);
+    else if (strcmp(how, "trap") == 0)
+        failed = trap();
     else
         failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     if (failed)
         return 3;
     work(&calls);
-    if (strcmp(how, "kill") == 0 &&
+    if ((strcmp(how, "kill") == 0 || strcmp(how, "trap") == 0) &&
         (pthread_create(&thread, NULL, work, &calls) || pthread_join(thread, NULL)))
         return 4;
     say("made %ld in the sandbox\n", calls);
