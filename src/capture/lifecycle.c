@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/raw/ticks.h"
 #include "capture/cautions.h"
@@ -103,6 +105,7 @@ static bool start(void)
         atomic_store(&tide_shared_segment->closed, 1); /* we give up */
         return false;
     }
+    tide_process->mortal = tide_session_mortal;
     tide_ticks_init((uint32_t)tide_session->reserved[0]);
     tide_modules_init();
     tide_order_prepare();
@@ -162,4 +165,13 @@ void tide_recording_start(void)
 __attribute__((constructor)) static void tide_constructor(void)
 {
     tide_recording_start();
+}
+
+/* A child of vfork may end by exit, too. */
+__attribute__((destructor)) static void tide_destructor(void)
+{
+    const int saved = errno;
+    if (tide_process && tide_process->mortal && syscall(SYS_getpid) == 1)
+        tide_spawn_farewell(tide_process->mortal);
+    errno = saved;
 }

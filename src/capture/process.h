@@ -28,6 +28,7 @@ struct tide_known_module {
 struct tide_process_state {
     uint32_t pid;                /* 0: just forked, or not started */
     uint64_t birth;              /* ticks; with pid it names the process */
+    uint32_t mortal;             /* as in session.h; not of children */
     _Atomic uint32_t lock;       /* guards everything below that is not atomic */
     _Atomic uint32_t late_lock;  /* guards late_stream */
     _Atomic uint32_t off;        /* recording has stopped in this process for good */

@@ -22,6 +22,7 @@
 struct tide_session_page *tide_session;
 struct tide_segment *tide_shared_segment;
 bool tide_session_silent;
+uint32_t tide_session_mortal;
 
 enum {
     TIDE_PARTS_MAX = 64,
@@ -185,6 +186,17 @@ static void complain(const struct sockaddr_un *address)
     syscall(SYS_close, fd);
 }
 
+/* With the first process of a namespace all others in it end.  Who is in another has no pid
+ * here. */
+static void look_at(int fd)
+{
+    struct ucred collector = {0};
+    socklen_t bytes = sizeof(collector);
+    if (syscall(SYS_getpid) == 1 &&
+        syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &collector, &bytes) == 0)
+        tide_session_mortal = (uint32_t)collector.pid;
+}
+
 bool tide_session_connect(const char *directory)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -196,6 +208,8 @@ bool tide_session_connect(const char *directory)
     if (fd < 0)
         return false;
     const enum met met = meet(fd, &address, silent);
+    if (met == TIDE_MET_WELL)
+        look_at(fd);
     syscall(SYS_close, fd);
     if (met == TIDE_MET_IN_VAIN)
         complain(&address);

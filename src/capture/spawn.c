@@ -3,6 +3,10 @@
  * The collector must not be a child that the target could wait for, nor tell it anything
  * by a signal: two raw clones without an exit signal, the first of which ends at once.
  * It is told our pid and answers with its session's directory through a pipe.
+ *
+ * A target that is given the children of others, as the first process of a container is,
+ * would be given the collector.  There the first clone stays between them: as long as it does
+ * not become another program, a child without an exit signal is none that anybody waits for.
  */
 #include "capture/spawn.h"
 
@@ -10,10 +14,14 @@
 #include <fcntl.h>
 #include <link.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TIDE_PATH_MAX = 4096, TIDE_ENV_MAX = 4096, TIDE_PATIENCE_MS = 5000 };
@@ -53,16 +61,35 @@ static void copy_environment(void)
     environment[count] = NULL;
 }
 
-static void become_collector(int answer)
+static bool is_given_children(void)
+{
+    int given = 0;
+    return syscall(SYS_getpid) == 1 ||
+           (syscall(SYS_prctl, PR_GET_CHILD_SUBREAPER, &given, 0, 0, 0) == 0 && given);
+}
+
+/* Nothing of the target's is kept meanwhile but its memory. */
+static void stay_between(long collector)
+{
+    const uint64_t all = ~0ull;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
+    syscall(SYS_close_range, 0, ~0u, 0);
+    syscall(SYS_wait4, collector, NULL, __WALL, NULL);
+}
+
+static void become_collector(int answer, bool stay)
 {
     char pid[16], fd[16], verb[] = "collect";
     (void)snprintf(fd, sizeof(fd), "%d", answer);
     (void)snprintf(pid, sizeof(pid), "%d", (int)syscall(SYS_getppid));
     char *const arguments[] = {program, verb, pid, fd, NULL};
     syscall(SYS_setsid);
-    if (syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) == 0) {
+    const long collector = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+    if (collector == 0) {
         syscall(SYS_fcntl, answer, F_SETFD, 0);
         syscall(SYS_execve, program, arguments, environment);
+    } else if (collector > 0 && stay) {
+        stay_between(collector);
     }
     syscall(SYS_exit_group, 0);
 }
@@ -91,15 +118,28 @@ bool tide_spawn_collector(char *directory, size_t size)
     if (!find_program() || syscall(SYS_pipe2, ends, O_CLOEXEC) != 0)
         return false;
     copy_environment();
+    const bool stay = is_given_children();
     const long child = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
     if (child == 0)
-        become_collector(ends[1]);
+        become_collector(ends[1], stay);
     syscall(SYS_close, ends[1]);
     bool answered = false;
     if (child > 0) {
-        syscall(SYS_wait4, child, NULL, __WALL, NULL);
+        if (!stay)
+            syscall(SYS_wait4, child, NULL, __WALL, NULL);
         answered = read_answer(ends[0], directory, size);
     }
     syscall(SYS_close, ends[0]);
     return answered;
+}
+
+void tide_spawn_farewell(uint32_t collector)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    syscall(SYS_kill, collector, SIGTERM);
+    for (int ms = 0; ms < TIDE_PATIENCE_MS && syscall(SYS_kill, collector, 0) == 0;
+         ms++) {
+        syscall(SYS_wait4, collector, NULL, WNOHANG | __WALL, NULL);
+        syscall(SYS_nanosleep, &nap, NULL);
+    }
 }

@@ -7,10 +7,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Start a collector for this process and those it will start; its session's directory
  * goes to DIRECTORY.  The collector is nobody's child.  False: there is no tidemark to
  * be found, or it did not answer. */
 bool tide_spawn_collector(char *directory, size_t size);
+
+/* COLLECTOR will be killed when we end: have it close the trace first.  Waits for it, five
+ * seconds at most. */
+void tide_spawn_farewell(uint32_t collector);
 
 #endif

@@ -2,6 +2,9 @@
  *
  * The program stands still in its start-up until we have answered, so the trace is
  * created and the collector runs before its first event.
+ *
+ * Who is told to end closes the trace first.  The first process of a container tells us when
+ * it ends: everybody else is killed then.
  */
 #include "collect/attend.h"
 
@@ -16,6 +19,7 @@
 #include "collect/naming.h"
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
+#include "collect/signals.h"
 
 enum { TIDE_WORDS_MOST = 256 };
 
@@ -68,28 +72,61 @@ static bool answer(const struct tide_attend_options *options, const char *direct
     return sent;
 }
 
-/* First until the program has come, then until everybody has gone. */
-static void follow(struct tide_collector *collector, uint32_t pid)
+struct attending {
+    struct tide_collector *collector;
+    pid_t program;
+    int signals;  /* a descriptor */
+    bool told_to; /* end */
+};
+
+static void say_told(const struct attending *at, pid_t sender)
 {
-    while (!tide_collector_has_targets(collector) &&
-           (kill((pid_t)pid, 0) == 0 || errno == EPERM))
-        (void)tide_collector_turn(collector, 100);
+    if (sender != at->program)
+        tide_collector_trouble(at->collector,
+                               "tidemark was told to end: what the program did after "
+                               "that is not recorded");
+}
+
+static void turn(struct attending *at, int wait_ms)
+{
+    struct tide_signal signal = {.kind = TIDE_SIGNAL_NONE};
+    if (tide_collector_turn(at->collector, wait_ms))
+        signal = tide_signals_next(at->signals);
+    for (; signal.kind != TIDE_SIGNAL_NONE; signal = tide_signals_next(at->signals)) {
+        if (signal.kind == TIDE_SIGNAL_CHILD || !tide_signal_ends(signal.number))
+            continue;
+        if (!at->told_to)
+            say_told(at, signal.sender);
+        at->told_to = true;
+    }
+}
+
+/* First until the program has come, then until everybody has gone. */
+static void follow(struct attending *at)
+{
+    while (!at->told_to && !tide_collector_has_targets(at->collector) &&
+           (kill(at->program, 0) == 0 || errno == EPERM))
+        turn(at, 100);
     bool busy = true;
     while (busy) {
         do {
-            (void)tide_collector_turn(collector, 1000);
-        } while (tide_collector_has_targets(collector));
-        tide_collector_stop(collector);
-        busy = tide_collector_busy(collector) && !tide_collector_start(collector);
+            turn(at, at->told_to ? 0 : 1000);
+        } while (!at->told_to && tide_collector_has_targets(at->collector));
+        tide_collector_stop(at->collector);
+        busy = !at->told_to && tide_collector_busy(at->collector) &&
+               !tide_collector_start(at->collector);
     }
 }
 
 enum tide_status tide_attend(const struct tide_attend_options *options)
 {
     struct tide_collector *collector;
+    struct tide_signals before;
+    tide_signals_take(&before); /* here nobody asks for them back */
     enum tide_status status = tide_collector_open(&options->wishes, &collector);
     if (status)
         return status;
+    struct attending at = {collector, (pid_t)options->pid, tide_signals_open(), false};
     status = create_trace(collector, options);
     if (status == TIDE_OK)
         status = tide_collector_start(collector);
@@ -98,7 +135,9 @@ enum tide_status tide_attend(const struct tide_attend_options *options)
     if (answer(options, collector->directory)) {
         struct tide_inherited none = {0};
         tide_background_leave(&none);
-        follow(collector, options->pid);
+        if (at.signals >= 0)
+            tide_collector_watch(collector, at.signals);
+        follow(&at);
     } else {
         tide_collector_stop(collector);
     }

@@ -25,11 +25,16 @@ def collectors():
 
 class PreloadAlone(tide.Case):
     def record(self, folder, *argv):
-        env = dict(os.environ, LD_PRELOAD=LIBRARY, TMPDIR=folder)
-        env.pop("TIDEMARK_SESSION", None)
-        env.pop("XDG_RUNTIME_DIR", None)
-        done = subprocess.run(argv, env=env, cwd=folder, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(["env", f"LD_PRELOAD={LIBRARY}", *argv],
+                              env=self.surroundings(folder), cwd=folder,
+                              capture_output=True, text=True, check=False)
+        return done, self.trace_in(folder)
+
+    def surroundings(self, folder):
+        return {name: value for name, value in dict(os.environ, TMPDIR=folder).items()
+                if name not in ("TIDEMARK_SESSION", "XDG_RUNTIME_DIR")}
+
+    def trace_in(self, folder):
         for _ in range(100): # it finishes behind the program's back
             if not collectors():
                 break
@@ -37,7 +42,7 @@ class PreloadAlone(tide.Case):
         self.assertEqual(collectors(), [])
         [trace] = glob.glob(os.path.join(folder, "*.tide"))
         self.assertEqual([n for n in os.listdir(folder) if not n.endswith(".tide")], [])
-        return done, trace
+        return trace
 
     def test_a_program_is_recorded(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -67,6 +72,34 @@ class PreloadAlone(tide.Case):
                                    text=True, check=True)
             self.assertEqual(done.stdout, plain.stdout)
             self.assertIn("none", done.stdout)
+
+    def as_first(self, folder, *argv):
+        """Record ARGV as the first process of a container."""
+        first = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
+        if subprocess.run([*first, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no namespaces are to be had here")
+        done = subprocess.run([*first, "env", f"LD_PRELOAD={LIBRARY}", *argv],
+                              env=self.surroundings(folder), cwd=folder, timeout=30,
+                              capture_output=True, text=True, check=False)
+        return done, self.trace_in(folder)
+
+    def test_the_first_process_of_a_container_has_no_child_to_wait_for_either(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code = "import os\ntry:\n os.wait()\nexcept ChildProcessError:\n print(os.getpid())"
+            done, _ = self.as_first(folder, "/usr/bin/python3", "-c", code)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1\n", ""))
+
+    def test_the_trace_of_a_container_has_its_end(self):
+        # All others are killed together with the first.
+        with tempfile.TemporaryDirectory() as folder:
+            deep = tide.program("deep")
+            done, trace = self.as_first(folder, "/bin/sh", "-c",
+                                        f"{deep} 3 10; exec {deep} 3 20")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            result = tide.report(trace, "--total", "--flat")
+            self.whole(result)
+            rows = {row["function"]: row for row in result["rows"]}
+            self.assertEqual(rows["descend"]["calls"], 30)
 
 
 if __name__ == "__main__":
