@@ -118,14 +118,25 @@ static void follow(struct attending *at)
     }
 }
 
+/* What the program has open, and lets us have, nobody shall wait for us to close. */
+static void find_inherited(struct tide_inherited *inherited, int answer)
+{
+    tide_inherited_find(inherited);
+    for (size_t i = 0; i < inherited->count; i++)
+        if (inherited->fds[i] == answer)
+            inherited->fds[i--] = inherited->fds[--inherited->count];
+}
+
 enum tide_status tide_attend(const struct tide_attend_options *options)
 {
     struct tide_collector *collector;
+    struct tide_inherited inherited;
     struct tide_signals before;
+    find_inherited(&inherited, options->answer);
     tide_signals_take(&before); /* here nobody asks for them back */
     enum tide_status status = tide_collector_open(&options->wishes, &collector);
     if (status)
-        return status;
+        goto release;
     struct attending at = {collector, (pid_t)options->pid, tide_signals_open(), false};
     status = create_trace(collector, options);
     if (status == TIDE_OK)
@@ -133,8 +144,7 @@ enum tide_status tide_attend(const struct tide_attend_options *options)
     if (status)
         goto close;
     if (answer(options, collector->directory)) {
-        struct tide_inherited none = {0};
-        tide_background_leave(&none);
+        tide_background_leave(&inherited);
         if (at.signals >= 0)
             tide_collector_watch(collector, at.signals);
         follow(&at);
@@ -144,5 +154,7 @@ enum tide_status tide_attend(const struct tide_attend_options *options)
     tide_collector_finish(collector);
 close:
     tide_collector_close(collector);
+release:
+    tide_inherited_release(&inherited);
     return status;
 }

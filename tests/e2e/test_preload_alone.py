@@ -1,6 +1,7 @@
 """tests/e2e/test_preload_alone.py - LD_PRELOAD and nothing else: a collector comes by itself."""
 import glob
 import os
+import select
 import subprocess
 import tempfile
 import time
@@ -100,6 +101,23 @@ class PreloadAlone(tide.Case):
             self.whole(result)
             rows = {row["function"]: row for row in result["rows"]}
             self.assertEqual(rows["descend"]["calls"], 30)
+
+    def test_what_the_program_has_closed_is_closed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code = ("import os, sys, time\nos.close(int(sys.argv[1]))\n"
+                    "sys.stdin.read()\n")
+            ours, its = os.pipe()
+            with subprocess.Popen(
+                    ["env", f"LD_PRELOAD={LIBRARY}", "/usr/bin/python3", "-c", code, str(its)],
+                    env=self.surroundings(folder), cwd=folder, pass_fds=[its],
+                    stdin=subprocess.PIPE) as process:
+                os.close(its)
+                ready, _, _ = select.select([ours], [], [], 20)
+                self.assertEqual(ready, [ours], "somebody has it open")
+                self.assertEqual(os.read(ours, 1), b"")
+                process.stdin.close()
+            os.close(ours)
+            self.trace_in(folder)
 
 
 if __name__ == "__main__":
