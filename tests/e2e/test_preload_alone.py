@@ -12,6 +12,8 @@ LIBRARY = os.environ["TIDEMARK_LIBRARY"]
 
 
 def collectors():
+    """Those of this build: others may be at work on the machine."""
+    program = os.path.join(os.path.dirname(os.path.realpath(LIBRARY)), "tidemark")
     found = []
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -19,7 +21,8 @@ def collectors():
                 words = file.read().split(b"\0")
         except OSError:
             continue
-        if len(words) > 1 and words[0].endswith(b"/tidemark") and words[1] == b"collect":
+        if len(words) > 1 and words[1] == b"collect" and \
+                os.path.realpath(os.fsdecode(words[0])) == program:
             found.append(path)
     return found
 
