@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "model/detail.h"
+#include "view/cells.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
 
 enum {
+    TIDE_MARGIN = 2,
     TIDE_RANGE_COLUMNS = 22,
     TIDE_COUNT_COLUMNS = 15,
     TIDE_BYTES_COLUMNS = 12,
@@ -72,32 +74,50 @@ static uint64_t highest_of(const struct tide_histogram *histogram)
     return highest;
 }
 
-static void add_head(struct tide_page *page, const char *what,
-                     const struct series *series, size_t count)
+/* What a table is made of. */
+struct table {
+    const char *what; /* the rows are ranges of */
+    struct tide_number (*range)(size_t place, enum tide_units units);
+    const struct series *series;
+    size_t count; /* of them */
+};
+
+static struct tide_cells_row row_of(const struct table *table, size_t place,
+                                    enum tide_units units)
 {
-    tide_page_tab(page, 2);
-    tide_page_add(page, TIDE_INK_DIM, what);
-    tide_page_tab(page, TIDE_RANGE_COLUMNS);
-    for (size_t i = 0; i < count; i++)
-        tide_page_add_right(page, TIDE_INK_DIM, series[i].name, TIDE_COUNT_COLUMNS);
-    tide_page_add_right(page, TIDE_INK_DIM, "bytes", TIDE_BYTES_COLUMNS);
-    tide_page_end(page);
+    struct tide_cells_row row = {0};
+    for (size_t i = 0; i < table->count; i++)
+        row.texts[i] = tide_number_count(table->series[i].histogram->calls[place]);
+    row.texts[table->count] =
+        tide_number_bytes(table->series[0].histogram->bytes[place], units);
+    return row;
 }
 
-static void add_row(struct tide_page *page, const struct tide_number *range,
-                    const struct series *series, size_t count, size_t place)
+static struct tide_cells measure(const struct table *table, enum tide_units units)
 {
-    const struct tide_histogram *const first = series[0].histogram;
-    tide_page_tab(page, 2);
-    tide_page_add(page, TIDE_INK_PLAIN, range->text);
-    tide_page_tab(page, TIDE_RANGE_COLUMNS);
-    for (size_t i = 0; i < count; i++)
-        tide_page_add_right(page, TIDE_INK_PLAIN,
-                            tide_number_count(series[i].histogram->calls[place]).text,
-                            TIDE_COUNT_COLUMNS);
-    tide_page_add_right(page, TIDE_INK_PLAIN,
-                        tide_number_bytes(first->bytes[place], page->style->units).text,
-                        TIDE_BYTES_COLUMNS);
+    struct tide_cells cells = {.left = TIDE_RANGE_COLUMNS};
+    for (size_t i = 0; i < table->count; i++)
+        tide_cells_add(&cells, table->series[i].name, TIDE_COUNT_COLUMNS);
+    tide_cells_add(&cells, "bytes", TIDE_BYTES_COLUMNS);
+    for (size_t place = 0; place < TIDE_HISTOGRAM_PLACES; place++) {
+        if (is_empty(table->series, table->count, place))
+            continue;
+        const struct tide_cells_row row = row_of(table, place, units);
+        const int range = TIDE_MARGIN + (int)strlen(table->range(place, units).text);
+        tide_cells_measure(&cells, &row);
+        cells.left = range > cells.left ? range : cells.left;
+    }
+    return cells;
+}
+
+static void add_row(struct tide_page *page, const struct table *table,
+                    const struct tide_cells *cells, size_t place)
+{
+    const struct tide_histogram *const first = table->series[0].histogram;
+    const struct tide_cells_row row = row_of(table, place, page->style->units);
+    tide_page_tab(page, TIDE_MARGIN);
+    tide_page_add(page, TIDE_INK_PLAIN, table->range(place, page->style->units).text);
+    tide_cells_line(page, cells, &row);
     if (page->style->bars && tide_page_left(page) > TIDE_BAR_COLUMNS + 2) {
         tide_page_tab(page, page->column + 2);
         tide_page_bar(page, first->calls[place], highest_of(first), TIDE_BAR_COLUMNS);
@@ -105,17 +125,16 @@ static void add_row(struct tide_page *page, const struct tide_number *range,
     tide_page_end(page);
 }
 
-static void add_table(struct tide_page *page, const char *what,
-                      struct tide_number (*range)(size_t, enum tide_units),
-                      const struct series *series, size_t count)
+static void add_table(struct tide_page *page, const struct table *table)
 {
-    add_head(page, what, series, count);
-    for (size_t place = 0; place < TIDE_HISTOGRAM_PLACES; place++) {
-        if (is_empty(series, count, place))
-            continue;
-        const struct tide_number words = range(place, page->style->units);
-        add_row(page, &words, series, count, place);
-    }
+    const struct tide_cells cells = measure(table, page->style->units);
+    tide_page_tab(page, TIDE_MARGIN);
+    tide_page_add(page, TIDE_INK_DIM, table->what);
+    tide_cells_head(page, &cells);
+    tide_page_end(page);
+    for (size_t place = 0; place < TIDE_HISTOGRAM_PLACES; place++)
+        if (!is_empty(table->series, table->count, place))
+            add_row(page, table, &cells, place);
 }
 
 /* All of a histogram in one line: "12 blocks of 3.4 KiB". */
@@ -144,7 +163,7 @@ void tide_view_sizes(struct tide_page *page, const struct tide_model *model)
     tide_view_part_of_run(&detail, model, true);
     tide_page_heading(page, "Sizes", detail.bytes ? detail.bytes : "");
     tide_text_release(&detail);
-    add_table(page, "size", size_range, series, 3);
+    add_table(page, &(struct table){"size", size_range, series, 3});
 }
 
 void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
@@ -161,7 +180,7 @@ void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
     tide_view_part_of_run(&detail, model, true);
     tide_page_heading(page, "Lifetimes", detail.bytes ? detail.bytes : "");
     tide_text_release(&detail);
-    add_table(page, "lived", life_range, &time, 1);
+    add_table(page, &(struct table){"lived", life_range, &time, 1});
     if (all->life_ns.calls[0] > 0) {
         tide_page_tab(page, 2);
         tide_page_wrap(page, TIDE_INK_DIM,
@@ -170,5 +189,5 @@ void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
                        2);
     }
     tide_page_skip(page);
-    add_table(page, "allocated meanwhile", size_range, &bytes, 1);
+    add_table(page, &(struct table){"allocated meanwhile", size_range, &bytes, 1});
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "view/cells.h"
 #include "view/info.h"
 #include "view/names.h"
 #include "view/report_text.h"
@@ -190,18 +191,23 @@ static void add_overhead(struct tide_page *page, const struct tide_model *model)
 
 /* --- Tables ------------------------------------------------------------------------ */
 
-static void add_process(struct tide_page *page, const struct tide_trace *trace,
+static struct tide_cells_row process_row(const struct tide_process *process)
+{
+    struct tide_cells_row row = {
+        .texts = {[2] = tide_number_count(process->dropped)},
+        .inks = {[2] = process->dropped ? TIDE_INK_HOT : TIDE_INK_PLAIN}};
+    (void)snprintf(row.texts[0].text, sizeof(row.texts[0].text), "%u", process->pid);
+    (void)snprintf(row.texts[1].text, sizeof(row.texts[1].text), "%u", process->ppid);
+    return row;
+}
+
+static void add_process(struct tide_page *page, const struct tide_cells *cells,
+                        const struct tide_trace *trace,
                         const struct tide_process *process)
 {
+    const struct tide_cells_row row = process_row(process);
     struct tide_text words = {0};
-    char number[16];
-    tide_page_tab(page, TIDE_INFO_KEY);
-    (void)snprintf(number, sizeof(number), "%u", process->pid);
-    tide_page_add_right(page, TIDE_INK_PLAIN, number, 8);
-    (void)snprintf(number, sizeof(number), "%u", process->ppid);
-    tide_page_add_right(page, TIDE_INK_PLAIN, number, 10);
-    tide_page_add_right(page, process->dropped ? TIDE_INK_HOT : TIDE_INK_PLAIN,
-                        tide_number_count(process->dropped).text, 10);
+    tide_cells_line(page, cells, &row);
     tide_page_add(page, TIDE_INK_PLAIN, "  ");
     if (process->ranked)
         tide_text_addf(&words, "rank %llu, ", (unsigned long long)process->rank);
@@ -224,16 +230,21 @@ static void add_processes(struct tide_page *page, const struct tide_trace *trace
         tide_rows_shown(trace->process_count, all ? 0 : TIDE_INFO_PROCESSES);
     tide_page_skip(page);
     tide_page_heading(page, "Processes", "");
-    tide_page_tab(page, TIDE_INFO_KEY);
-    tide_page_add_right(page, TIDE_INK_DIM, "pid", 8);
-    tide_page_add_right(page, TIDE_INK_DIM, "parent", 10);
-    tide_page_add_right(page, TIDE_INK_DIM, "dropped", 10);
+    struct tide_cells cells = {.left = TIDE_INFO_KEY};
+    tide_cells_add(&cells, "pid", 8);
+    tide_cells_add(&cells, "parent", 10);
+    tide_cells_add(&cells, "dropped", 10);
+    for (size_t i = 0; i < shown; i++) {
+        const struct tide_cells_row row = process_row(&trace->processes[i]);
+        tide_cells_measure(&cells, &row);
+    }
+    tide_cells_head(page, &cells);
     tide_page_add(page, TIDE_INK_DIM, "  program");
     tide_page_end(page);
     for (size_t i = 0; i < shown; i++)
-        add_process(page, trace, &trace->processes[i]);
+        add_process(page, &cells, trace, &trace->processes[i]);
     if (shown < trace->process_count) {
-        tide_page_tab(page, TIDE_INFO_KEY + 30);
+        tide_page_tab(page, tide_cells_end(&cells, page->style, cells.count) + 2);
         tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
         tide_page_add(page, TIDE_INK_DIM, " ");
         tide_page_add(page, TIDE_INK_DIM,

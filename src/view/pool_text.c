@@ -1,10 +1,11 @@
 /* view/pool_text.c - what the program's own pools gave out, as text and JSON. */
+#include "view/cells.h"
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
 #include "view/told_text.h"
 
-enum { TIDE_POOL_COUNT = 10, TIDE_POOL_BYTES = 11 };
+enum { TIDE_POOL_COUNT = 10, TIDE_POOL_BYTES = 11, TIDE_POOL_NAME = 16 };
 
 const char *tide_told_maker(const struct tide_model *model, uint32_t stack)
 {
@@ -17,24 +18,45 @@ const char *tide_told_maker(const struct tide_model *model, uint32_t stack)
     return model->symbols[frame].list[0].function;
 }
 
-static void add_numbers(struct tide_page *page, const uint64_t counts[2],
-                        const uint64_t bytes[3])
+static struct tide_cells pool_cells(void)
 {
-    for (size_t i = 0; i < 2; i++)
-        tide_page_add_right(page, TIDE_INK_PLAIN, tide_number_count(counts[i]).text,
-                            TIDE_POOL_COUNT);
-    for (size_t i = 0; i < 3; i++)
-        tide_page_add_right(page, TIDE_INK_PLAIN,
-                            bytes[i] == UINT64_MAX
-                                ? ""
-                                : tide_number_bytes(bytes[i], page->style->units).text,
-                            TIDE_POOL_BYTES);
-    tide_page_tab(page, page->column + 2);
+    struct tide_cells cells = {.words = TIDE_POOL_NAME};
+    tide_cells_add(&cells, "calls", TIDE_POOL_COUNT);
+    tide_cells_add(&cells, "frees", TIDE_POOL_COUNT);
+    tide_cells_add(&cells, "given out", TIDE_POOL_BYTES);
+    tide_cells_add(&cells, "live", TIDE_POOL_BYTES);
+    tide_cells_add(&cells, "peak", TIDE_POOL_BYTES);
+    return cells;
+}
+
+static struct tide_cells_row pool_row(const struct tide_told_pool *pool,
+                                      enum tide_units units)
+{
+    return (struct tide_cells_row){.texts = {
+                                       tide_number_count(pool->calls),
+                                       tide_number_count(pool->free_calls),
+                                       tide_number_bytes(pool->bytes, units),
+                                       tide_number_bytes(pool->live_bytes, units),
+                                       tide_number_bytes(pool->peak_bytes, units),
+                                   }};
+}
+
+/* The peak of a part is not known. */
+static struct tide_cells_row piece_row(const struct tide_told_piece *piece,
+                                       enum tide_units units)
+{
+    return (struct tide_cells_row){
+        .texts = {
+            tide_number_count(piece->calls),
+            tide_number_count(piece->calls - piece->live_blocks),
+            tide_number_bytes(piece->bytes, units),
+            tide_number_bytes(piece->live_bytes, units),
+        }};
 }
 
 /* On a line of its own: what it lies in. */
 static void add_holder(struct tide_page *page, const struct tide_model *model,
-                       const struct tide_told_piece *piece)
+                       const struct tide_told_piece *piece, int column)
 {
     const char *const maker = tide_told_maker(model, piece->holder_stack);
     struct tide_text words = {0};
@@ -47,7 +69,7 @@ static void add_holder(struct tide_page *page, const struct tide_model *model,
     if (piece->held)
         tide_text_addf(&words, ", %s",
                        tide_number_bytes(piece->holder_bytes, page->style->units).text);
-    tide_page_tab(page, 2 * TIDE_POOL_COUNT + 2);
+    tide_page_tab(page, column);
     tide_page_name(page, TIDE_INK_DIM, words.bytes ? words.bytes : "",
                    tide_page_left(page));
     tide_page_end(page);
@@ -55,23 +77,35 @@ static void add_holder(struct tide_page *page, const struct tide_model *model,
 }
 
 static void add_piece(struct tide_page *page, const struct tide_model *model,
+                      const struct tide_cells *cells,
                       const struct tide_told_piece *piece)
 {
-    const uint64_t counts[] = {piece->calls, piece->calls - piece->live_blocks};
-    const uint64_t bytes[] = {piece->bytes, piece->live_bytes, UINT64_MAX};
-    add_numbers(page, counts, bytes);
-    tide_page_tab(page, page->column + 2);
+    const struct tide_cells_row row = piece_row(piece, page->style->units);
+    tide_cells_line(page, cells, &row);
+    tide_page_tab(page, page->column + 4);
     tide_page_name(page, *piece->label ? TIDE_INK_PLAIN : TIDE_INK_DIM,
                    *piece->label ? piece->label : "[no label]", tide_page_left(page));
     tide_page_end(page);
-    add_holder(page, model, piece);
+    add_holder(page, model, piece, tide_cells_end(cells, page->style, 2) + 2);
+}
+
+static struct tide_cells measure(const struct tide_told *told, enum tide_units units)
+{
+    struct tide_cells cells = pool_cells();
+    for (size_t i = 0; i < told->pool_count; i++) {
+        const struct tide_cells_row row = pool_row(&told->pools[i], units);
+        tide_cells_measure(&cells, &row);
+    }
+    for (size_t i = 0; i < told->piece_count; i++) {
+        const struct tide_cells_row row = piece_row(&told->pieces[i], units);
+        tide_cells_measure(&cells, &row);
+    }
+    return cells;
 }
 
 void tide_view_pools(struct tide_page *page, const struct tide_model *model,
                      const struct tide_told *told)
 {
-    static const char *const COUNTS[] = {"calls", "frees"};
-    static const char *const BYTES[] = {"given out", "live", "peak"};
     tide_page_heading(page, "Pools", "lies in blocks that are counted elsewhere");
     if (told->pool_count == 0) {
         tide_page_add(page, TIDE_INK_PLAIN,
@@ -79,21 +113,19 @@ void tide_view_pools(struct tide_page *page, const struct tide_model *model,
         tide_page_end(page);
         return;
     }
-    for (size_t i = 0; i < 2; i++)
-        tide_page_add_right(page, TIDE_INK_DIM, COUNTS[i], TIDE_POOL_COUNT);
-    for (size_t i = 0; i < 3; i++)
-        tide_page_add_right(page, TIDE_INK_DIM, BYTES[i], TIDE_POOL_BYTES);
+    const struct tide_cells cells = measure(told, page->style->units);
+    tide_cells_head(page, &cells);
     tide_page_add(page, TIDE_INK_DIM, "  pool");
     tide_page_end(page);
     for (uint32_t i = 0, k = 0; i < told->pool_count; i++) {
         const struct tide_told_pool *const pool = &told->pools[i];
-        const uint64_t counts[] = {pool->calls, pool->free_calls};
-        const uint64_t bytes[] = {pool->bytes, pool->live_bytes, pool->peak_bytes};
-        add_numbers(page, counts, bytes);
+        const struct tide_cells_row row = pool_row(pool, page->style->units);
+        tide_cells_line(page, &cells, &row);
+        tide_page_tab(page, page->column + 2);
         tide_page_name(page, TIDE_INK_BOLD, pool->name, tide_page_left(page));
         tide_page_end(page);
         for (; k < told->piece_count && told->pieces[k].pool == i; k++)
-            add_piece(page, model, &told->pieces[k]);
+            add_piece(page, model, &cells, &told->pieces[k]);
     }
 }
 
