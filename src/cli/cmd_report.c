@@ -52,6 +52,14 @@ static bool wants_told(const struct tide_report_options *options)
             options->load.select.from_s <= 0);
 }
 
+/* The same that shows what each process held by itself. */
+static bool wants_process_peaks(const struct tide_report_options *options)
+{
+    return options->shapes[TIDE_SHAPE_PROCESSES] && !options->csv &&
+           !tide_report_moment(options) && !tide_report_filters(options) &&
+           options->load.select.from_s <= 0;
+}
+
 /* Find all that the report needs beside the model. */
 static enum tide_status prepare(struct tide_report_options *options,
                                 struct tide_opened *opened,
@@ -73,6 +81,9 @@ static enum tide_status prepare(struct tide_report_options *options,
     if (!status && options->largest)
         status = tide_largest_blocks(opened->model, (enum tide_space)options->space,
                                      NULL, &options->largest_of);
+    if (!status && wants_process_peaks(options))
+        status = tide_process_peaks_find(opened->model, (enum tide_space)options->space,
+                                         &options->process_peaks);
     if (!status && wants_told(options))
         status = tide_told_build(opened->model, &options->told);
     if (!status && options->source) {
@@ -95,6 +106,7 @@ static int report(struct tide_report_options *options, struct tide_opened *opene
     tide_opened_close(opened);
     tide_told_free(options->told);
     tide_passages_free(options->passages);
+    tide_process_peaks_release(&options->process_peaks);
     tide_sources_free(options->sources);
     free(options->largest_of);
     if (!status)
@@ -159,7 +171,7 @@ const struct tide_command tide_cmd_report = {
         "  --counter C      the same of MEM_LIVE_PEAK (as --peak), MEM_LIVE (--leaks),\n"
         "                   MEM_TOTAL, MEM_CHURN or MEM_MAX, the largest single blocks\n"
         "  --threads        by thread, and who freed whose blocks\n"
-        "  --processes      by process\n"
+        "  --processes      by process, and the own peak of each\n"
         "  --regions        by region of the program\n"
         "  --labels         by the names of blocks\n"
         "  --modules        by program and library\n"

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "model/model.h"
 #include "model/passages.h"
+#include "model/process_peaks.h"
 #include "model/suppress.h"
 #include "view/report_json.h"
 
@@ -40,6 +41,7 @@ struct tide_report_options {
     bool largest;                   /* the counter MEM_MAX */
     struct tide_sources *sources;   /* owned: with source */
     struct tide_passages *passages; /* owned: of --flow, if the trace has them */
+    struct tide_process_peaks process_peaks; /* owned: of --processes */
     uint64_t *largest_of; /* owned: then, of each stack; see model/profile.h */
 };
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "view/gprof.h"
 #include "view/passage_text.h"
+#include "view/process_text.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 #include "view/told_text.h"
@@ -150,6 +151,10 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
         add_flow(page, model, options, limit);
     else if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
         add_shape(page, model, &parts, shape, limit);
+    if (options->process_peaks.count) {
+        tide_view_process_peaks(page, model, &options->process_peaks, limit);
+        tide_page_skip(page);
+    }
     if (options->told)
         add_told(page, model, options->told, shape, limit);
     release(&parts);
@@ -288,6 +293,7 @@ enum tide_status tide_report_data(const struct tide_model *model,
         .spill = spill,
         .told = options->told,
         .passages = options->passages,
+        .process_peaks = &options->process_peaks,
         .fold = !options->no_fold,
     };
     if (!status && options->json)

@@ -5,6 +5,7 @@
 #include "model/path.h"
 #include "view/gprof.h"
 #include "view/passage_text.h"
+#include "view/process_text.h"
 #include "view/report_json_tree.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
@@ -219,6 +220,8 @@ static void add_rows(struct writer *writer)
         tide_json_passages(json, report);
     if (report->shape == TIDE_SHAPE_THREADS && report->groups)
         tide_json_thread_flows(json, report);
+    if (report->process_peaks && report->process_peaks->count)
+        tide_json_process_peaks(json, report->model, report->process_peaks);
     add_told(json, report);
 }
 

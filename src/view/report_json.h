@@ -13,6 +13,7 @@
 #include "model/findings.h"
 #include "model/model.h"
 #include "model/passages.h"
+#include "model/process_peaks.h"
 #include "model/profile.h"
 #include "model/suppress.h"
 #include "model/told.h"
@@ -79,7 +80,8 @@ struct tide_report_json {
     struct tide_sources *sources;         /* NULL: lines of source are not shown */
     const struct tide_told *told;         /* of regions, labels, timemory */
     const struct tide_passages *passages; /* of flow; NULL: the trace knows none */
-    bool fold;                            /* their stacks */
+    const struct tide_process_peaks *process_peaks; /* NULL or empty: not asked for */
+    bool fold;                                      /* their stacks */
 };
 
 void tide_view_report_json(struct tide_text *out,

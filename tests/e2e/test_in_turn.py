@@ -5,7 +5,7 @@ import subprocess
 import tide
 import truth
 
-LARGE, KEPT, BEHIND = 1_000_000, 5000, 70_000  # as tests/programs/in_turn.c has them
+LARGE, KEPT, SMALL, BEHIND = 1_000_000, 5000, 500, 70_000  # as tests/programs/in_turn.c has them
 
 
 def query(trace, text):
@@ -30,6 +30,19 @@ class InTurn(truth.Case):
                     summary = self.summary(how)
                     self.assertEqual(summary["peak_bytes"], LARGE + KEPT)
                     self.assertEqual(summary["peak_uncertainty_bytes"], 0)
+
+    def test_each_process_has_a_peak_of_its_own(self):
+        count = 12
+        run = tide.Recorded([tide.program("in_turn"), "exit", str(count)])
+        peaks = run.report("--processes")["process_peaks"]
+        found = sorted((row["peak_bytes"], row["last_bytes"]) for row in peaks)
+        self.assertEqual(found, [(KEPT + SMALL, 0)] + [(LARGE, LARGE)] * count)
+        self.assertEqual(len({row["pid"] for row in peaks}), count + 1)
+        times = [row["peak_time_s"] for row in peaks[:count]]
+        self.assertEqual(times, sorted(times))
+        done = subprocess.run([tide.TIDEMARK, "report", "--processes", "--bytes", run.trace],
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.count(f" {LARGE:,} B "), 2 * count + 1)
 
     def test_commands(self):
         for _ in range(3):
