@@ -80,7 +80,7 @@ static inline void tide_see_word(struct tide_stream *stream, uint64_t word)
         return;
     *known = word;
     if (TIDE_WORD_KIND(word) == TIDE_FRAME_NATIVE)
-        tide_modules_see(word);
+        tide_modules_see(word, stream->epoch);
 }
 
 static TIDE_COLD uint64_t *tide_put_leaf(struct tide_stream *stream, uint64_t *out,

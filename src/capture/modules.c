@@ -1,8 +1,14 @@
 /* capture/modules.c - notice ELF files as their code turns up in stacks.
  *
- * The list only grows; readers need no lock: an entry is written before the count that
- * covers it.  Lookup is linear, newest first, and happens only when a frame is new since
- * the lane's last reset.
+ * Readers of the list need no lock: an entry is written before the count that covers it,
+ * and its number is another when it has become one of another module.  Lookup is linear,
+ * newest first, and happens only when a frame is new since the lane's last reset.
+ *
+ * A lane learns of a new epoch between two events.  While one is written, libraries may
+ * come and go: its module is noticed in a later epoch than the one that the lane is in, by
+ * this thread or by another.  So it is told for the lane's epoch, be that at once or
+ * afterwards.  It was there: an event that begins after dlclose has returned finds its lane
+ * called, so what is met in the older epoch was loaded before.
  */
 #include "capture/modules.h"
 
@@ -27,16 +33,21 @@ enum { TIDE_BUILD_ID_MAX = 64, TIDE_PATH_BYTES = 4096 };
 static char
     program_path[TIDE_PATH_BYTES]; /* set at start: /proc may be out of reach later */
 
-static bool is_known(uint64_t address)
+static bool holds(const struct tide_known_module *module, uint64_t address)
 {
-    const uint32_t count = atomic_load(&tide_process->module_count);
-    for (uint32_t i = count; i-- > 0;) {
-        const struct tide_known_module *module = &tide_process->modules[i];
-        if (!atomic_load(&module->gone) &&
-            address - module->start < module->end - module->start)
-            return true;
-    }
-    return false;
+    const uint32_t number = atomic_load(&module->number);
+    const uint64_t start = atomic_load(&module->start);
+    const uint64_t end = atomic_load(&module->end);
+    return number != 0 && address - start < end - start &&
+           atomic_load(&module->number) == number;
+}
+
+static struct tide_known_module *find_known(uint64_t address)
+{
+    for (uint32_t i = atomic_load(&tide_process->module_count); i-- > 0;)
+        if (holds(&tide_process->modules[i], address))
+            return &tide_process->modules[i];
+    return NULL;
 }
 
 uint32_t tide_notes_build_id(const uint8_t *note, const uint8_t *end,
@@ -109,19 +120,47 @@ static uint8_t *put_bytes(uint8_t *out, const void *bytes, uint32_t count)
 static uint8_t note_buffer[TIDE_PATH_BYTES + 256];
 
 /* The process lock is held. */
-static uint32_t write_module(uint32_t id, const struct dl_find_object *object)
+static void note_module(uint32_t id, uint64_t epoch,
+                        const struct dl_find_object *object)
 {
     const uint8_t *build_id = note_buffer;
     const uint32_t id_bytes = find_build_id(object, &build_id);
     const char *path = find_path(object->dlfo_link_map);
     uint8_t *out = tide_put_varint(note_buffer, id);
-    out = tide_put_varint(out, atomic_load(&tide_process->epoch));
+    out = tide_put_varint(out, epoch);
     out = tide_put_varint(out, (uintptr_t)object->dlfo_map_start);
     out = tide_put_varint(out, (uintptr_t)object->dlfo_map_end);
     out = tide_put_varint(out, object->dlfo_link_map->l_addr);
     out = put_bytes(out, build_id, id_bytes);
     out = put_bytes(out, path, (uint32_t)strnlen(path, TIDE_PATH_BYTES));
-    return (uint32_t)(out - note_buffer);
+    tide_process_note_locked(TIDE_NOTE_MODULE, note_buffer,
+                             (uint32_t)(out - note_buffer));
+}
+
+/* The same. */
+static void note_end(uint32_t id, uint64_t epoch)
+{
+    uint8_t payload[2 * TIDE_VARINT_MAX];
+    uint8_t *out = tide_put_varint(payload, id);
+    out = tide_put_varint(out, epoch);
+    tide_process_note_locked(TIDE_NOTE_MODULE_GONE, payload, (uint32_t)(out - payload));
+}
+
+/* From which epoch on OBJECT is told, met in EPOCH: not while another was in its place.  (A
+ * library can come there before dlclose has returned in another thread.)  A hook that was
+ * torn by a fork has the epoch of its parent. */
+static uint64_t first_epoch(const struct dl_find_object *object, uint64_t epoch)
+{
+    const uint64_t present = atomic_load(&tide_process->epoch);
+    const uint32_t count = atomic_load(&tide_process->module_count);
+    uint64_t first = epoch < present ? epoch : present;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tide_known_module *const other = &tide_process->modules[i];
+        if (!other->number && other->start < (uintptr_t)object->dlfo_map_end &&
+            (uintptr_t)object->dlfo_map_start < other->end && other->last >= first)
+            first = other->last + 1;
+    }
+    return first;
 }
 
 /* A place in the table, of a module that is gone if there is one. */
@@ -129,46 +168,58 @@ static uint32_t find_place(void)
 {
     const uint32_t count = atomic_load(&tide_process->module_count);
     uint32_t place = 0;
-    while (place < count && !atomic_load(&tide_process->modules[place].gone))
+    while (place < count && atomic_load(&tide_process->modules[place].number))
         place++;
     return place;
 }
 
-/* Others read the table meanwhile: a place is whole before it counts. */
-static void keep(uint32_t place, uint32_t id, const struct dl_find_object *object)
+static void learn(const struct dl_find_object *object, uint64_t epoch)
 {
-    struct tide_known_module *module = &tide_process->modules[place];
+    const uint32_t place = find_place();
+    if (place == TIDE_MODULES_MAX)
+        return;
+    struct tide_known_module *const module = &tide_process->modules[place];
+    const uint64_t first = first_epoch(object, epoch);
+    const uint32_t id = tide_process->next_module_id++;
+    note_module(id, first, object);
     module->start = (uintptr_t)object->dlfo_map_start;
     module->end = (uintptr_t)object->dlfo_map_end;
-    module->id = id;
-    atomic_store(&module->gone, false);
+    module->first = first;
+    module->number = id + 1;
     if (place == atomic_load(&tide_process->module_count))
         atomic_store(&tide_process->module_count, place + 1);
 }
 
-static void learn(uint64_t address)
+/* MODULE, which is OBJECT, was there before it was noticed. */
+static void tell_earlier(struct tide_known_module *module,
+                         const struct dl_find_object *object, uint64_t epoch)
 {
-    struct dl_find_object object;
-    const uint32_t place = find_place();
-    if (!tide_process
-             ->notes_stream) /* the torn hook of a child: there is no process yet */
-        return;
-    if (place == TIDE_MODULES_MAX || is_known(address) ||
-        _dl_find_object((void *)(uintptr_t)address, &object) != 0)
+    const uint64_t first = first_epoch(object, epoch);
+    if (first >= module->first)
         return;
     const uint32_t id = tide_process->next_module_id++;
-    const uint32_t bytes = write_module(id, &object);
-    tide_process_note_locked(TIDE_NOTE_MODULE, note_buffer, bytes);
-    keep(place, id, &object);
+    note_module(id, first, object);
+    note_end(id, module->first - 1);
+    module->first = first;
 }
 
-void tide_modules_see(uint64_t address)
+void tide_modules_see(uint64_t address, uint64_t epoch)
 {
-    if (is_known(address))
+    struct tide_known_module *module = find_known(address);
+    if (module && atomic_load(&module->first) <= epoch)
         return;
     const int saved = errno;
+    struct dl_find_object object;
     tide_lock(&tide_process->lock);
-    learn(address);
+    module = find_known(address);
+    /* No stream: the torn hook of a child, there is no process yet. */
+    if (tide_process->notes_stream &&
+        _dl_find_object((void *)(uintptr_t)address, &object) == 0) {
+        if (module)
+            tell_earlier(module, &object, epoch);
+        else
+            learn(&object, epoch);
+    }
     tide_unlock(&tide_process->lock);
     errno = saved;
 }
@@ -188,15 +239,13 @@ void tide_modules_check(void)
     const uint64_t epoch = atomic_load(&tide_process->epoch);
     const uint32_t count = atomic_load(&tide_process->module_count);
     for (uint32_t i = 0; i < count; i++) {
-        struct tide_known_module *module = &tide_process->modules[i];
-        if (atomic_load(&module->gone) || is_loaded(module))
+        struct tide_known_module *const module = &tide_process->modules[i];
+        const uint32_t number = atomic_load(&module->number);
+        if (!number || is_loaded(module))
             continue;
-        uint8_t payload[2 * TIDE_VARINT_MAX];
-        uint8_t *out = tide_put_varint(payload, module->id);
-        out = tide_put_varint(out, epoch);
-        tide_process_note_locked(TIDE_NOTE_MODULE_GONE, payload,
-                                 (uint32_t)(out - payload));
-        atomic_store(&module->gone, true);
+        note_end(number - 1, epoch);
+        module->last = epoch;
+        atomic_store(&module->number, 0);
         gone = true;
     }
     if (gone)

@@ -14,9 +14,9 @@
 /* Remember the program's own path.  Called once, at start. */
 void tide_modules_init(void);
 
-/* ADDRESS is about to be written for the first time since a reset: make sure the
- * collector knows its module. */
-void tide_modules_see(uint64_t address) TIDE_COLD;
+/* ADDRESS is about to be written for the first time since a reset, to a lane in EPOCH: make
+ * sure the collector knows its module, and that it was there by then. */
+void tide_modules_see(uint64_t address, uint64_t epoch) TIDE_COLD;
 
 /* The GNU build-id among the notes of one PT_NOTE segment; 0 bytes when it is not there. */
 uint32_t tide_notes_build_id(const uint8_t *note, const uint8_t *end,

@@ -19,10 +19,12 @@ enum {
     TIDE_MODULES_MAX = 4096, /* loaded ELF files known at a time */
 };
 
+/* Written with the lock held, read without. */
 struct tide_known_module {
-    uint64_t start, end;
-    uint32_t id;       /* in notes: never used twice */
-    _Atomic bool gone; /* the place may be used again */
+    _Atomic uint32_t number; /* id in notes + 1, never used twice; 0: it is gone */
+    _Atomic uint64_t start, end;
+    _Atomic uint64_t first; /* epoch from which on it is told */
+    uint64_t last;          /* when it is gone: epoch up to which it was */
 };
 
 struct tide_process_state {

@@ -19,9 +19,10 @@
 #include "trace/encode.h"
 
 /* The modules of frames are of no interest here. */
-void tide_modules_see(uint64_t address)
+void tide_modules_see(uint64_t address, uint64_t epoch)
 {
     (void)address;
+    (void)epoch;
 }
 
 /* --- Reading ---------------------------------------------------------------------------- */

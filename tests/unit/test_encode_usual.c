@@ -20,9 +20,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The modules of frames are of no interest here. */
-void tide_modules_see(uint64_t address)
+void tide_modules_see(uint64_t address, uint64_t epoch)
 {
     (void)address;
+    (void)epoch;
 }
 
 /* Two coders of the same rows. */
