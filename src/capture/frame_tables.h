@@ -40,7 +40,7 @@ void tide_frame_tables_begin(void);
  * has made are missing: a row that is not found may be found in the program's own. */
 struct tide_frame_tables *tide_frame_tables_of(uintptr_t header);
 
-/* dlclose has returned: another library may come where one was. */
+/* Libraries may have gone: others may come where they were. */
 void tide_frame_tables_check(void);
 
 /* A row was found: let go what is too much. */

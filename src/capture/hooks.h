@@ -15,6 +15,9 @@
 /* A library may be going, and libgomp with it: forget where its functions are. */
 void tide_omp_forget(void) TIDE_COLD;
 
+/* This thread is in dlclose, where BLOCK is freed: libraries may have gone. */
+void tide_hook_closes(struct tide_caller caller, const void *block) TIDE_COLD;
+
 /* Find the operators behind ours, if the program has begun with any. */
 void tide_operators_begin(void) TIDE_COLD;
 

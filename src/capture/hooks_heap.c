@@ -371,6 +371,8 @@ static bool dies(struct tide_caller caller, void *block)
         tide_hook_boot_free(caller, block);
         return false;
     }
+    if (TIDE_UNLIKELY(self->closing))
+        tide_hook_closes(caller, block);
     if (TIDE_UNLIKELY(tide_attended))
         attend_death(caller, block, usable_now(block));
     if (!tide_heap_ignored)

@@ -204,23 +204,51 @@ TIDE_HOOK void *dlmopen(Lmid_t space, const char *file, int mode)
     return tide_real.dlmopen(space, file, mode);
 }
 
+static void look_for_gone(uintptr_t frame)
+{
+    struct tide_self *self = &tide_self;
+    tide_frame_tables_check();
+    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, frame);
+    if (!stream)
+        return;
+    if (stream->shared)
+        tide_modules_check();
+    tide_leave(self, stream);
+}
+
+/* The loader's own free, the last of what it does for a library that it has unmapped.  It
+ * still holds its lock: nobody can have loaded another in that place. */
+void tide_hook_closes(struct tide_caller caller, const void *block)
+{
+    const int saved = errno;
+    if (tide_self.stream && tide_modules_has_map(block))
+        look_for_gone(caller.frame);
+    errno = saved;
+}
+
+/* While it is in there, all that the thread does takes the slower way past
+ * tide_hook_closes(). */
+static int close_attended(void *library)
+{
+    struct tide_self *self = &tide_self;
+    self->closing++;
+    if (self->stream)
+        self->stream->limit = 0;
+    const int status = tide_real.dlclose(library);
+    self->closing--;
+    return status;
+}
+
 TIDE_HOOK int dlclose(void *library)
 {
     if (!tide_real_resolve() || !tide_real.dlclose)
         return -1;
     tide_stack_cfi_flush(); /* rows go before the code does, and once more after it */
     tide_omp_forget();
-    const int status = tide_real.dlclose(library);
+    const int status = close_attended(library);
     const int saved = errno;
     tide_omp_forget();
-    tide_frame_tables_check();
-    struct tide_self *self = &tide_self;
-    struct tide_stream *stream = tide_enter(self, TIDE_WRITING, TIDE_CALLER.frame);
-    if (stream) {
-        if (stream->shared)
-            tide_modules_check();
-        tide_leave(self, stream);
-    }
+    look_for_gone(TIDE_CALLER.frame); /* with a loader that is another than glibc's */
     errno = saved;
     return status;
 }

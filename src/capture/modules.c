@@ -7,8 +7,8 @@
  * A lane learns of a new epoch between two events.  While one is written, libraries may
  * come and go: its module is noticed in a later epoch than the one that the lane is in, by
  * this thread or by another.  So it is told for the lane's epoch, be that at once or
- * afterwards.  It was there: an event that begins after dlclose has returned finds its lane
- * called, so what is met in the older epoch was loaded before.
+ * afterwards.  It was there: all lanes are called before the loader lets go of its lock, so
+ * an event in what was loaded in place of another finds its lane called.
  */
 #include "capture/modules.h"
 
@@ -146,9 +146,9 @@ static void note_end(uint32_t id, uint64_t epoch)
     tide_process_note_locked(TIDE_NOTE_MODULE_GONE, payload, (uint32_t)(out - payload));
 }
 
-/* From which epoch on OBJECT is told, met in EPOCH: not while another was in its place.  (A
- * library can come there before dlclose has returned in another thread.)  A hook that was
- * torn by a fork has the epoch of its parent. */
+/* From which epoch on OBJECT is told, met in EPOCH: not while another was in its place.  (With
+ * a loader that does not free as glibc's does, it may have come there before the hook of
+ * dlclose looked.)  A hook that was torn by a fork has the epoch of its parent. */
 static uint64_t first_epoch(const struct dl_find_object *object, uint64_t epoch)
 {
     const uint64_t present = atomic_load(&tide_process->epoch);
@@ -184,6 +184,7 @@ static void learn(const struct dl_find_object *object, uint64_t epoch)
     note_module(id, first, object);
     module->start = (uintptr_t)object->dlfo_map_start;
     module->end = (uintptr_t)object->dlfo_map_end;
+    module->map = object->dlfo_link_map;
     module->first = first;
     module->number = id + 1;
     if (place == atomic_load(&tide_process->module_count))
@@ -222,6 +223,14 @@ void tide_modules_see(uint64_t address, uint64_t epoch)
     }
     tide_unlock(&tide_process->lock);
     errno = saved;
+}
+
+bool tide_modules_has_map(const void *place)
+{
+    for (uint32_t i = atomic_load(&tide_process->module_count); i-- > 0;)
+        if (atomic_load(&tide_process->modules[i].map) == place)
+            return true;
+    return false;
 }
 
 static bool is_loaded(const struct tide_known_module *module)

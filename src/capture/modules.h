@@ -7,6 +7,7 @@
 #ifndef TIDE_CAPTURE_MODULES_H
 #define TIDE_CAPTURE_MODULES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "capture/self.h"
@@ -22,7 +23,10 @@ void tide_modules_see(uint64_t address, uint64_t epoch) TIDE_COLD;
 uint32_t tide_notes_build_id(const uint8_t *note, const uint8_t *end,
                              const uint8_t **id);
 
-/* dlclose has returned: find out what is gone. */
+/* Does the loader keep what it knows of a module at PLACE? */
+bool tide_modules_has_map(const void *place) TIDE_COLD;
+
+/* Libraries may have gone: find out which. */
 void tide_modules_check(void) TIDE_COLD;
 
 #endif

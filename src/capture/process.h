@@ -23,8 +23,9 @@ enum {
 struct tide_known_module {
     _Atomic uint32_t number; /* id in notes + 1, never used twice; 0: it is gone */
     _Atomic uint64_t start, end;
-    _Atomic uint64_t first; /* epoch from which on it is told */
-    uint64_t last;          /* when it is gone: epoch up to which it was */
+    _Atomic(const void *) map; /* the loader's */
+    _Atomic uint64_t first;    /* epoch from which on it is told */
+    uint64_t last;             /* when it is gone: epoch up to which it was */
 };
 
 struct tide_process_state {

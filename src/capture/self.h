@@ -51,6 +51,7 @@ struct tide_self {
     uint8_t exit_rounds; /* how often the thread's destructor came by */
     uint8_t new_kind;    /* operator new calls malloc: 1 + enum tide_alloc_kind */
     uint8_t hushed;      /* enum tide_hushed */
+    uint8_t closing;     /* it is in dlclose, so many times over */
     uint32_t paused;     /* this thread's allocations are not recorded, so many times */
     struct tide_trail *trail; /* borrowed; the thread's regions; NULL: it had none */
     uint64_t thread;          /* its number for windows; 0: it has none yet */

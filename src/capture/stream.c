@@ -276,6 +276,21 @@ static bool lose_one(struct tide_stream *stream)
     return false;
 }
 
+/* There is room for NEED bytes.  Whoever writes the next record comes by again all the same if
+ * something waits, or if the thread is in dlclose. */
+static void open_limit(struct tide_stream *stream, uint32_t need)
+{
+    if (stream->limit < stream->pos + need)
+        stream->limit = stream->pos + need;
+    if (TIDE_UNLIKELY(tide_self.closing)) {
+        stream->spare = stream->limit;
+        stream->limit = TIDE_LIMIT_IN_CLOSE;
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    if (stream->pending != stream->flushed)
+        stream->limit = 0; /* as nested.c had it */
+}
+
 static bool refill(struct tide_stream *stream, uint32_t need)
 {
     if (TIDE_UNLIKELY(stream->torn))
@@ -306,16 +321,22 @@ static bool refill(struct tide_stream *stream, uint32_t need)
     }
     if (attention && atomic_load(&tide_session->sleeping) == 2)
         tide_session_wake(); /* everything was idle; now it is not */
-    if (stream->limit < stream->pos + need)
-        stream->limit = stream->pos + need;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (stream->pending != stream->flushed)
-        stream->limit = 0; /* as nested.c had it */
-    return !stream->torn;  /* by a fork while we were here */
+    open_limit(stream, need);
+    return !stream->torn; /* by a fork while we were here */
+}
+
+/* Nothing is due but that the thread is in dlclose. */
+static bool is_only_in_close(const struct tide_stream *stream, uint32_t need)
+{
+    return tide_self.closing && stream->limit == TIDE_LIMIT_IN_CLOSE &&
+           stream->pos + need <= stream->spare &&
+           !atomic_load_explicit(&stream->shared->attention, memory_order_relaxed);
 }
 
 bool tide_stream_refill(struct tide_stream *stream, uint32_t need)
 {
+    if (is_only_in_close(stream, need))
+        return true;
     const int saved = errno;
     const bool ready = refill(stream, need);
     errno = saved;

@@ -32,6 +32,7 @@ enum {
     TIDE_SEEN_WORDS = 1024,       /* words remembered as seen */
     TIDE_FETCH_AHEAD = 256,       /* bytes: the time of some ten events */
     TIDE_PENDING_MAX = 1024,      /* nested events kept while a record is written */
+    TIDE_LIMIT_IN_CLOSE = 1,      /* no record ends here: see `spare` */
 };
 
 struct tide_map_record {
@@ -78,6 +79,7 @@ struct tide_stream {
     uint32_t flushed;   /* of these, written already */
     uint64_t reset_at;  /* position of the last reset */
     uint64_t prev_base; /* base of the lap before */
+    uint32_t spare;     /* what limit would be if the thread were not in dlclose */
     uint32_t ring_bytes;
     uint32_t laps;
     uint32_t number; /* of the lane */

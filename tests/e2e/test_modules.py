@@ -23,6 +23,11 @@ class ComeAndGo(truth.Case):
             run = self.both(self.argv("threads", "40"), same_output=False)
             self.agrees(run)
 
+    def test_where_one_has_gone_before_dlclose_returns(self):
+        run = self.both(self.argv("meanwhile", "50"), env=truth.preloaded("lib_slow_close.so"))
+        self.agrees(run)
+        self.assertEqual(run.stdout.splitlines()[0], "same place 50")
+
     def test_with_thread_local_data(self):
         self.agrees(self.both(self.argv("tls", "20")))
 

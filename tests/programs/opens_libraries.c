@@ -3,6 +3,8 @@
  * Usage: opens_libraries FOLDER HOW ...
  *   alternate N     two libraries in turn, at the same addresses, N times
  *   threads N       the same in one thread while three others allocate
+ *   meanwhile N     the same, but another thread opens the second when the first has gone and
+ *                   dlclose has not returned yet; with lib_slow_close.so
  *   tls N           a library with thread-local data, used in N threads
  *   deepbind        blocks cross the border to a library that is bound deeply
  *   name            a library that only this program's own RUNPATH leads to
@@ -65,14 +67,19 @@ static unsigned long visit(const char *name, size_t size, int count)
     return place;
 }
 
+static void say_plugins(int times)
+{
+    say("{\"first_plugin_site\": [%d, %d, %d], \"second_plugin_site\": [%d, %d, %d]}\n",
+        3 * times, 300 * times, 3 * times, 2 * times, 100 * times, 2 * times);
+}
+
 static void alternate(int times)
 {
     int same = 0;
     for (int i = 0; i < times; i++)
         same += visit("lib_plugin_one.so", 100, 3) == visit("lib_plugin_two.so", 50, 2);
     say("same place %d\n", same);
-    say("{\"first_plugin_site\": [%d, %d, %d], \"second_plugin_site\": [%d, %d, %d]}\n",
-        3 * times, 300 * times, 3 * times, 2 * times, 100 * times, 2 * times);
+    say_plugins(times);
 }
 
 __attribute__((noinline)) static void *make_in_thread(size_t size)
@@ -116,6 +123,36 @@ static void alternate_with_threads(int times)
         "\"make_in_thread\": [%ld, %ld, 0], \"make_with_tls\": [%ld, %ld, 3]}\n",
         3 * times, 300 * times, 3 * times, 2 * times, 100 * times, 2 * times,
         in_threads, in_threads * 30, made + 3, made * 40);
+}
+
+static void (**after_close)(void); /* of lib_slow_close.so */
+static unsigned long second_place;
+
+static void *visit_second(void *unused)
+{
+    second_place = visit("lib_plugin_two.so", 50, 2);
+    return unused;
+}
+
+static void meanwhile(void)
+{
+    pthread_t id;
+    *after_close = NULL;
+    if (pthread_create(&id, NULL, visit_second, NULL) != 0)
+        exit(4);
+    pthread_join(id, NULL);
+}
+
+static void alternate_in_dlclose(int times)
+{
+    int same = 0;
+    after_close = symbol_of(RTLD_DEFAULT, "after_close");
+    for (int i = 0; i < times; i++) {
+        *after_close = meanwhile;
+        same += visit("lib_plugin_one.so", 100, 3) == second_place;
+    }
+    say("same place %d\n", same);
+    say_plugins(times);
 }
 
 static void *use_tls(void *make)
@@ -206,6 +243,8 @@ int main(int argc, char **argv)
         alternate(times);
     else if (strcmp(argv[2], "threads") == 0)
         alternate_with_threads(times);
+    else if (strcmp(argv[2], "meanwhile") == 0)
+        alternate_in_dlclose(times);
     else if (strcmp(argv[2], "tls") == 0)
         with_tls(times);
     else if (strcmp(argv[2], "deepbind") == 0)

@@ -178,7 +178,7 @@ static void met_by_a_thread_that_is_further_behind(void **state)
     tide_trace_close(trace);
 }
 
-/* Another thread loads a library before the hook of dlclose has noticed that one went. */
+/* Should another thread load a library before the hook of dlclose has noticed that one went. */
 static void not_while_another_was_in_its_place(void **state)
 {
     (void)state;
