@@ -273,10 +273,11 @@ static void continue_behind(struct run *run)
     wait_for_others(run);
 }
 
-/* False: the other process has the collector now. */
+/* False: the other process has the collector now.  The first process of a container takes
+ * all others with it. */
 static bool see_off_others(struct run *run)
 {
-    if (!tide_collector_busy(run->collector))
+    if (!tide_collector_busy(run->collector) || (getpid() == 1 && !run->options->wait))
         return true;
     if (run->options->wait) {
         wait_for_others(run);

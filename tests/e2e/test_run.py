@@ -285,6 +285,18 @@ class Run(tide.Case):
         self.whole(result)
         self.assertGreater(result["summary"]["allocated_bytes"], 100 * 100000)
 
+    def test_the_first_process_of_a_container_leaves_nobody_behind(self):
+        first = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
+        if subprocess.run([*first, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no namespaces are to be had here")
+        done = subprocess.run([*first, tide.TIDEMARK, "run", "-o", self.trace(), "--",
+                               "sh", "-c", "sleep 20 & exit 3"], timeout=15,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertNotIn("go on", done.stderr)
+        self.assertTrue(tide.report(self.trace())["honesty"]["complete"])
+
     def test_wait_stays_until_all_have_ended(self):
         begin = time.monotonic()
         code = self.run_it("sh", "-c", "sleep 1 >/dev/null 2>&1 & exit 5",
