@@ -14,7 +14,7 @@
 #include "capture/self.h"
 #include "trace/ring.h"
 
-#define TIDE_OTHER_REACH ((uintptr_t)1 << 20) /* bytes of any one stack */
+#define TIDE_OTHER_REACH ((uintptr_t)1 << 30) /* bytes: no one stack is larger */
 
 /* What a walk may read: below HIGH, and below REACH what is there; that is 0 on the
  * thread's own stack. */

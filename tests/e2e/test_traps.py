@@ -164,6 +164,10 @@ class Stacks(tide.TidyCase):
                 self.assertEqual((run.status, run.stdout), (0, "same place\n"))
                 self.assertEqual(run.sites("--total")["make"]["calls"], 21)
 
+    def test_a_coroutine_may_have_large_frames(self):
+        self.assertEqual([way[:3] for way in self.hundreds([tide.program("far_coroutine")])],
+                         [["make", "make_far_in", "coroutine"]])
+
     def test_no_table_leads_beyond_a_stack_that_the_program_made(self):
         run = tide.Recorded([tide.program("borrowed_stack")])
         self.assertEqual((run.status, run.stdout), (0, "done\n"))
