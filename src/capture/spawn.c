@@ -24,7 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIDE_PATH_MAX = 4096, TIDE_ENV_MAX = 4096, TIDE_PATIENCE_MS = 5000 };
+enum {
+    TIDE_PATH_MAX = 4096,
+    TIDE_ENV_MAX = 4096,
+    TIDE_PATIENCE_MS = 5000,
+    TIDE_OPEN_MOST = 65536
+};
 
 static char program[TIDE_PATH_MAX];
 static char *environment[TIDE_ENV_MAX];
@@ -73,7 +78,9 @@ static void stay_between(long collector)
 {
     const uint64_t all = ~0ull;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
-    syscall(SYS_close_range, 0, ~0u, 0);
+    if (syscall(SYS_close_range, 0, ~0u, 0) != 0) /* Linux 5.9 */
+        for (int fd = 0; fd < TIDE_OPEN_MOST; fd++)
+            syscall(SYS_close, fd);
     syscall(SYS_wait4, collector, NULL, __WALL, NULL);
 }
 
