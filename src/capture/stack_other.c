@@ -8,9 +8,10 @@
 
 #include "capture/process.h"
 
-enum { TIDE_PAGES_SEEN = 256, TIDE_PAGE_SHIFT = 12, TIDE_CHANGE_BITS = 20 };
+enum { TIDE_PAGES_SEEN = 32768, TIDE_PAGE_SHIFT = 12, TIDE_CHANGE_BITS = 20 };
 
-/* Pages that could be read, each with the low bits of `changes` at that time. */
+/* Pages that could be read, each with the low bits of `changes` at that time.  So many are of
+ * ten thousand coroutines; who has none never touches it. */
 static _Atomic uint64_t seen[TIDE_PAGES_SEEN];
 static _Atomic uint64_t changes;
 
@@ -38,7 +39,7 @@ bool tide_other_is_there(uintptr_t at)
                          ((1u << TIDE_CHANGE_BITS) - 1);
     const uint64_t key = page << TIDE_CHANGE_BITS | now;
     _Atomic uint64_t *const place =
-        &seen[(page * 0x9e3779b97f4a7c15ull) >> 32 & (TIDE_PAGES_SEEN - 1)];
+        &seen[(page * 0x9e3779b97f4a7c15ull) >> 40 & (TIDE_PAGES_SEEN - 1)];
     if (TIDE_LIKELY(atomic_load_explicit(place, memory_order_relaxed) == key))
         return true;
     if (tide_process && atomic_load(&tide_process->off)) /* not one call more */
