@@ -92,10 +92,23 @@ static void look_after(struct run *run)
     }
 }
 
+/* The first process of a container is given the children of others, and nobody but it can
+ * wait for them. */
+static void reap_others(const struct run *run)
+{
+    siginfo_t ended = {0};
+    while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid &&
+           ended.si_pid != run->launch.pid) {
+        (void)waitpid(ended.si_pid, NULL, WNOHANG);
+        ended.si_pid = 0;
+    }
+}
+
 static void obey(struct run *run, const struct tide_signal *signal)
 {
     if (signal->kind == TIDE_SIGNAL_CHILD) {
         look_after(run);
+        reap_others(run);
     } else if (run->ended) {
         run->give_up |= tide_signal_ends(signal->number);
     } else if (signal->kind == TIDE_SIGNAL_FORWARD &&

@@ -285,14 +285,25 @@ class Run(tide.Case):
         self.whole(result)
         self.assertGreater(result["summary"]["allocated_bytes"], 100 * 100000)
 
-    def test_the_first_process_of_a_container_leaves_nobody_behind(self):
+    def as_first(self, script):
+        """Run SCRIPT by us as the first process of a container."""
         first = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
         if subprocess.run([*first, "true"], capture_output=True, check=False).returncode:
             self.skipTest("no namespaces are to be had here")
-        done = subprocess.run([*first, tide.TIDEMARK, "run", "-o", self.trace(), "--",
-                               "sh", "-c", "sleep 20 & exit 3"], timeout=15,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False)
+        return subprocess.run([*first, tide.TIDEMARK, "run", "-o", self.trace(), "--", "sh",
+                               "-c", script], timeout=15, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False)
+
+    def test_the_first_process_of_a_container_reaps_orphans(self):
+        script = ("for i in 1 2 3 4 5; do (sleep 0 &); done; for i in 1 2 3 4 5 6 7 8 9; do\n"
+                  "sleep 0.2; cat /proc/[0-9]*/stat | grep -c ') Z ' || break; done; exit 3")
+        done = self.as_first(script)
+        self.assertEqual(done.returncode, 3)
+        self.assertLess(done.stdout.count("\n"), 9, done.stdout)
+        self.assertEqual(done.stdout.split()[-1], "0")
+
+    def test_the_first_process_of_a_container_leaves_nobody_behind(self):
+        done = self.as_first("sleep 20 & exit 3")
         self.assertEqual(done.returncode, 3)
         self.assertNotIn("go on", done.stderr)
         self.assertTrue(tide.report(self.trace())["honesty"]["complete"])
