@@ -132,8 +132,10 @@ enum tide_status tide_attend(const struct tide_attend_options *options)
     struct tide_collector *collector;
     struct tide_inherited inherited;
     struct tide_signals before;
+    struct rlimit descriptors;
     find_inherited(&inherited, options->answer);
     tide_signals_take(&before); /* here nobody asks for them back */
+    tide_descriptors_take(&descriptors);
     enum tide_status status = tide_collector_open(&options->wishes, &collector);
     if (status)
         goto release;

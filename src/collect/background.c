@@ -37,6 +37,14 @@ void tide_inherited_release(struct tide_inherited *inherited)
     *inherited = (struct tide_inherited){0};
 }
 
+void tide_descriptors_take(struct rlimit *before)
+{
+    if (getrlimit(RLIMIT_NOFILE, before) != 0)
+        return;
+    const struct rlimit limit = {before->rlim_max, before->rlim_max};
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void tide_background_leave(struct tide_inherited *inherited)
 {
     (void)setsid();

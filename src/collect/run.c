@@ -189,15 +189,6 @@ static void remove_trace(struct run *run)
     run->out->trace = NULL;
 }
 
-/* A process costs us two descriptors: take as many as there are to be had. */
-static void raise_limit(struct run *run)
-{
-    if (getrlimit(RLIMIT_NOFILE, &run->descriptors) != 0)
-        return;
-    const struct rlimit limit = {run->descriptors.rlim_max, run->descriptors.rlim_max};
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static bool listen_to_signals(struct run *run)
 {
     run->signal_fd = tide_signals_open();
@@ -363,7 +354,7 @@ enum tide_status tide_run(const struct tide_run_options *options, char **argv,
     struct run run = {.options = options, .argv = argv, .out = out, .signal_fd = -1};
     tide_inherited_find(&run.inherited);
     tide_signals_take(&run.signals);
-    raise_limit(&run);
+    tide_descriptors_take(&run.descriptors);
     const enum tide_status status = begin(&run);
     if (status == TIDE_OK && out->exec_errno == 0) {
         follow(&run);

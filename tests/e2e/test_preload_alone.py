@@ -1,6 +1,7 @@
 """tests/e2e/test_preload_alone.py - LD_PRELOAD and nothing else: a collector comes by itself."""
 import glob
 import os
+import resource
 import select
 import subprocess
 import tempfile
@@ -28,10 +29,10 @@ def collectors():
 
 
 class PreloadAlone(tide.Case):
-    def record(self, folder, *argv):
+    def record(self, folder, *argv, **more):
         done = subprocess.run(["env", f"LD_PRELOAD={LIBRARY}", *argv],
                               env=self.surroundings(folder), cwd=folder,
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True, check=False, **more)
         return done, self.trace_in(folder)
 
     def surroundings(self, folder):
@@ -76,6 +77,21 @@ class PreloadAlone(tide.Case):
                                    text=True, check=True)
             self.assertEqual(done.stdout, plain.stdout)
             self.assertIn("none", done.stdout)
+
+    def test_a_soft_limit_on_descriptors_is_no_limit_for_us(self):
+        # Each process costs us two.
+        with tempfile.TemporaryDirectory() as folder:
+            deep = tide.program("deep")
+            script = f"for i in $(seq 30); do (sleep 1; {deep} 3 10) & done; wait; ulimit -Sn"
+            most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            done, trace = self.record(
+                folder, "/bin/sh", "-c", script,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, most)))
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "20\n", ""))
+            result = tide.report(trace, "--total", "--flat")
+            self.assertEqual(result["honesty"]["troubles"], [])
+            rows = {row["function"]: row for row in result["rows"]}
+            self.assertEqual(rows["descend"]["calls"], 300)
 
     def as_first(self, folder, *argv):
         """Record ARGV as the first process of a container."""
