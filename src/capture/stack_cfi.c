@@ -71,13 +71,17 @@ static inline uintptr_t load(uintptr_t at)
     return *(const uintptr_t *)at;
 }
 
+/* What may be read above SP; 0: it is not on the thread's own stack. */
+static inline uintptr_t own_end(const struct tide_stream *stream, uintptr_t sp)
+{
+    return sp >= stream->stack_low && sp < stream->stack_high ? stream->stack_high : 0;
+}
+
 /* What may be read around SP: up to the end of the thread's stack if SP is on it. */
 static void set_bounds(const struct tide_stream *stream, struct walk_state *walk)
 {
-    const bool own = walk->sp >= stream->stack_low && walk->sp < stream->stack_high;
     walk->low = walk->sp;
-    walk->to = own ? (struct tide_stack_bounds){.high = stream->stack_high}
-                   : tide_other_bounds(walk->sp);
+    walk->to = tide_bounds_at(walk->sp, own_end(stream, walk->sp));
 }
 
 static TIDE_COLD bool step_signal(const struct tide_stream *stream,
@@ -242,12 +246,6 @@ static inline struct tide_walked first_of(struct tide_caller caller)
         .pc = caller.pc, .sp = caller.frame + 16, .rbp = load(caller.frame)};
 }
 
-/* What may be read above SP; 0: it is not on the thread's own stack. */
-static inline uintptr_t own_end(const struct tide_stream *stream, uintptr_t sp)
-{
-    return sp >= stream->stack_low && sp < stream->stack_high ? stream->stack_high : 0;
-}
-
 /* How a walk with the cache came to its end. */
 enum how { TIDE_MET, TIDE_ENDED, TIDE_NO_ROW, TIDE_NOT_FOR_CACHE };
 
@@ -398,10 +396,8 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
     cache->generation =
         atomic_load_explicit(&tide_stack_generation, memory_order_relaxed);
     tide_sight_fetch_rows(cache, &first, own);
-    const struct found found = walk_to_known(
-        stream,
-        own ? (struct tide_stack_bounds){.high = own} : tide_other_bounds(first.sp),
-        most, wish.top);
+    const struct found found =
+        walk_to_known(stream, tide_bounds_at(first.sp, own), most, wish.top);
     if (TIDE_UNLIKELY(found.how == TIDE_NOT_FOR_CACHE) ||
         TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
         return walk_in_full(stream, caller, wish.limit, cut);

@@ -28,10 +28,16 @@ static inline uintptr_t tide_page_end(uintptr_t sp)
     return (sp + TIDE_PAGE - 1) & ~(uintptr_t)(TIDE_PAGE - 1);
 }
 
-/* Those of a walk that begins at SP, on a stack that is not the thread's own. */
-static inline struct tide_stack_bounds tide_other_bounds(uintptr_t sp)
+/* Those of a walk that begins at SP, on the thread's own stack, which ends at OWN_END, or (0)
+ * on another. */
+static inline struct tide_stack_bounds tide_bounds_at(uintptr_t sp, uintptr_t own_end)
 {
-    return (struct tide_stack_bounds){tide_page_end(sp), sp + TIDE_OTHER_REACH};
+    struct tide_stack_bounds bounds = {own_end, 0};
+    if (TIDE_UNLIKELY(!own_end)) {
+        bounds.high = tide_page_end(sp);
+        bounds.reach = sp + TIDE_OTHER_REACH;
+    }
+    return bounds;
 }
 
 /* Can the word at AT be read? */
