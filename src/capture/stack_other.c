@@ -8,10 +8,10 @@
 
 #include "capture/process.h"
 
-enum { TIDE_PAGES_SEEN = 32768, TIDE_PAGE_SHIFT = 12, TIDE_CHANGE_BITS = 20 };
+enum { TIDE_PAGES_SEEN = 65536, TIDE_PAGE_SHIFT = 12, TIDE_CHANGE_BITS = 20 };
 
 /* Pages that could be read, each with the low bits of `changes` at that time.  So many are of
- * ten thousand coroutines; who has none never touches it. */
+ * twenty thousand coroutines; who has none never touches it. */
 static _Atomic uint64_t seen[TIDE_PAGES_SEEN];
 static _Atomic uint64_t changes;
 
