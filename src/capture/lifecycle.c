@@ -167,11 +167,12 @@ __attribute__((constructor)) static void tide_constructor(void)
     tide_recording_start();
 }
 
-/* A child of vfork may end by exit, too. */
+/* A child of vfork may end by exit, too; and in a sandbox a call may be one too many. */
 __attribute__((destructor)) static void tide_destructor(void)
 {
     const int saved = errno;
-    if (tide_process && tide_process->mortal && syscall(SYS_getpid) == 1)
+    if (tide_process && tide_process->mortal && !tide_shut_off &&
+        syscall(SYS_getpid) == 1)
         tide_spawn_farewell(tide_process->mortal);
     errno = saved;
 }
