@@ -30,8 +30,7 @@ static uint64_t at_least_zero(int64_t value)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* What one stack of one side has. */
-static struct tide_change amount_of(const struct tide_site *site,
+struct tide_change tide_diff_amount(const struct tide_site *site,
                                     enum tide_metric metric, enum tide_side side)
 {
     struct tide_change amount = {{0}, {0}};
@@ -160,11 +159,11 @@ static enum tide_status pass(struct tide_diff *diff, uint32_t function,
                              const struct tide_change *amount)
 {
     struct tide_diff_function *const passed = &diff->functions[function];
-    if (passed->seen == diff->stacks)
+    if (passed->seen == diff->stack_count)
         return TIDE_OK;
-    passed->seen = diff->stacks;
+    passed->seen = diff->stack_count;
     tide_change_add(&passed->inclusive, amount);
-    return tide_diff_enter_line(diff, &passed->lines, call, amount);
+    return tide_diff_enter_line(&diff->lines, &passed->lines, call, amount);
 }
 
 /* Enter AMOUNT for CALL, made from *NODE, which becomes its own. */
@@ -179,8 +178,32 @@ static enum tide_status enter_call(struct entry *entry, const struct tide_call *
     if (status)
         return status;
     tide_change_add(&diff->nodes[*node].all, amount);
-    status = tide_diff_enter_line(diff, &diff->nodes[*node].lines, call, amount);
+    status =
+        tide_diff_enter_line(&diff->lines, &diff->nodes[*node].lines, call, amount);
     return status ? status : pass(diff, function, call, amount);
+}
+
+/* One more stack comes. */
+static enum tide_status begin_stack(struct entry *entry, uint32_t site)
+{
+    struct tide_diff *const diff = entry->diff;
+    if (diff->stack_count >= UINT32_MAX - 1)
+        return TIDE_ELIMIT;
+    struct tide_diff_stack *const stacks = tide_grown(
+        diff->stacks, &diff->stack_capacity, diff->stack_count + 1, sizeof(*stacks));
+    if (!stacks)
+        return TIDE_ENOMEM;
+    diff->stacks = stacks;
+    stacks[diff->stack_count++] =
+        (struct tide_diff_stack){.site = site, .side = (uint8_t)entry->side};
+    return TIDE_OK;
+}
+
+/* The stack that came last ends in NODE. */
+static void end_stack(struct tide_diff *diff, uint32_t node)
+{
+    diff->stacks[diff->stack_count - 1].next = diff->nodes[node].stacks;
+    diff->nodes[node].stacks = (uint32_t)diff->stack_count;
 }
 
 /* Enter AMOUNT for the path that was walked last. */
@@ -191,27 +214,32 @@ static enum tide_status enter_path(struct entry *entry,
     const struct tide_paths *const paths = &entry->paths;
     enum tide_status status = TIDE_OK;
     uint32_t node = 0;
-    diff->stacks++;
     tide_change_add(&diff->nodes[0].all, amount);
     for (size_t left = paths->call_count; left > 0 && !status; left--)
         status = enter_call(entry, &paths->calls[left - 1], amount, &node);
     if (status)
         return status;
     tide_change_add(&diff->nodes[node].self, amount);
+    end_stack(diff, node);
     if (!node)
         return TIDE_OK;
     struct tide_diff_function *const innermost =
         &diff->functions[diff->nodes[node].function];
     tide_change_add(&innermost->self, amount);
-    return tide_diff_enter_line(diff, &innermost->own_lines, &paths->calls[0], amount);
+    return tide_diff_enter_line(&diff->lines, &innermost->own_lines, &paths->calls[0],
+                                amount);
 }
 
-static enum tide_status enter_site(struct entry *entry, const struct tide_site *site)
+static enum tide_status enter_site(struct entry *entry, size_t index)
 {
-    const struct tide_change amount = amount_of(site, entry->diff->metric, entry->side);
+    const struct tide_site *const site = &entry->paths.model->sites[index];
+    const struct tide_change amount =
+        tide_diff_amount(site, entry->diff->metric, entry->side);
     if (!amount.bytes[entry->side] && !amount.calls[entry->side])
         return TIDE_OK;
-    const enum tide_status status = tide_paths_walk(&entry->paths, site->stack);
+    enum tide_status status = tide_paths_walk(&entry->paths, site->stack);
+    if (!status)
+        status = begin_stack(entry, (uint32_t)index);
     if (status)
         return status;
     uint32_t *const functions =
@@ -238,7 +266,7 @@ static enum tide_status enter_side(struct tide_diff *diff, enum tide_side side,
     for (size_t i = 0; i < model->site_count && !status; i++)
         if (model->sites[i].space == (uint32_t)diff->space &&
             !(suppressed && suppressed[i]))
-            status = enter_site(&entry, &model->sites[i]);
+            status = enter_site(&entry, i);
     tide_paths_release(&entry.paths);
     free(entry.functions);
     return status;
@@ -254,6 +282,7 @@ enum tide_status tide_diff_build(const struct tide_diff_request *request,
     struct tide_diff *const diff = calloc(1, sizeof(*diff));
     if (!diff)
         return TIDE_ENOMEM;
+    diff->request = *request;
     diff->metric = request->metric;
     diff->space = request->space;
     const struct tide_diff_node root = {.function = UINT32_MAX};
@@ -286,7 +315,8 @@ void tide_diff_free(struct tide_diff *diff)
     free(diff->function_slots);
     free(diff->nodes);
     free(diff->node_slots);
-    free(diff->lines);
+    free(diff->stacks);
+    free(diff->lines.list);
     free(diff->flat);
     free(diff->sites);
     tide_intern_release(&diff->strings);

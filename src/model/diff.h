@@ -81,6 +81,7 @@ struct tide_diff_node {
     uint32_t lines;          /* bookkeeping: all its lines (+ 1) */
     struct tide_change all;  /* with everything below */
     struct tide_change self; /* of stacks that end here */
+    uint32_t stacks;         /* these (+ 1); 0: none */
     uint64_t weight;  /* how much changed: the sum of all differences of stacks that
                                 end here or below, without their signs; in bytes */
     uint64_t changes; /* how many of those stacks changed */
@@ -98,6 +99,17 @@ struct tide_diff_line {
     uint32_t next; /* of the same function or node, + 1; 0: none */
     struct tide_change change;
 };
+struct tide_diff_lines {
+    struct tide_diff_line *list; /* owned */
+    size_t count, capacity;
+};
+
+/* A site of one side: all of a node are its stacks, which differ in lines at most. */
+struct tide_diff_stack {
+    uint32_t site; /* of the side's model */
+    uint8_t side;
+    uint32_t next; /* of the same node, + 1; 0: none */
+};
 
 /* Stacks that only one side has. */
 struct tide_diff_one_sided {
@@ -105,7 +117,21 @@ struct tide_diff_one_sided {
     uint64_t bytes, calls;
 };
 
+/* Which models, both symbolized, and what of them. */
+struct tide_diff_request {
+    const struct tide_model
+        *models[TIDE_SIDES]; /* borrowed: they must outlive the diff */
+    enum tide_metric metric;
+    enum tide_space space;
+    bool fold;        /* library functions count as their callers */
+    const char *hide; /* so do functions and modules that this pattern means; or NULL */
+    const bool *
+        suppressed[TIDE_SIDES]; /* per site: leaks that do not count (model/suppress.h);
+                                    or NULL */
+};
+
 struct tide_diff {
+    struct tide_diff_request request; /* what it borrows must outlive the diff */
     enum tide_metric metric;
     enum tide_space space;
     struct tide_change total;
@@ -113,6 +139,8 @@ struct tide_diff {
     size_t function_count, function_capacity;
     struct tide_diff_node *nodes; /* owned */
     size_t node_count, node_capacity;
+    struct tide_diff_stack *stacks; /* owned: in the order in which they came */
+    size_t stack_count, stack_capacity;
     uint32_t
         *flat; /* owned: functions that changed, by their own difference without its
                        sign, then by the inclusive one */
@@ -131,22 +159,7 @@ struct tide_diff {
     size_t function_mask;
     uint32_t *node_slots; /* owned: node of (caller, function), 0: none */
     size_t node_mask;
-    struct tide_diff_line *lines; /* owned */
-    size_t line_count, line_capacity;
-    uint64_t stacks; /* how many came */
-};
-
-/* Which models, both symbolized, and what of them. */
-struct tide_diff_request {
-    const struct tide_model
-        *models[TIDE_SIDES]; /* borrowed: they must outlive the diff */
-    enum tide_metric metric;
-    enum tide_space space;
-    bool fold;        /* library functions count as their callers */
-    const char *hide; /* so do functions and modules that this pattern means; or NULL */
-    const bool *
-        suppressed[TIDE_SIDES]; /* per site: leaks that do not count (model/suppress.h);
-                                    or NULL */
+    struct tide_diff_lines lines;
 };
 
 enum tide_status tide_diff_build(const struct tide_diff_request *request,
@@ -164,10 +177,16 @@ enum tide_status tide_diff_name_new(struct tide_diff *diff);
 enum tide_status tide_diff_function(struct tide_diff *diff, enum tide_side side,
                                     const struct tide_function *function,
                                     uint32_t *out);
+/* What SITE of one side has. */
+struct tide_change tide_diff_amount(const struct tide_site *site,
+                                    enum tide_metric metric, enum tide_side side);
 /* AMOUNT goes through the line of CALL, one of those from *HEAD on. */
-enum tide_status tide_diff_enter_line(struct tide_diff *diff, uint32_t *head,
+enum tide_status tide_diff_enter_line(struct tide_diff_lines *lines, uint32_t *head,
                                       const struct tide_call *call,
                                       const struct tide_change *amount);
+/* The line from HEAD on that changed most; NULL when that cannot be said. */
+const struct tide_diff_line *tide_diff_choose_line(const struct tide_diff_lines *lines,
+                                                   uint32_t head);
 /* All stacks are entered: which line of each function and node is to be shown? */
 void tide_diff_choose_lines(struct tide_diff *diff);
 /* The same: weigh, link and sort. */

@@ -18,26 +18,26 @@ static bool is_at(const struct tide_diff_line *one, const char *file, uint32_t l
            (one->file == file || (one->file && file && strcmp(one->file, file) == 0));
 }
 
-enum tide_status tide_diff_enter_line(struct tide_diff *diff, uint32_t *head,
+enum tide_status tide_diff_enter_line(struct tide_diff_lines *lines, uint32_t *head,
                                       const struct tide_call *call,
                                       const struct tide_change *amount)
 {
     uint32_t at = *head;
-    while (at && !is_at(&diff->lines[at - 1], call->file, call->line))
-        at = diff->lines[at - 1].next;
+    while (at && !is_at(&lines->list[at - 1], call->file, call->line))
+        at = lines->list[at - 1].next;
     if (!at) {
-        struct tide_diff_line *const lines = tide_grown(
-            diff->lines, &diff->line_capacity, diff->line_count + 1, sizeof(*lines));
-        if (!lines)
+        struct tide_diff_line *const list =
+            tide_grown(lines->list, &lines->capacity, lines->count + 1, sizeof(*list));
+        if (!list)
             return TIDE_ENOMEM;
-        if (diff->line_count >= UINT32_MAX - 1)
+        if (lines->count >= UINT32_MAX - 1)
             return TIDE_ELIMIT;
-        diff->lines = lines;
-        lines[diff->line_count++] = (struct tide_diff_line){
+        lines->list = list;
+        list[lines->count++] = (struct tide_diff_line){
             .file = call->file, .line = call->line, .next = *head};
-        at = *head = (uint32_t)diff->line_count;
+        at = *head = (uint32_t)lines->count;
     }
-    tide_change_add(&diff->lines[at - 1].change, amount);
+    tide_change_add(&lines->list[at - 1].change, amount);
     return TIDE_OK;
 }
 
@@ -59,11 +59,11 @@ struct tally {
     size_t all, common, only[TIDE_SIDES];
 };
 
-static struct tally count_lines(const struct tide_diff *diff, uint32_t head)
+static struct tally count_lines(const struct tide_diff_lines *lines, uint32_t head)
 {
     struct tally tally = {0};
-    for (uint32_t at = head; at; at = diff->lines[at - 1].next) {
-        const struct tide_diff_line *const line = &diff->lines[at - 1];
+    for (uint32_t at = head; at; at = lines->list[at - 1].next) {
+        const struct tide_diff_line *const line = &lines->list[at - 1];
         const bool base = only_on(line, TIDE_SIDE_BASE);
         const bool fresh = only_on(line, TIDE_SIDE_NEW);
         tally.all++;
@@ -75,12 +75,12 @@ static struct tally count_lines(const struct tide_diff *diff, uint32_t head)
 }
 
 /* How many lines that only SIDE has come before LINE. */
-static size_t rank_of(const struct tide_diff *diff, uint32_t head,
+static size_t rank_of(const struct tide_diff_lines *lines, uint32_t head,
                       const struct tide_diff_line *line, enum tide_side side)
 {
     size_t rank = 0;
-    for (uint32_t at = head; at; at = diff->lines[at - 1].next) {
-        const struct tide_diff_line *const other = &diff->lines[at - 1];
+    for (uint32_t at = head; at; at = lines->list[at - 1].next) {
+        const struct tide_diff_line *const other = &lines->list[at - 1];
         if (!only_on(other, side) || other == line)
             continue;
         const int order =
@@ -91,15 +91,15 @@ static size_t rank_of(const struct tide_diff *diff, uint32_t head,
 }
 
 /* What became of LINE, which only NEW has: with what BASE has in its place. */
-static struct tide_change moved_change(const struct tide_diff *diff, uint32_t head,
-                                       const struct tide_diff_line *line)
+static struct tide_change moved_change(const struct tide_diff_lines *lines,
+                                       uint32_t head, const struct tide_diff_line *line)
 {
     struct tide_change change = line->change;
-    const size_t rank = rank_of(diff, head, line, TIDE_SIDE_NEW);
-    for (uint32_t at = head; at; at = diff->lines[at - 1].next) {
-        const struct tide_diff_line *const other = &diff->lines[at - 1];
+    const size_t rank = rank_of(lines, head, line, TIDE_SIDE_NEW);
+    for (uint32_t at = head; at; at = lines->list[at - 1].next) {
+        const struct tide_diff_line *const other = &lines->list[at - 1];
         if (only_on(other, TIDE_SIDE_BASE) &&
-            rank_of(diff, head, other, TIDE_SIDE_BASE) == rank) {
+            rank_of(lines, head, other, TIDE_SIDE_BASE) == rank) {
             tide_change_add(&change, &other->change);
             break;
         }
@@ -126,10 +126,10 @@ static bool is_larger(const struct tide_change *one, const struct tide_change *o
     return one->bytes[TIDE_SIDE_NEW] > other->bytes[TIDE_SIDE_NEW];
 }
 
-/* The line from HEAD on that changed most; NULL when that cannot be said. */
-static const struct tide_diff_line *choose(const struct tide_diff *diff, uint32_t head)
+const struct tide_diff_line *tide_diff_choose_line(const struct tide_diff_lines *lines,
+                                                   uint32_t head)
 {
-    const struct tally tally = count_lines(diff, head);
+    const struct tally tally = count_lines(lines, head);
     const size_t base = tally.only[TIDE_SIDE_BASE], fresh = tally.only[TIDE_SIDE_NEW];
     const bool moved = base == fresh;
     const struct tide_diff_line *best = NULL;
@@ -137,14 +137,14 @@ static const struct tide_diff_line *choose(const struct tide_diff *diff, uint32_
     if (tally.all > TIDE_LINES_COMPARED ||
         (tally.common == 0 && base > 0 && fresh > 1 && !moved))
         return NULL;
-    for (uint32_t at = head; at; at = diff->lines[at - 1].next) {
-        const struct tide_diff_line *const line = &diff->lines[at - 1];
+    for (uint32_t at = head; at; at = lines->list[at - 1].next) {
+        const struct tide_diff_line *const line = &lines->list[at - 1];
         const bool here = only_on(line, TIDE_SIDE_NEW);
         if (only_on(line, TIDE_SIDE_BASE) &&
             (moved || (tally.common == 0 && fresh > 0)))
             continue; /* it is elsewhere now */
         const struct tide_change change =
-            here && moved ? moved_change(diff, head, line) : line->change;
+            here && moved ? moved_change(lines, head, line) : line->change;
         if (!best || is_larger(&change, &most)) {
             best = line;
             most = change;
@@ -157,15 +157,16 @@ void tide_diff_choose_lines(struct tide_diff *diff)
 {
     for (size_t i = 1; i < diff->node_count; i++) {
         struct tide_diff_node *const node = &diff->nodes[i];
-        const struct tide_diff_line *const line = choose(diff, node->lines);
+        const struct tide_diff_line *const line =
+            tide_diff_choose_line(&diff->lines, node->lines);
         node->file = line ? line->file : NULL;
         node->line = line ? line->line : 0;
     }
     for (size_t i = 0; i < diff->function_count; i++) {
         struct tide_diff_function *const function = &diff->functions[i];
         const bool itself = tide_change_kind(&function->self) != TIDE_CHANGE_NONE;
-        const struct tide_diff_line *const line =
-            choose(diff, itself ? function->own_lines : function->lines);
+        const struct tide_diff_line *const line = tide_diff_choose_line(
+            &diff->lines, itself ? function->own_lines : function->lines);
         function->file = line ? line->file : NULL;
         function->line = line ? line->line : 0;
     }

@@ -1,4 +1,5 @@
 /* view/diff_csv.c - `tidemark diff --csv`: the rows alone, for spreadsheets. */
+#include "model/diff_places.h"
 #include "view/csv.h"
 #include "view/diff_view.h"
 #include "view/report_text.h"
@@ -106,15 +107,21 @@ static void add_stacks(struct writer *writer)
     const struct tide_diff *const diff = writer->view->diff;
     const size_t limit = writer->view->limit;
     add_head(writer, NOTHING, LAST);
-    for (size_t i = 0; i < diff->site_count && (!limit || i < limit); i++) {
+    struct tide_diff_places places;
+    enum tide_status status = tide_diff_places_init(&places, diff);
+    for (size_t i = 0; i < diff->site_count && (!limit || i < limit) && !status; i++) {
         const uint32_t site = diff->sites[i];
-        if (!site)
+        status = tide_diff_places_find(&places, site);
+        if (places.count == 0)
             continue;
         add_change(&writer->csv, &diff->nodes[site].self);
-        add_node_place(writer, site);
+        add_place(&writer->csv, &diff->functions[diff->nodes[site].function],
+                  places.list[0].file, places.list[0].line);
         add_path(writer, site);
         tide_csv_end(&writer->csv);
     }
+    writer->csv.out->failed |= status != TIDE_OK;
+    tide_diff_places_release(&places);
 }
 
 /* The first child of NODE that changed enough to be shown; 0: none. */

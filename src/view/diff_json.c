@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/diff_places.h"
 #include "view/diff_view.h"
 #include "view/report_json.h"
 #include "view/report_json_tree.h"
@@ -102,25 +103,41 @@ static void add_flat_rows(struct writer *writer)
     }
 }
 
+/* The stacks that end in SITE; PLACES are theirs. */
+static void add_stack_row(struct writer *writer, const struct tide_diff_places *places,
+                          uint32_t site)
+{
+    const struct tide_diff *const diff = places->diff;
+    const struct tide_diff_place *place = places->list;
+    tide_json_open_row(&writer->json, NULL);
+    add_change(writer, &diff->nodes[site].self);
+    if (places->count > 0)
+        add_place(&writer->json, &diff->functions[diff->nodes[site].function],
+                  place->file, place->line);
+    tide_json_open(&writer->json, "stack", '[');
+    for (size_t i = 0; i < places->count; i++, place++) {
+        tide_json_open_row(&writer->json, NULL);
+        add_place(&writer->json, &diff->functions[diff->nodes[site].function],
+                  place->file, place->line);
+        tide_json_close(&writer->json);
+        site = diff->nodes[site].caller;
+    }
+    tide_json_close(&writer->json);
+    tide_json_close(&writer->json);
+}
+
 static void add_stack_rows(struct writer *writer)
 {
     const struct tide_diff *const diff = writer->view->diff;
     const size_t limit = writer->view->limit;
-    for (size_t i = 0; i < diff->site_count && (!limit || i < limit); i++) {
-        const uint32_t site = diff->sites[i];
-        tide_json_open_row(&writer->json, NULL);
-        add_change(writer, &diff->nodes[site].self);
-        if (site)
-            add_node_place(writer, site);
-        tide_json_open(&writer->json, "stack", '[');
-        for (uint32_t node = site; node; node = diff->nodes[node].caller) {
-            tide_json_open_row(&writer->json, NULL);
-            add_node_place(writer, node);
-            tide_json_close(&writer->json);
-        }
-        tide_json_close(&writer->json);
-        tide_json_close(&writer->json);
+    struct tide_diff_places places;
+    enum tide_status status = tide_diff_places_init(&places, diff);
+    for (size_t i = 0; i < diff->site_count && (!limit || i < limit) && !status; i++) {
+        status = tide_diff_places_find(&places, diff->sites[i]);
+        add_stack_row(writer, &places, diff->sites[i]);
     }
+    writer->json.out->failed |= status != TIDE_OK;
+    tide_diff_places_release(&places);
 }
 
 static bool is_written(const struct writer *writer, uint32_t node)

@@ -1,17 +1,9 @@
 /* view/diff_stacks_text.c - what changed, stack by stack, innermost first. */
+#include "model/diff_places.h"
 #include "view/diff_view.h"
 #include "view/report_text.h"
 
 enum { TIDE_CALLS_SHOWN = 5 }; /* of a stack */
-
-/* Calls of the stack that ends in NODE. */
-static uint64_t depth_of(const struct tide_diff *diff, uint32_t node)
-{
-    uint64_t depth = 0;
-    for (; node; node = diff->nodes[node].caller)
-        depth++;
-    return depth;
-}
 
 static void begin_caller(struct tide_page *page, int column)
 {
@@ -20,26 +12,45 @@ static void begin_caller(struct tide_page *page, int column)
     tide_page_add(page, TIDE_INK_DIM, " ");
 }
 
-static void add_path(struct tide_page *page, const struct tide_diff *diff,
-                     uint32_t node, int column, uint64_t most)
+/* The stacks that end in NODE; PLACES are theirs. */
+static void add_path(struct tide_page *page, const struct tide_diff_places *places,
+                     uint32_t node, int column, size_t most)
 {
-    const uint64_t depth = depth_of(diff, node);
-    if (depth == 0) {
+    const struct tide_diff *const diff = places->diff;
+    if (places->count == 0) {
         tide_page_add(page, TIDE_INK_DIM, "[no stack]");
         tide_page_end(page);
     }
-    for (uint64_t i = 0; i < depth && i < most; i++, node = diff->nodes[node].caller) {
-        const struct tide_diff_node *const here = &diff->nodes[node];
+    for (size_t i = 0; i < places->count && i < most;
+         i++, node = diff->nodes[node].caller) {
+        const struct tide_diff_place *const place = &places->list[i];
         if (i > 0)
             begin_caller(page, column);
-        tide_diff_function_words(page, diff->functions[here->function].name, here->file,
-                                 here->line, tide_page_left(page));
+        tide_diff_function_words(page, diff->functions[diff->nodes[node].function].name,
+                                 place->file, place->line, tide_page_left(page));
         tide_page_end(page);
     }
-    if (depth > most) {
+    if (places->count > most) {
         begin_caller(page, column);
-        tide_page_more(page, depth - most, "");
+        tide_page_more(page, places->count - most, "");
     }
+}
+
+static void add_rows(struct tide_page *page, const struct tide_diff_view *view,
+                     const struct tide_diff_columns *columns, size_t shown)
+{
+    const struct tide_diff *const diff = view->diff;
+    const size_t most = view->limit ? TIDE_CALLS_SHOWN : SIZE_MAX;
+    struct tide_diff_places places;
+    enum tide_status status = tide_diff_places_init(&places, diff);
+    for (size_t i = 0; i < shown && !status; i++) {
+        const uint32_t site = diff->sites[i];
+        status = tide_diff_places_find(&places, site);
+        tide_diff_columns_line(page, columns, &diff->nodes[site].self, NULL, false);
+        add_path(page, &places, site, tide_diff_columns_end(columns), most);
+    }
+    page->out->failed |= status != TIDE_OK;
+    tide_diff_places_release(&places);
 }
 
 void tide_view_diff_stacks(struct tide_page *page, const struct tide_diff_view *view)
@@ -47,7 +58,6 @@ void tide_view_diff_stacks(struct tide_page *page, const struct tide_diff_view *
     const struct tide_diff *const diff = view->diff;
     const size_t shown =
         view->limit && view->limit < diff->site_count ? view->limit : diff->site_count;
-    const uint64_t most = view->limit ? TIDE_CALLS_SHOWN : UINT64_MAX;
     struct tide_diff_columns columns = tide_diff_columns_for(diff);
     struct tide_change rest = {{0}, {0}};
     tide_diff_heading(page, view);
@@ -61,11 +71,7 @@ void tide_view_diff_stacks(struct tide_page *page, const struct tide_diff_view *
                                   NULL);
     }
     tide_diff_columns_head(page, &columns, "allocated in");
-    for (size_t i = 0; i < shown; i++) {
-        tide_diff_columns_line(page, &columns, &diff->nodes[diff->sites[i]].self, NULL,
-                               false);
-        add_path(page, diff, diff->sites[i], tide_diff_columns_end(&columns), most);
-    }
+    add_rows(page, view, &columns, shown);
     if (shown < diff->site_count) {
         tide_diff_columns_line(page, &columns, &rest, NULL, true);
         tide_page_more(page, diff->site_count - shown,

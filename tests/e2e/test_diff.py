@@ -112,6 +112,19 @@ class Differences(tide.Case):
                 self.assertEqual(row["bytes"], row["self_bytes"] + sum(
                     child["bytes"] for child in row["children"]))
 
+    def test_a_stack_has_the_lines_of_a_stack(self):
+        """main allocates at many lines and calls from others: each row has its own."""
+        calls = tide.Recorded([tide.program("all_calls")]).trace
+        known = {tuple((call["function"], call["line"]) for call in row["stack"])
+                 for row in tide.report(calls, "--total", "--stacks")["rows"]}
+        rows = read("--total", "--stacks", calls, base())["rows"]
+        gone = [row for row in rows if row["state"] == "gone"]
+        self.assertGreater(len(gone), 2)
+        for row in gone:
+            self.assertIn(tuple((call["function"], call["line"]) for call in row["stack"]),
+                          known)
+            self.assertEqual(row["line"], row["stack"][0]["line"])
+
     def test_moments_have_units_and_the_peak_is_one(self):
         for unit, number in (("ms", 1000), ("us", 1000000), ("ns", 1000000000)):
             slow = tide.record_once("slow", "a1x100", "z2000", "a1x1000")

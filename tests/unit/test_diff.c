@@ -9,7 +9,7 @@
 
 #include "dice.h"
 #include "hand_model.h"
-#include "model/diff.h"
+#include "model/diff_places.h"
 
 enum { TIDE_FUNCTIONS = 5, TIDE_STACKS = 60, TIDE_DEEPEST = 8 };
 
@@ -257,6 +257,41 @@ static void the_line_is_the_one_that_changed(void **state)
     assert_int_equal(changed_line(base, third), 0);  /* which is which? */
 }
 
+/* Function a goes on from three lines of its own: of the stacks of a row, none but its
+ * own lines are shown, of callers too. */
+static void a_row_of_stacks_has_the_lines_of_its_own_stacks(void **state)
+{
+    static const int itself[] = {0, 5}, below[] = {0, 1, 2}, other[] = {0, 6, 4};
+    static const struct {
+        uint64_t bytes;
+        size_t depth;
+        uint32_t lines[3];
+    } wanted[] = {
+        {500, 3, {130, 120, 110}}, {70, 3, {150, 124, 110}}, {30, 2, {122, 110}}};
+    (void)state;
+    begin(TIDE_SIDE_BASE);
+    end(TIDE_SIDE_BASE);
+    begin(TIDE_SIDE_NEW);
+    add_site(TIDE_SIDE_NEW, itself, 2, 30);
+    add_site(TIDE_SIDE_NEW, below, 3, 500);
+    add_site(TIDE_SIDE_NEW, other, 3, 70);
+    end(TIDE_SIDE_NEW);
+    struct tide_diff *const diff = compare(TIDE_METRIC_TOTAL);
+    struct tide_diff_places places;
+    assert_int_equal(tide_diff_places_init(&places, diff), TIDE_OK);
+    assert_int_equal(diff->site_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(tide_change_bytes(&diff->nodes[diff->sites[i]].self),
+                         wanted[i].bytes);
+        assert_int_equal(tide_diff_places_find(&places, diff->sites[i]), TIDE_OK);
+        assert_int_equal(places.count, wanted[i].depth);
+        for (size_t k = 0; k < places.count; k++)
+            assert_int_equal(places.list[k].line, wanted[i].lines[k]);
+    }
+    tide_diff_places_release(&places);
+    finish(diff);
+}
+
 /* The only site of SIDE: 10 bytes by what has no name at VALUE in MODULE. */
 static void add_nameless(enum tide_side side, uint32_t module, const char *path,
                          uint64_t value)
@@ -331,6 +366,7 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_both_sides),
         cmocka_unit_test(tells_what_is_new_and_what_is_gone),
         cmocka_unit_test(the_line_is_the_one_that_changed),
+        cmocka_unit_test(a_row_of_stacks_has_the_lines_of_its_own_stacks),
         cmocka_unit_test(what_has_no_name_is_its_module),
         cmocka_unit_test(the_program_may_have_another_name),
         cmocka_unit_test(nothing_differs_from_nothing),
