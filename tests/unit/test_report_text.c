@@ -145,6 +145,43 @@ static void says_so_when_nothing_was_recorded(void **state)
     fixture_release(&f);
 }
 
+/* The report of SPACE of a run with OPTIONS in which nothing was recorded. */
+static struct tide_text report_of_nothing(const char *options, enum tide_space space)
+{
+    struct fixture f;
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    fixture_init(&f);
+    f.trace.options = options;
+    const struct tide_view_totals totals = {.metric = TIDE_METRIC_PEAK, .space = space};
+    tide_view_overview(&page, &f.model);
+    tide_view_heading(&page, &f.model, &totals);
+    fixture_release(&f);
+    return text;
+}
+
+static void what_was_not_asked_for_is_not_missed(void **state)
+{
+    (void)state;
+    static const char HEAP[] = "unwind=cfi depth=256 spaces=heap follow=none";
+    static const char MMAP[] = "unwind=cfi depth=256 spaces=mmap";
+    static const char BOTH[] = "unwind=cfi depth=256 spaces=mmap,heap";
+    struct tide_text text = report_of_nothing(MMAP, TIDE_IN_HEAP);
+    assert_holds(&text, "  The heap was not recorded, as run --spaces asks.\n");
+    assert_holds(&text,
+                 "At the peak  the heap was not recorded, as run --spaces asks\n");
+    assert_null(strstr(text.bytes, "static"));
+    tide_text_release(&text);
+    text = report_of_nothing(HEAP, TIDE_IN_MMAP);
+    assert_holds(&text, "Is the program static");
+    assert_holds(&text, "mapped memory was not recorded, as run --spaces asks");
+    tide_text_release(&text);
+    text = report_of_nothing(BOTH, TIDE_IN_HEAP);
+    assert_holds(&text, "Is the program static");
+    assert_null(strstr(text.bytes, "--spaces"));
+    tide_text_release(&text);
+}
+
 static void assert_ending(int status, bool known, const char *words)
 {
     struct fixture f;
@@ -404,6 +441,7 @@ int main(void)
         cmocka_unit_test(the_overview_says_what_the_run_was),
         cmocka_unit_test(is_silent_about_what_is_not_there),
         cmocka_unit_test(says_so_when_nothing_was_recorded),
+        cmocka_unit_test(what_was_not_asked_for_is_not_missed),
         cmocka_unit_test(says_how_the_program_ended),
         cmocka_unit_test(what_a_killed_program_held_is_not_called_never_freed),
         cmocka_unit_test(control_characters_of_names_are_shown_as_numbers),
