@@ -212,7 +212,7 @@ static enum tide_status prepare(const struct check_options *options,
     if (leaks || budget->max_new_leaks != TIDE_NO_LIMIT || budget->calls_in_count)
         status = tide_model_symbolize(model);
     if (!status && leaks)
-        status = tide_suppressions_apply(suppressions, model);
+        status = tide_suppressions_apply(suppressions, model, TIDE_IN_HEAP);
     return status;
 }
 

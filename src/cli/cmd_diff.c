@@ -126,7 +126,8 @@ static enum tide_status suppress(struct tide_suppressions *suppressions,
         return TIDE_OK;
     enum tide_status status = TIDE_OK;
     for (int side = 0; side < TIDE_SIDES && !status; side++) {
-        status = tide_suppressions_apply(&suppressions[side], request->models[side]);
+        status = tide_suppressions_apply(&suppressions[side], request->models[side],
+                                         request->space);
         request->suppressed[side] = suppressions[side].sites;
         view->suppressed[side] = &suppressions[side];
     }

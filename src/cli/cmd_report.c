@@ -76,7 +76,8 @@ static enum tide_status prepare(struct tide_report_options *options,
                       : tide_model_symbolize(opened->model);
     /* At some moment all that is live counts. */
     if (!status && !tide_report_moment(options))
-        status = tide_suppressions_apply(suppressions, opened->model);
+        status = tide_suppressions_apply(suppressions, opened->model,
+                                         (enum tide_space)options->space);
     options->suppressed = suppressions;
     if (!status && options->largest)
         status = tide_largest_blocks(opened->model, (enum tide_space)options->space,

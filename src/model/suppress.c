@@ -172,11 +172,12 @@ static enum tide_status judge(struct tide_suppressions *suppressions,
 }
 
 enum tide_status tide_suppressions_apply(struct tide_suppressions *suppressions,
-                                         const struct tide_model *model)
+                                         const struct tide_model *model,
+                                         enum tide_space space)
 {
     const size_t written = suppressions->count;
     struct tide_paths paths;
-    if (model->stopped)
+    if (model->stopped || space != TIDE_IN_HEAP)
         return TIDE_OK;
     if (!model->symbols)
         return TIDE_EUSAGE;

@@ -40,10 +40,12 @@ enum tide_status tide_suppressions_read(struct tide_suppressions *suppressions,
                                         const char *text, size_t length, size_t *line);
 void tide_suppressions_release(struct tide_suppressions *suppressions);
 
-/* Find out which sites of MODEL, which is symbolized, are suppressed.  When a trace was
- * read up to some moment, none are: nothing has leaked yet. */
+/* Find out which sites of SPACE of MODEL, which is symbolized, are suppressed: only the
+ * heap has any.  When a trace was read up to some moment, none are: nothing has leaked
+ * yet. */
 enum tide_status tide_suppressions_apply(struct tide_suppressions *suppressions,
-                                         const struct tide_model *model);
+                                         const struct tide_model *model,
+                                         enum tide_space space);
 
 /* Does PATTERN, as a file has it, mean NAME? */
 bool tide_suppression_means(const char *pattern, const char *name);

@@ -195,6 +195,13 @@ class Leaks(tide.Case):
         self.assertIn("nothing but what is suppressed", text)
         self.assertEqual(text.count("Suppressed: "), 1)
 
+    def test_what_is_suppressed_is_of_the_heap_only(self):
+        trace = self.ran["clean_parser"].trace
+        mapped = tide.report(trace, "--leaks", "--space", "mmap")
+        self.assertEqual(mapped["suppressed"], {"bytes": 0, "blocks": 0, "rules": []})
+        for words in (("report",), ("report", "--leaks"), ("diff", "--leaks", trace)):
+            self.assertNotIn("uppressed", text_of(*words, "--space", "mmap", trace)[1])
+
     def test_a_file_of_suppressions(self):
         path = os.path.join(self.folder.name, "known.txt")
         pathlib.Path(path).write_text("# known\nleak:^make_ans*r$\nleak:nobody\n",

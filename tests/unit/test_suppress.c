@@ -181,7 +181,7 @@ static void applies(const char *text, bool without_built_in, const char *sites)
 {
     apply(text);
     list.without_built_in = without_built_in;
-    assert_int_equal(tide_suppressions_apply(&list, hand.model), TIDE_OK);
+    assert_int_equal(tide_suppressions_apply(&list, hand.model, TIDE_IN_HEAP), TIDE_OK);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(list.sites[i], sites[i] == 'x');
 }
@@ -232,7 +232,7 @@ static void lets_libraries_keep_nothing_that_grows(void **state)
                                .threads = 1,
                                .processes = 1,
                                .weight = {144, 144}};
-    assert_int_equal(tide_suppressions_apply(&list, hand.model), TIDE_OK);
+    assert_int_equal(tide_suppressions_apply(&list, hand.model, TIDE_IN_HEAP), TIDE_OK);
     assert_true(list.sites[2]);
     assert_false(list.sites[3]);
 }
@@ -242,7 +242,7 @@ static void suppresses_nothing_before_the_end(void **state)
     (void)state;
     apply("leak:parse");
     hand.model->stopped = true;
-    assert_int_equal(tide_suppressions_apply(&list, hand.model), TIDE_OK);
+    assert_int_equal(tide_suppressions_apply(&list, hand.model, TIDE_IN_HEAP), TIDE_OK);
     assert_null(list.sites);
     assert_int_equal(list.bytes, 0);
 }
