@@ -94,6 +94,14 @@ static void add_heaviest(const struct overview *overview)
     tide_text_release(&safe);
 }
 
+/* What processes leave behind is summed up, though it never stood at one time. */
+static const char *over_all(const struct tide_model *model)
+{
+    if (model->processes > 1 + model->replaced)
+        return ", over all processes";
+    return model->processes > 1 ? ", over all its programs" : "";
+}
+
 static void add_live(const struct overview *overview)
 {
     const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
@@ -103,10 +111,7 @@ static void add_live(const struct overview *overview)
         tide_text_add(&words, "in ");
         tide_words_count(&words, heap->live_blocks, "block");
         tide_words_left(&words, overview->model);
-        if (overview->model->processes > 1 + overview->model->replaced)
-            tide_text_add(&words, ", over all processes");
-        else if (overview->model->processes > 1)
-            tide_text_add(&words, ", over all its programs");
+        tide_text_add(&words, over_all(overview->model));
     } else if (heap->alloc_calls == 0) {
         tide_text_add(&words, "nothing was recorded");
     } else {
@@ -162,9 +167,11 @@ static void add_maps(const struct overview *overview)
         return;
     const struct tide_number value = size(overview, maps->peak_bytes);
     struct tide_text words = {0};
-    tide_text_addf(&words, "mapped at %s; %s at the end",
+    const char *const over = over_all(overview->model);
+    tide_text_addf(&words, "mapped at %s; %s %s%s",
                    tide_number_seconds(maps->peak_time_s).text,
-                   size(overview, maps->live_bytes).text);
+                   size(overview, maps->live_bytes).text,
+                   *over ? "left mapped" : "at the end", over);
     add_apart(&words, overview, "reserved", maps->reserved_peak_bytes);
     add_apart(&words, overview, "of files", maps->file_peak_bytes);
     add_apart(&words, overview, "shared", maps->shared_peak_bytes);

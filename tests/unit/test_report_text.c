@@ -145,6 +145,26 @@ static void says_so_when_nothing_was_recorded(void **state)
     fixture_release(&f);
 }
 
+/* Each process ends at a time of its own: the sum may be above the peak. */
+static void what_all_processes_leave_is_not_at_one_end(void **state)
+{
+    (void)state;
+    static const struct tide_style WIDE = {.width = 120};
+    struct fixture f;
+    fixture_init_solver(&f);
+    for (uint32_t replaced = 0; replaced < 2; replaced++) {
+        struct tide_text text = {0};
+        struct tide_page page = {.out = &text, .style = &WIDE};
+        f.model.processes = 2;
+        f.model.replaced = replaced;
+        tide_view_overview(&page, &f.model);
+        assert_holds(&text, replaced ? "; 16.0 MiB left mapped, over all its programs;"
+                                     : "; 16.0 MiB left mapped, over all processes;");
+        tide_text_release(&text);
+    }
+    fixture_release(&f);
+}
+
 /* The report of SPACE of a run with OPTIONS in which nothing was recorded. */
 static struct tide_text report_of_nothing(const char *options, enum tide_space space)
 {
@@ -442,6 +462,7 @@ int main(void)
         cmocka_unit_test(is_silent_about_what_is_not_there),
         cmocka_unit_test(says_so_when_nothing_was_recorded),
         cmocka_unit_test(what_was_not_asked_for_is_not_missed),
+        cmocka_unit_test(what_all_processes_leave_is_not_at_one_end),
         cmocka_unit_test(says_how_the_program_ended),
         cmocka_unit_test(what_a_killed_program_held_is_not_called_never_freed),
         cmocka_unit_test(control_characters_of_names_are_shown_as_numbers),
