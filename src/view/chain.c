@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "view/cycle.h"
 #include "view/names.h"
 #include "view/runtime.h"
 
-#define TIDE_DOTS UINT32_MAX /* in place of a function */
-
-enum { TIDE_PERIOD_MOST = 8 }; /* functions that call each other in turn */
+#define TIDE_DOTS TIDE_NO_CALL /* in place of a function */
 
 /* The functions of a chain, before they become names. */
 struct calls {
@@ -56,36 +55,16 @@ static bool list_calls(const struct tide_chain_request *request, struct calls *o
 
 /* --- Recursion ----------------------------------------------------------------------- */
 
-/* How often the PERIOD calls at AT stand one after the other before END. */
-static size_t count_turns(const struct calls *calls, size_t at, size_t end,
-                          size_t period)
-{
-    size_t same = 0;
-    while (at + period + same < end &&
-           calls->list[at + same] == calls->list[at + period + same] &&
-           calls->list[at + same] != TIDE_DOTS)
-        same++;
-    return same / period + 1;
-}
-
-/* Functions that call each other in turn: how many, and how often. */
-struct cycle {
-    size_t period, turns;
-};
-
 /* The cycle at AT that covers most; once when there is none.  The last call is shown with
  * its place, so it is in no cycle but its own. */
-static struct cycle find_cycle(const struct calls *calls, size_t at)
+static struct tide_cycle find_cycle(const struct calls *calls, size_t at)
 {
-    struct cycle best = {1, count_turns(calls, at, calls->count, 1)};
-    if (best.turns > 1 || at == 0) /* the first name stands alone */
-        return best;
-    for (size_t period = 2; period <= TIDE_PERIOD_MOST; period++) {
-        const size_t turns = count_turns(calls, at, calls->count - 1, period);
-        if (turns > 1 && period * turns > best.period * best.turns)
-            best = (struct cycle){period, turns};
-    }
-    return best;
+    const uint32_t *const list = calls->list + at;
+    const size_t count = calls->count - at;
+    const size_t turns = tide_cycle_turns(list, count, 1);
+    if (turns > 1 || at == 0) /* the first name stands alone */
+        return (struct tide_cycle){1, turns};
+    return tide_cycle_find(list, count > 1 ? count - 1 : count);
 }
 
 /* --- Names --------------------------------------------------------------------------- */
@@ -134,7 +113,7 @@ static void add_name(const struct writer *writer, uint32_t function, const char 
 
 /* "(f", "g) x4" */
 static void add_cycle(const struct writer *writer, const uint32_t *functions,
-                      struct cycle cycle)
+                      struct tide_cycle cycle)
 {
     struct tide_chain *const chain = writer->chain;
     const size_t first = chain->count, behind = first + cycle.period;
@@ -156,7 +135,8 @@ static void add_names(const struct writer *writer, const struct calls *calls,
 {
     struct tide_chain *const chain = writer->chain;
     for (size_t at = 0; at < calls->count;) {
-        const struct cycle cycle = folds ? find_cycle(calls, at) : (struct cycle){1, 1};
+        const struct tide_cycle cycle =
+            folds ? find_cycle(calls, at) : (struct tide_cycle){1, 1};
         const size_t next = at + cycle.period * cycle.turns;
         const uint32_t *const functions = &calls->list[at];
         if (next == calls->count) {

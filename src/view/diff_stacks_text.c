@@ -1,53 +1,47 @@
 /* view/diff_stacks_text.c - what changed, stack by stack, innermost first. */
+#include <stdlib.h>
+
 #include "model/diff_places.h"
 #include "view/diff_view.h"
 #include "view/report_text.h"
-
-enum { TIDE_CALLS_SHOWN = 5 }; /* of a stack */
-
-static void begin_caller(struct tide_page *page, int column)
-{
-    tide_page_tab(page, column);
-    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_FROM));
-    tide_page_add(page, TIDE_INK_DIM, " ");
-}
+#include "view/stack_text.h"
 
 /* The stacks that end in NODE; PLACES are theirs. */
 static void add_path(struct tide_page *page, const struct tide_diff_places *places,
-                     uint32_t node, int column, size_t most)
+                     uint32_t node, int column, bool folds)
 {
     const struct tide_diff *const diff = places->diff;
+    struct tide_stack_call *const calls = calloc(places->count + 1, sizeof(*calls));
+    if (!calls) {
+        page->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < places->count; i++, node = diff->nodes[node].caller)
+        calls[i] = (struct tide_stack_call){
+            .name = diff->functions[diff->nodes[node].function].name,
+            .function = diff->nodes[node].function,
+            .file = places->list[i].file,
+            .line = places->list[i].line,
+        };
     if (places->count == 0) {
         tide_page_add(page, TIDE_INK_DIM, "[no stack]");
         tide_page_end(page);
     }
-    for (size_t i = 0; i < places->count && i < most;
-         i++, node = diff->nodes[node].caller) {
-        const struct tide_diff_place *const place = &places->list[i];
-        if (i > 0)
-            begin_caller(page, column);
-        tide_diff_function_words(page, diff->functions[diff->nodes[node].function].name,
-                                 place->file, place->line, tide_page_left(page));
-        tide_page_end(page);
-    }
-    if (places->count > most) {
-        begin_caller(page, column);
-        tide_page_more(page, places->count - most, "");
-    }
+    tide_page_stack(page, calls, places->count, column, folds);
+    free(calls);
 }
 
 static void add_rows(struct tide_page *page, const struct tide_diff_view *view,
                      const struct tide_diff_columns *columns, size_t shown)
 {
     const struct tide_diff *const diff = view->diff;
-    const size_t most = view->limit ? TIDE_CALLS_SHOWN : SIZE_MAX;
     struct tide_diff_places places;
     enum tide_status status = tide_diff_places_init(&places, diff);
     for (size_t i = 0; i < shown && !status; i++) {
         const uint32_t site = diff->sites[i];
         status = tide_diff_places_find(&places, site);
         tide_diff_columns_line(page, columns, &diff->nodes[site].self, NULL, false);
-        add_path(page, &places, site, tide_diff_columns_end(columns), most);
+        add_path(page, &places, site, tide_diff_columns_end(columns), view->limit > 0);
     }
     page->out->failed |= status != TIDE_OK;
     tide_diff_places_release(&places);

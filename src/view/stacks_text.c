@@ -1,4 +1,6 @@
 /* view/stacks_text.c - the heaviest stacks as text, each as its innermost calls. */
+#include <stdlib.h>
+
 #include "model/leak.h"
 #include "model/path.h"
 #include "model/rows_alike.h"
@@ -7,33 +9,7 @@
 #include "view/report_text.h"
 #include "view/runtime.h"
 #include "view/source.h"
-
-enum { TIDE_CALLS_SHOWN = 5 }; /* of a stack */
-
-/* "function  file.c:12" in what is left of the line. */
-static void add_call(struct tide_page *page, const struct tide_paths *paths, size_t i)
-{
-    const struct tide_call *const call = &paths->calls[i];
-    const int room = tide_page_left(page);
-    const int wanted = tide_place_columns(call->file, call->line, page->style);
-    const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
-    tide_page_function(page, i == 0 ? TIDE_INK_BOLD : TIDE_INK_PLAIN,
-                       paths->functions[call->function].name,
-                       place > 0 ? room - place - 2 : room);
-    if (place > 0) {
-        tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_place(page, call->file, call->line, tide_page_left(page));
-    }
-    tide_page_end(page);
-}
-
-/* A line below the first: blanks, an arrow. */
-static void begin_caller(struct tide_page *page, int column)
-{
-    tide_page_tab(page, column);
-    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_FROM));
-    tide_page_add(page, TIDE_INK_DIM, " ");
-}
+#include "view/stack_text.h"
 
 /* Call I is inside the library: of it, and called by it. */
 static bool is_inside(const struct tide_paths *paths, size_t i)
@@ -43,42 +19,26 @@ static bool is_inside(const struct tide_paths *paths, size_t i)
            tide_is_runtime(&paths->functions[paths->calls[i + 1].function]);
 }
 
-static void add_hidden(struct tide_page *page, int column, size_t count)
-{
-    begin_caller(page, column);
-    tide_page_more(page, count, "");
-}
-
-/* How many calls from I on are left out: the library's inside, and what is far out. */
-static size_t count_hidden(const struct tide_paths *paths, size_t i, size_t shown)
-{
-    size_t end = i;
-    if (shown >= TIDE_CALLS_SHOWN)
-        return paths->call_count - i;
-    while (end < paths->call_count && is_inside(paths, end))
-        end++;
-    return end - i;
-}
-
-/* The path that was walked last; its first line is begun, the others start at COLUMN.
- * One call alone is not left out: to say so takes its line. */
+/* The path that was walked last; its first line is begun, the others start at COLUMN. */
 static void add_path(struct tide_page *page, const struct tide_paths *paths, int column,
                      bool folds)
 {
-    size_t shown = 0;
-    for (size_t i = 0; i < paths->call_count;) {
-        const size_t hidden = folds ? count_hidden(paths, i, shown) : 0;
-        if (hidden > 1) {
-            add_hidden(page, column, hidden);
-            i += hidden;
-            continue;
-        }
-        if (i > 0)
-            begin_caller(page, column);
-        add_call(page, paths, i);
-        shown++;
-        i++;
+    const size_t count = paths->call_count;
+    struct tide_stack_call *const calls = calloc(count + 1, sizeof(*calls));
+    if (!calls) {
+        page->out->failed = true;
+        return;
     }
+    for (size_t i = 0; i < count; i++)
+        calls[i] = (struct tide_stack_call){
+            .name = paths->functions[paths->calls[i].function].name,
+            .function = paths->calls[i].function,
+            .file = paths->calls[i].file,
+            .line = paths->calls[i].line,
+            .inside = is_inside(paths, i),
+        };
+    tide_page_stack(page, calls, count, column, folds);
+    free(calls);
 }
 
 /* What is shown: the heaviest rows of all. */

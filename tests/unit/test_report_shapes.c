@@ -235,6 +235,43 @@ static void a_deep_stack_is_cut_with_dots(void **state)
     fixture_release(&f);
 }
 
+/* PATH, whose only site it is, as LINES of the stacks; LIMIT 0 folds nothing. */
+static void assert_stack(const char *path, size_t limit, const char *lines)
+{
+    struct fixture f;
+    fixture_init(&f);
+    fixture_add(&f, &(struct fixture_site){path, 1, 10, 1, 10, 1, 10, 0, 0});
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    fixture_rows(&f, TIDE_METRIC_LEAKS);
+    tide_view_stacks(&page, &f.model, &f.rows, limit);
+    assert_holds(&text, lines);
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void recursion_takes_one_line_of_a_stack(void **state)
+{
+    (void)state;
+    static const char DEEP[] = "main@a.c:9;f@a.c:2;f@a.c:2;f@a.c:2;f@a.c:1";
+    assert_stack(DEEP, 5,
+                 "  f  a.c:1\n"
+                 "                             <- f x3  a.c:2\n"
+                 "                             <- main  a.c:9\n");
+    assert_stack(DEEP, 0, "<- f  a.c:2\n                             <- f  a.c:2\n");
+    assert_stack("main;f@a.c:2;f@a.c:3;f@a.c:1", 5, "<- f x2  a.c\n");
+    assert_stack("main;f@a.c:2;f@b.c:2;f@a.c:1", 5, "<- f x2\n");
+    assert_stack("main;f;g;f;g;f;g;x", 5,
+                 "  x\n"
+                 "                             <- g\n"
+                 "                             <- f\n"
+                 "                             <- ... these 2 calls 2 times more\n"
+                 "                             <- main\n");
+    /* More functions than are shown. */
+    assert_stack("main;a;b;c;d;e;a;b;c;d;e;x", 5,
+                 "<- b\n                             <- ... 7 more\n");
+}
+
 static void the_inside_of_the_library_is_left_out(void **state)
 {
     (void)state;
@@ -303,6 +340,7 @@ int main(void)
         cmocka_unit_test(stacks_that_read_the_same_are_one_row),
         cmocka_unit_test(stacks_through_two_files_are_two_rows),
         cmocka_unit_test(a_deep_stack_is_cut_with_dots),
+        cmocka_unit_test(recursion_takes_one_line_of_a_stack),
         cmocka_unit_test(the_inside_of_the_library_is_left_out),
         cmocka_unit_test(lives_that_the_clock_cannot_tell_are_not_nothing),
     };

@@ -1,0 +1,161 @@
+/* view/stack_text.c - a stack as lines of text, innermost call first. */
+#include "view/stack_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/cycle.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+#include "view/utf8.h"
+
+enum { TIDE_CALLS_SHOWN = 5 }; /* of a stack */
+
+/* What is needed to print one line. */
+struct stack_text {
+    struct tide_page *page;
+    const struct tide_stack_call *calls;
+    size_t count;
+    uint32_t *functions; /* owned: those of the calls, as cycles know them */
+    int column;
+    bool folds;
+};
+
+/* A line below the first: blanks, an arrow. */
+static void begin_caller(const struct stack_text *stack)
+{
+    struct tide_page *const page = stack->page;
+    tide_page_tab(page, stack->column);
+    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_FROM));
+    tide_page_add(page, TIDE_INK_DIM, " ");
+}
+
+/* "function x3  file.c:12" in what is left of the line. */
+static void add_call(struct tide_page *page, const struct tide_stack_call *call,
+                     size_t turns, enum tide_ink ink)
+{
+    struct tide_number again = {""};
+    if (turns > 1)
+        (void)snprintf(again.text, sizeof(again.text), " %s%zu",
+                       tide_glyph(page->style, TIDE_GLYPH_TIMES), turns);
+    const int room = tide_page_left(page) - tide_columns(again.text);
+    const int wanted = tide_place_columns(call->file, call->line, page->style);
+    const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
+    tide_page_function(page, ink, call->name, place > 0 ? room - place - 2 : room);
+    tide_page_add(page, TIDE_INK_PLAIN, again.text);
+    if (place > 0) {
+        tide_page_add(page, TIDE_INK_PLAIN, "  ");
+        tide_page_place(page, call->file, call->line, tide_page_left(page));
+    }
+    tide_page_end(page);
+}
+
+static void add_hidden(const struct stack_text *stack, size_t count)
+{
+    begin_caller(stack);
+    tide_page_more(stack->page, count, "");
+}
+
+/* How many calls from I on are left out: the library's inside, and what is far out. */
+static size_t count_hidden(const struct stack_text *stack, size_t i, size_t shown)
+{
+    size_t end = i;
+    if (shown >= TIDE_CALLS_SHOWN)
+        return stack->count - i;
+    while (end < stack->count && stack->calls[end].inside)
+        end++;
+    return end - i;
+}
+
+/* The cycle at I, which is not the innermost call: that one is shown with its place. */
+static struct tide_cycle cycle_at(const struct stack_text *stack, size_t i,
+                                  size_t shown)
+{
+    const struct tide_cycle once = {1, 1};
+    if (!stack->folds || i == 0)
+        return once;
+    const struct tide_cycle found =
+        tide_cycle_find(stack->functions + i, stack->count - i);
+    return shown + found.period > TIDE_CALLS_SHOWN ? once : found;
+}
+
+/* Call I as all turns of its cycle have it. */
+static struct tide_stack_call common_call(const struct stack_text *stack, size_t i,
+                                          struct tide_cycle cycle)
+{
+    struct tide_stack_call common = stack->calls[i];
+    for (size_t turn = 1; turn < cycle.turns; turn++) {
+        const struct tide_stack_call *const other =
+            &stack->calls[i + turn * cycle.period];
+        if (!common.file || !other->file || strcmp(common.file, other->file) != 0)
+            common.file = NULL;
+        if (common.line != other->line)
+            common.line = 0;
+    }
+    return common;
+}
+
+/* "... these 2 calls 7 times more" */
+static void add_turns(const struct stack_text *stack, struct tide_cycle cycle)
+{
+    struct tide_page *const page = stack->page;
+    struct tide_text words = {0};
+    tide_text_addf(&words, "%s these %zu calls ",
+                   tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS), cycle.period);
+    tide_words_count(&words, cycle.turns - 1, "time");
+    tide_text_add(&words, " more");
+    begin_caller(stack);
+    tide_page_add(page, TIDE_INK_DIM, words.bytes ? words.bytes : "");
+    tide_page_end(page);
+    page->out->failed |= words.failed;
+    tide_text_release(&words);
+}
+
+static void add_cycle(const struct stack_text *stack, size_t i, struct tide_cycle cycle)
+{
+    const bool alone = cycle.period == 1;
+    for (size_t k = 0; k < cycle.period; k++) {
+        const struct tide_stack_call call = common_call(stack, i + k, cycle);
+        if (i + k > 0)
+            begin_caller(stack);
+        add_call(stack->page, &call, alone ? cycle.turns : 1,
+                 i + k == 0 ? TIDE_INK_BOLD : TIDE_INK_PLAIN);
+    }
+    if (!alone)
+        add_turns(stack, cycle);
+}
+
+/* One call alone is not left out: to say so takes its line. */
+static void add_calls(const struct stack_text *stack)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < stack->count;) {
+        const size_t hidden = stack->folds ? count_hidden(stack, i, shown) : 0;
+        if (hidden > 1) {
+            add_hidden(stack, hidden);
+            i += hidden;
+            continue;
+        }
+        const struct tide_cycle cycle = cycle_at(stack, i, shown);
+        add_cycle(stack, i, cycle);
+        shown += cycle.period;
+        i += cycle.period * cycle.turns;
+    }
+}
+
+void tide_page_stack(struct tide_page *page, const struct tide_stack_call *calls,
+                     size_t count, int column, bool folds)
+{
+    struct stack_text stack = {
+        .page = page, .calls = calls, .count = count, .column = column, .folds = folds};
+    stack.functions = calloc(count + 1, sizeof(*stack.functions));
+    if (!stack.functions) {
+        page->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        stack.functions[i] = calls[i].inside ? TIDE_NO_CALL : calls[i].function;
+    add_calls(&stack);
+    free(stack.functions);
+}

@@ -1,0 +1,23 @@
+/* view/stack_text.h - a stack as lines of text, innermost call first.
+ *
+ * For: view/, tests/.  What is folded: the library's inside, recursion ("f x3"), and what
+ * is far out.  A line of source is named where all turns of a recursion have it.
+ */
+#ifndef TIDE_VIEW_STACK_TEXT_H
+#define TIDE_VIEW_STACK_TEXT_H
+
+#include "view/line.h"
+
+struct tide_stack_call {
+    const char *name;  /* of the function */
+    uint32_t function; /* its number: equal ones are the same function */
+    const char *file;  /* NULL when unknown */
+    uint32_t line;     /* 0 when unknown */
+    bool inside;       /* of the library, and called by it */
+};
+
+/* COUNT calls; the first line of the page is begun, the others start at COLUMN. */
+void tide_page_stack(struct tide_page *page, const struct tide_stack_call *calls,
+                     size_t count, int column, bool folds);
+
+#endif
