@@ -184,8 +184,10 @@ void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
     if (all->life_ns.calls[0] > 0) {
         tide_page_tab(page, 2);
         tide_page_wrap(page, TIDE_INK_DIM,
-                       "Time is stamped every 0.1 to 10 ms: lives between two stamps "
-                       "are too short to tell.",
+                       "Time is stamped every 85 events of a thread or so, of a single "
+                       "thread every 0.1 ms or 900 events, and every 10 ms at least. "
+                       "Lives are no more exact than that; between two stamps they are "
+                       "too short to tell.",
                        2);
     }
     tide_page_skip(page);
