@@ -260,8 +260,9 @@ static void add_margin(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
-static void add_costs(struct tide_page *page, const struct tide_honesty *h)
+static void add_costs(struct tide_page *page, const struct tide_model *model)
 {
+    const struct tide_honesty *const h = &model->honesty;
     const enum tide_units units = page->style->units;
     struct tide_text words = {0};
     if (h->rss_explained > 1.2)
@@ -276,14 +277,15 @@ static void add_costs(struct tide_page *page, const struct tide_honesty *h)
                            ? "; programs, libraries and stacks are not counted"
                            : "");
     /* Neither is known of a run that was cut short. */
-    if (h->recorder_bytes > 0)
-        tide_text_addf(&words, "Recorder %s in the program%s",
-                       tide_number_bytes(h->recorder_bytes, units).text,
-                       h->collector_bytes > 0 ? ", " : ".");
+    if (h->recorder_bytes > 0) {
+        tide_text_add(&words, "Recorder ");
+        tide_words_recorder(&words, model, units);
+        tide_text_add(&words, h->collector_bytes > 0 ? ", " : ".");
+    }
     if (h->collector_bytes > 0)
-        tide_text_addf(&words, "%sollector %s beside it.",
-                       h->recorder_bytes > 0 ? "c" : "C",
-                       tide_number_bytes(h->collector_bytes, units).text);
+        tide_text_addf(&words, "%sollector %s %s.", h->recorder_bytes > 0 ? "c" : "C",
+                       tide_number_bytes(h->collector_bytes, units).text,
+                       tide_words_beside(model));
     if (words.length > 0)
         add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
     page->out->failed |= words.failed;
@@ -300,7 +302,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
         add_limits(page, model);
     add_unfinished(page, &model->honesty);
     add_unnamed(page, model);
-    add_costs(page, &model->honesty);
+    add_costs(page, model);
     for (size_t i = 0; troubles && troubles[i]; i++)
         add_alarm(page, troubles[i]);
 }

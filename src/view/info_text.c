@@ -178,14 +178,15 @@ static void add_overhead(struct tide_page *page, const struct tide_model *model)
     const enum tide_units units = page->style->units;
     struct tide_text words = {0};
     const struct tide_honesty *const honesty = &model->honesty;
-    tide_text_addf(&words, "%s in the program, ",
-                   tide_number_bytes(honesty->recorder_bytes, units).text);
+    tide_words_recorder(&words, model, units);
+    tide_text_add(&words, ", ");
     if (honesty->order_table_bytes)
         tide_text_addf(&words, "%s reserved there for the order of threads, ",
                        tide_number_bytes(honesty->order_table_bytes, units).text);
-    tide_text_addf(&words, "%s of rings, collector %s beside it",
+    tide_text_addf(&words, "%s of rings, collector %s %s",
                    tide_number_bytes(honesty->ring_bytes, units).text,
-                   tide_number_bytes(honesty->collector_bytes, units).text);
+                   tide_number_bytes(honesty->collector_bytes, units).text,
+                   tide_words_beside(model));
     add_entry_text(page, "recorder", &words);
 }
 

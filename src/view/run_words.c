@@ -105,6 +105,23 @@ void tide_words_processes(struct tide_text *out, const struct tide_model *model)
                        tide_number_count(model->programs).text);
 }
 
+void tide_words_recorder(struct tide_text *out, const struct tide_model *model,
+                         enum tide_units units)
+{
+    const struct tide_number bytes =
+        tide_number_bytes(model->honesty.recorder_bytes, units);
+    if (model->processes < 2)
+        tide_text_addf(out, "%s in the program", bytes.text);
+    else
+        tide_text_addf(out, "at most %s in each %s", bytes.text,
+                       model->processes > 1 + model->replaced ? "process" : "program");
+}
+
+const char *tide_words_beside(const struct tide_model *model)
+{
+    return model->processes < 2 ? "beside it" : "beside them";
+}
+
 void tide_words_count(struct tide_text *out, uint64_t count, const char *noun)
 {
     tide_text_addf(out, "%s %s%s", tide_number_count(count).text, noun,

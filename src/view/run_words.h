@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/model.h"
 #include "trace/trace.h"
+#include "view/units.h"
 
 /* Add the words of ARGV (NULL-terminated, or NULL) with blanks between them, quoted so
  * that a shell would read them as they were.  Not made safe. */
@@ -31,6 +32,13 @@ void tide_words_left(struct tide_text *out, const struct tide_model *model);
 /* Add how many processes MODEL has, and how many programs they ran if that is more: "2
  * processes", "1 process that ran 2 programs". */
 void tide_words_processes(struct tide_text *out, const struct tide_model *model);
+
+/* Add what the recorder takes in MODEL's processes: "1.06 MiB in the program", "at most
+ * 1.06 MiB in each process". */
+void tide_words_recorder(struct tide_text *out, const struct tide_model *model,
+                         enum tide_units units);
+/* "beside it", "beside them": the collector stands there. */
+const char *tide_words_beside(const struct tide_model *model);
 
 /* Add COUNT and its noun: "1 thread", "1,024 threads". */
 void tide_words_count(struct tide_text *out, uint64_t count, const char *noun);
