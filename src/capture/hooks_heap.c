@@ -52,13 +52,8 @@ static size_t usable_now(void *block)
 
 /* --- Births -------------------------------------------------------------------------- */
 
-/* What was asked for: enum tide_alloc_kind, and log2 of an alignment above it. */
-static inline uint32_t with_align(uint8_t kind, size_t align)
-{
-    return kind | (align ? (uint32_t)__builtin_ctzll(align) << 8 : 0);
-}
-
-/* A real function gave BLOCK (or NULL) to CALLER, who asked for WISH. */
+/* A real function gave BLOCK (or NULL) to CALLER, who asked for WISH: enum
+ * tide_alloc_kind, and log2 of an alignment above it. */
 TIDE_HOT void *born(struct tide_caller caller, void *block, size_t size, uint32_t wish)
 {
     struct tide_self *self = &tide_self;
@@ -113,6 +108,23 @@ static __attribute__((noinline)) void *born_if_wanted(struct tide_caller caller,
         return born(caller, block, size, wish);
     tide_self.new_kind = 0; /* operator new need not say it either */
     return block;
+}
+
+/* The same of what ALIGN asks for; an operator new may have rounded SIZE up to it, and may
+ * try again when it fails. */
+static __attribute__((noinline)) void *born_aligned(struct tide_caller caller,
+                                                    void *block, size_t align,
+                                                    size_t size, uint8_t kind)
+{
+    struct tide_self *self = &tide_self;
+    const size_t least = self->asked ? self->asked : 1;
+    if (TIDE_UNLIKELY(self->asked_frame - caller.frame < TIDE_NEW_REACH) &&
+        size >= least && size - least < align) {
+        size = self->asked;
+        self->asked_frame = block ? 0 : self->asked_frame;
+    }
+    const uint32_t log2 = align ? (uint32_t)__builtin_ctzll(align) : 0;
+    return born_if_wanted(caller, block, size, kind | log2 << 8);
 }
 
 /* Of an operator new that did not call malloc: its block may be from anywhere, so only
@@ -191,8 +203,8 @@ TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
     }
     int status;
     TIDE_QUIETLY(status, tide_real.posix_memalign(out, align, size));
-    born_if_wanted(TIDE_CALLER, status == 0 ? *out : NULL, size,
-                   with_align(TIDE_KIND_POSIX_MEMALIGN, align));
+    born_aligned(TIDE_CALLER, status == 0 ? *out : NULL, align, size,
+                 TIDE_KIND_POSIX_MEMALIGN);
     return status;
 }
 
@@ -202,8 +214,7 @@ TIDE_HOOK void *aligned_alloc(size_t align, size_t size)
         return tide_hook_boot_block(size, align, TIDE_KIND_ALIGNED_ALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.aligned_alloc(align, size));
-    return born_if_wanted(TIDE_CALLER, block, size,
-                          with_align(TIDE_KIND_ALIGNED_ALLOC, align));
+    return born_aligned(TIDE_CALLER, block, align, size, TIDE_KIND_ALIGNED_ALLOC);
 }
 
 TIDE_HOOK void *memalign(size_t align, size_t size)
@@ -212,8 +223,7 @@ TIDE_HOOK void *memalign(size_t align, size_t size)
         return tide_hook_boot_block(size, align, TIDE_KIND_MEMALIGN, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.memalign(align, size));
-    return born_if_wanted(TIDE_CALLER, block, size,
-                          with_align(TIDE_KIND_MEMALIGN, align));
+    return born_aligned(TIDE_CALLER, block, align, size, TIDE_KIND_MEMALIGN);
 }
 
 TIDE_HOOK void *valloc(size_t size)

@@ -5,6 +5,7 @@
  * once though libstdc++'s operators call malloc and each other:
  *   - new leaves kind and caller in TLS; the first malloc inside takes them and is the
  *     record.  If there was none (an allocator with operators of its own), new records.
+ *     An aligned one leaves its size too: libstdc++ asks aligned_alloc for more.
  *   - delete records and leaves the address in TLS; the free inside only tells those who
  *     count.  If there was none, delete tells them.  A handler that deletes in between
  *     leaves in TLS what it found.
@@ -60,6 +61,24 @@ static inline void *new_ends(bool begun, void *block, size_t size)
     return block;
 }
 
+static inline bool aligned_new_begins(struct tide_caller caller, size_t size,
+                                      uint8_t kind)
+{
+    if (!new_begins(caller, kind))
+        return false;
+    tide_self.asked = size;
+    atomic_signal_fence(memory_order_seq_cst);
+    tide_self.asked_frame = caller.frame;
+    return true;
+}
+
+static inline void *aligned_new_ends(bool begun, void *block, size_t size)
+{
+    if (begun)
+        tide_self.asked_frame = 0;
+    return new_ends(begun, block, size);
+}
+
 /* What an operator delete is about, and where that one is. */
 struct deleting {
     void *block; /* NULL: there is none */
@@ -98,19 +117,25 @@ static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t
 
 /* One operator new: C name, parameters, their types, the call's arguments, kind.
  * NOLINTBEGIN(bugprone-macro-parentheses): the arguments are pieces of declarations */
-#define TIDE_NEW(name, parameters, types, arguments, kind)            \
-    TIDE_HOOK void *name parameters;                                  \
-    static void *_Atomic cache##name;                                 \
-    TIDE_HOOK void *name parameters                                   \
-    {                                                                 \
-        void *(*next)types;                                           \
-        void *const found = operator_of(&cache##name);                \
-        if (!found)                                                   \
-            return tide_real_malloc_for_new(TIDE_CALLER, size, kind); \
-        memcpy(&next, &found, sizeof(next));                          \
-        const bool begun = new_begins(TIDE_CALLER, kind);             \
-        return new_ends(begun, next arguments, size);                 \
+#define TIDE_NEW_BY(name, parameters, types, arguments, kind, begins, ends) \
+    TIDE_HOOK void *name parameters;                                        \
+    static void *_Atomic cache##name;                                       \
+    TIDE_HOOK void *name parameters                                         \
+    {                                                                       \
+        void *(*next)types;                                                 \
+        void *const found = operator_of(&cache##name);                      \
+        if (!found)                                                         \
+            return tide_real_malloc_for_new(TIDE_CALLER, size, kind);       \
+        memcpy(&next, &found, sizeof(next));                                \
+        const bool begun = begins;                                          \
+        return ends(begun, next arguments, size);                           \
     }
+#define TIDE_NEW(name, parameters, types, arguments, kind) \
+    TIDE_NEW_BY(name, parameters, types, arguments, kind,  \
+                new_begins(TIDE_CALLER, kind), new_ends)
+#define TIDE_NEW_ALIGNED(name, parameters, types, arguments, kind) \
+    TIDE_NEW_BY(name, parameters, types, arguments, kind,          \
+                aligned_new_begins(TIDE_CALLER, size, kind), aligned_new_ends)
 
 #define TIDE_DELETE(name, parameters, types, arguments, size)           \
     TIDE_HOOK void name parameters;                                     \
@@ -148,16 +173,17 @@ TIDE_NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), (size_t, const voi
          (size, tag), TIDE_KIND_NEW)
 TIDE_NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), (size_t, const void *),
          (size, tag), TIDE_KIND_NEW_ARRAY)
-TIDE_NEW(_ZnwmSt11align_val_t, (size_t size, size_t align), (size_t, size_t),
-         (size, align), TIDE_KIND_NEW)
-TIDE_NEW(_ZnamSt11align_val_t, (size_t size, size_t align), (size_t, size_t),
-         (size, align), TIDE_KIND_NEW_ARRAY)
-TIDE_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
-         (size_t size, size_t align, const void *tag), (size_t, size_t, const void *),
-         (size, align, tag), TIDE_KIND_NEW)
-TIDE_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
-         (size_t size, size_t align, const void *tag), (size_t, size_t, const void *),
-         (size, align, tag), TIDE_KIND_NEW_ARRAY)
+TIDE_NEW_ALIGNED(_ZnwmSt11align_val_t, (size_t size, size_t align), (size_t, size_t),
+                 (size, align), TIDE_KIND_NEW)
+TIDE_NEW_ALIGNED(_ZnamSt11align_val_t, (size_t size, size_t align), (size_t, size_t),
+                 (size, align), TIDE_KIND_NEW_ARRAY)
+TIDE_NEW_ALIGNED(_ZnwmSt11align_val_tRKSt9nothrow_t,
+                 (size_t size, size_t align, const void *tag),
+                 (size_t, size_t, const void *), (size, align, tag), TIDE_KIND_NEW)
+TIDE_NEW_ALIGNED(_ZnamSt11align_val_tRKSt9nothrow_t,
+                 (size_t size, size_t align, const void *tag),
+                 (size_t, size_t, const void *), (size, align, tag),
+                 TIDE_KIND_NEW_ARRAY)
 
 /* NOLINTBEGIN(clang-analyzer-unix.Malloc): a block that is gone is named, not read */
 TIDE_DELETE(_ZdlPv, (void *block), (void *), (block), 0)

@@ -7,6 +7,7 @@
 #define TIDE_CAPTURE_SELF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct tide_stream;
@@ -55,6 +56,8 @@ struct tide_self {
     uint32_t paused;     /* this thread's allocations are not recorded, so many times */
     struct tide_trail *trail; /* borrowed; the thread's regions; NULL: it had none */
     uint64_t thread;          /* its number for windows; 0: it has none yet */
+    uintptr_t asked_frame;    /* of an aligned operator new; 0: there is none */
+    size_t asked; /* for so many bytes: what is called inside is rounded up */
 };
 
 extern _Thread_local struct tide_self tide_self

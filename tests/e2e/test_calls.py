@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import tide
+from test_query import rows
 
 # The C++ library takes this for exceptions before main.
 EMERGENCY_POOL = 72704
@@ -53,6 +54,19 @@ class Calls(tide.Case):
         self.assertTrue(0 < extra < 500, extra)
         self.assertEqual(summary["live_bytes"], EMERGENCY_POOL)
 
+    def test_an_aligned_new_counts_what_was_asked_for(self):
+        """Not what it is rounded up to inside, nor is an aligned_alloc taken for it."""
+        sizes = [100, 4, 1001, 5000, 0, 40000001, 40000064, 128, 8192]
+        for options in ((), ("--live-table",), ("--free-stacks",)):
+            with self.subTest(options=options):
+                run = tide.Recorded([tide.program("aligned_new")], options)
+                self.assertEqual(run.own_count(), [len(sizes), sum(sizes), 1])
+                blocks = [row for row in rows(run.trace, "SELECT size, kind FROM blocks")
+                          if row[0] != EMERGENCY_POOL]
+                self.assertEqual([size for size, _ in blocks], sizes)
+                self.assertEqual([kind for _, kind in blocks[:5]],
+                                 ["new", "new[]", "new", "new[]", "new"])
+
     def test_a_block_counts_once_with_other_allocators(self):
         found = list(allocators())
         self.assertEqual(len(found), 3, found)
@@ -64,6 +78,8 @@ class Calls(tide.Case):
                 own = 1 if "tcmalloc" in library else 0
                 self.assertEqual(summary["alloc_calls"], truth["alloc_calls"] + 1 + own)
                 self.assertEqual(summary["free_calls"], truth["free_calls"])
+                self.assertEqual(summary["allocated_bytes"], truth["allocated_bytes"] +
+                                 EMERGENCY_POOL + 16 * own)
                 self.assertEqual(summary["live_bytes"], EMERGENCY_POOL + 16 * own)
 
     def test_the_other_allocator_is_really_used(self):

@@ -47,20 +47,20 @@ static void fail_twice()
 int main(int argc, char **)
 {
     using std::align_val_t;
-    const auto big = align_val_t{256};
+    const auto big = align_val_t{256}; /* no size is a multiple of it */
 
     void *a = born(::operator new(101), 101);
     void *b = born(::operator new[](102), 102);
     void *c = born(::operator new(103, std::nothrow), 103);
     void *d = born(::operator new[](104, std::nothrow), 104);
-    void *e = born(::operator new(512, big), 512);
-    void *f = born(::operator new[](768, big), 768);
-    void *g = born(::operator new(1024, big, std::nothrow), 1024);
-    void *h = born(::operator new[](1280, big, std::nothrow), 1280);
+    void *e = born(::operator new(257, big), 257);
+    void *f = born(::operator new[](513, big), 513);
+    void *g = born(::operator new(769, big, std::nothrow), 769);
+    void *h = born(::operator new[](1025, big, std::nothrow), 1025);
     void *i = born(::operator new(105), 105);
     void *j = born(::operator new[](106), 106);
-    void *k = born(::operator new(1536, big), 1536);
-    void *l = born(::operator new[](1792, big), 1792);
+    void *k = born(::operator new(1281, big), 1281);
+    void *l = born(::operator new[](1537, big), 1537);
 
     ::operator delete(a);
     ::operator delete[](b);
@@ -72,8 +72,8 @@ int main(int argc, char **)
     ::operator delete[](h, big, std::nothrow);
     ::operator delete(i, 105);
     ::operator delete[](j, 106);
-    ::operator delete(k, 1536, big);
-    ::operator delete[](l, 1792, big);
+    ::operator delete(k, 1281, big);
+    ::operator delete[](l, 1537, big);
     ::operator delete(nullptr);
     frees += 12;
 
