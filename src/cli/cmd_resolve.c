@@ -76,7 +76,7 @@ static bool names_trace(const char *word)
 /* The moment that was looked for last: many addresses may have the same. */
 struct known_moment {
     const char *when; /* NULL: none yet */
-    double at_s, until_s;
+    struct tide_instant at;
 };
 
 /* WHEN, as in TRACE@WHEN: what is asked about.  -1 or the exit status. */
@@ -85,8 +85,8 @@ static int read_moment(const struct tide_opened *opened, const char *when,
 {
     if (known->when && strcmp(known->when, when) == 0)
         return -1;
-    *known = (struct known_moment){.when = when, .at_s = -1, .until_s = -1};
-    return *when ? tide_find_moment(opened, when, &known->at_s, &known->until_s) : -1;
+    *known = (struct known_moment){.when = when, .at = {.at_s = -1, .until_s = -1}};
+    return *when ? tide_find_moment(opened, when, &known->at) : -1;
 }
 
 /* The moment that is meant where an address has none: the last word that is only @WHEN. */
@@ -118,8 +118,9 @@ static int read_words(const struct tide_opened *opened, char *const *words,
         asked->question = question;
         asked->word = words[i];
         done = read_moment(opened, *rest ? rest + 1 : common, &moment);
-        asked->at_s = moment.at_s;
-        question->until_s = moment.until_s;
+        asked->at_s = moment.at.at_s;
+        question->until_s = moment.at.until_s;
+        question->at_peak = moment.at.at_peak;
         inquiry->count++;
     }
     if (done < 0 && inquiry->count == 0)
@@ -210,8 +211,8 @@ const struct tide_command tide_cmd_resolve = {
     .help =
         "Says for each address (hexadecimal, as in a crash) which block it lies in or lay\n"
         "in last, what the block is called, who made it and who freed it.  WHEN is a time\n"
-        "(12.5s), a tide_snapshot (its name) or a tide_event (event51); without it the\n"
-        "end of the run is meant.  @WHEN alone is for all addresses that have none.\n"
+        "(12.5s), a tide_snapshot (its name), a tide_event (event51) or peak; without it\n"
+        "the end of the run is meant.  @WHEN alone is for all addresses that have none.\n"
         "Without TRACE the newest of this folder is taken.  Where a block was freed is\n"
         "known of traces made by tidemark run --free-stacks.\n"
         "\n"

@@ -27,7 +27,7 @@ struct journey {
 
 /* Where it goes. */
 struct place {
-    double at_s, until_s; /* as tide_find_moment() has them */
+    double at_s, until_s; /* as in struct tide_instant */
     uint64_t height;      /* of the heap, at its peak; else 0 */
     const char *name;     /* borrowed: of a mark, or "the peak"; else NULL */
 };
@@ -118,13 +118,12 @@ static int find_place(const struct tide_opened *opened, const char *when,
     return -1;
 }
 
-int tide_find_moment(const struct tide_opened *opened, const char *when, double *at_s,
-                     double *until_s)
+int tide_find_moment(const struct tide_opened *opened, const char *when,
+                     struct tide_instant *out)
 {
-    struct place place = {.at_s = *at_s, .until_s = *until_s};
+    struct place place = {.at_s = -1, .until_s = -1};
     const int done = find_place(opened, when, &place);
-    *at_s = place.at_s;
-    *until_s = place.until_s;
+    *out = (struct tide_instant){place.at_s, place.until_s, place.height > 0};
     return done;
 }
 

@@ -7,6 +7,8 @@
 #ifndef TIDE_CLI_OPEN_MOMENT_H
 #define TIDE_CLI_OPEN_MOMENT_H
 
+#include <stdbool.h>
+
 #include "cli/command.h"
 #include "cli/open_trace.h"
 
@@ -30,10 +32,17 @@ int tide_open_moment_with(const struct tide_command *command, const char *word,
                           struct tide_opened_moment *out);
 void tide_opened_moment_close(struct tide_opened_moment *moment);
 
-/* Find WHEN in OPENED: *AT_S is its time, *UNTIL_S what to load a model with, so that it
- * stops there; "end" changes neither.  -1, or the exit status after what is wrong was
- * said.  To find a mark takes a walk through the trace. */
-int tide_find_moment(const struct tide_opened *opened, const char *when, double *at_s,
-                     double *until_s);
+/* When something was. */
+struct tide_instant {
+    double at_s; /* negative: at the end of the run */
+    double
+        until_s;  /* what to load a model with, so that it stops there; negative too */
+    bool at_peak; /* of the heap: several events have that time, one makes the height */
+};
+
+/* Find WHEN in OPENED.  -1, or the exit status after what is wrong was said.  To find a
+ * mark takes a walk through the trace. */
+int tide_find_moment(const struct tide_opened *opened, const char *when,
+                     struct tide_instant *out);
 
 #endif

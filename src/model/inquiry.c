@@ -29,6 +29,9 @@ struct inquiry {
     size_t shaped_count, shaped_capacity;
     struct placed *questions; /* owned: by address */
     size_t count;
+    /* The heap on its way to its peak. */
+    uint64_t standing, peak; /* bytes */
+    uint64_t peak_id;        /* of the block that made the peak; 0: that is to come */
 };
 
 static int by_address(const void *one, const void *other)
@@ -65,6 +68,26 @@ static uint64_t span_of(const struct tide_life *life)
 static bool is_until(const struct inquiry *inquiry, double until_s, uint64_t ticks)
 {
     return until_s < 0 || tide_trace_seconds(inquiry->trace, ticks) <= until_s;
+}
+
+/* Was LIFE there, or gone already, when QUESTION asks? */
+static bool was_born(const struct inquiry *inquiry,
+                     const struct tide_question *question, const struct tide_life *life)
+{
+    if (question->at_peak)
+        return !inquiry->peak_id || life->id <= inquiry->peak_id;
+    return is_until(inquiry, question->until_s, life->birth_ticks);
+}
+
+/* DEATH is what happens now. */
+static bool was_dead(const struct inquiry *inquiry,
+                     const struct tide_question *question,
+                     const struct tide_death *death)
+{
+    if (!death)
+        return false;
+    return question->at_peak ? !inquiry->peak_id
+                             : is_until(inquiry, question->until_s, death->ticks);
 }
 
 /* --- Arrays -------------------------------------------------------------------------- */
@@ -196,9 +219,9 @@ static enum tide_status offer(const struct inquiry *inquiry,
                               const struct tide_life *life,
                               const struct tide_death *death)
 {
-    if (!is_until(inquiry, question->until_s, life->birth_ticks))
+    if (!was_born(inquiry, question, life))
         return TIDE_OK;
-    const bool dead = death && is_until(inquiry, question->until_s, death->ticks);
+    const bool dead = was_dead(inquiry, question, death);
     const enum tide_answer_kind kind = dead ? TIDE_ANSWER_DEAD : TIDE_ANSWER_LIVE;
     struct tide_answer *const known = find_answer(question, life);
     if (!known)
@@ -216,8 +239,7 @@ static void offer_neighbour(const struct inquiry *inquiry,
                             const struct tide_death *death)
 {
     const struct tide_life *const known = &question->before.life;
-    if (!is_until(inquiry, question->until_s, life->birth_ticks) ||
-        (death && is_until(inquiry, question->until_s, death->ticks)))
+    if (!was_born(inquiry, question, life) || was_dead(inquiry, question, death))
         return;
     if (!known->id || life->address >= known->address)
         question->before = answer_of(inquiry, life, death, TIDE_ANSWER_LIVE);
@@ -245,12 +267,26 @@ static enum tide_status on_part(void *user, const struct tide_life *life,
     return status;
 }
 
+static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
+{
+    struct inquiry *const inquiry = user;
+    (void)lane;
+    if (life->space != TIDE_IN_HEAP)
+        return TIDE_OK;
+    inquiry->standing += life->size;
+    if (!inquiry->peak_id && inquiry->standing >= inquiry->peak)
+        inquiry->peak_id = life->id;
+    return TIDE_OK;
+}
+
 /* Mappings come part by part. */
 static enum tide_status on_block(void *user, const struct tide_life *life,
                                  const struct tide_death *death)
 {
+    struct inquiry *const inquiry = user;
     if (life->space == TIDE_IN_MMAP)
         return TIDE_OK;
+    inquiry->standing -= death ? life->size : 0;
     const struct tide_part part = {life->address, life->address + span_of(life)};
     const enum tide_status status = on_part(user, life, part, death);
     forget_shape(user, life->id);
@@ -260,9 +296,12 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
 enum tide_status tide_inquire(struct tide_model *model, struct tide_question *questions,
                               size_t count, const struct tide_progress *progress)
 {
-    struct inquiry inquiry = {.trace = model->trace, .count = count};
+    struct inquiry inquiry = {.trace = model->trace,
+                              .count = count,
+                              .peak = model->summary[TIDE_IN_HEAP].peak_bytes};
     const struct tide_block_watch watch = {.user = &inquiry,
                                            .begin = on_begin,
+                                           .birth = on_birth,
                                            .block = on_block,
                                            .part = on_part,
                                            .mark = on_mark};

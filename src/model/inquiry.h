@@ -51,6 +51,7 @@ struct tide_answer {
 struct tide_question {
     uint64_t address;
     double until_s; /* negative: at the end of the run */
+    bool at_peak;   /* not then, but when the heap first stands highest */
     /* Answers, owned: at most one per process and space. */
     struct tide_answer *answers;
     size_t answer_count, answer_capacity;
@@ -58,7 +59,7 @@ struct tide_question {
     struct tide_answer before;
 };
 
-/* Answer all QUESTIONS. */
+/* Answer all QUESTIONS; MODEL is of the whole run. */
 enum tide_status tide_inquire(struct tide_model *model, struct tide_question *questions,
                               size_t count, const struct tide_progress *progress);
 void tide_question_release(struct tide_question *question);

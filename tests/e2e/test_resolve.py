@@ -128,6 +128,26 @@ class Resolve(tide.Case):
             self.assertEqual((found["total_calls"], f"{found['live_at_s']:.9f}"),
                              (len(live), time))
 
+    def test_what_is_live_at_the_peak_makes_the_peak(self):
+        """Though blocks are made and freed at the same time, as stamps have it."""
+        for argv in (("ground_truth",), ("ground_threads", "4", "2000"), ("family",)):
+            run = tide.Recorded([tide.program(argv[0]), *argv[1:]], ("--spaces", "heap"))
+            table = subprocess.run([tide.TIDEMARK, "export", "--to", "csv", "--all",
+                                    run.trace], capture_output=True, text=True,
+                                   timeout=120, check=True)
+            places = sorted({row["address"] for row in
+                             csv.DictReader(io.StringIO(table.stdout))})
+            live = []
+            for start in range(0, len(places), 2000):
+                done = resolve("--json", run.trace, *places[start:start + 2000], "@peak")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                live += [block["size"] for answer in json.loads(done.stdout)["answers"]
+                         for block in answer["blocks"]
+                         if block["state"] == "live" and block["offset"] == 0]
+            summary = run.report("--total")["summary"]
+            self.assertEqual((sum(live), len(live)),
+                             (summary["peak_bytes"], summary["peak_blocks"]), argv)
+
     def test_a_variable_is_in_its_module(self):
         answer, = self.ask(hex(self.at["global"]))
         self.assertEqual(answer["state"], "none")
