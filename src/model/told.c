@@ -82,16 +82,20 @@ static enum tide_status count_call(struct tide_told_walk *walk, uint32_t region,
 static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
 {
     struct tide_told_walk *const walk = user;
+    struct tide_told_process *const process = &walk->processes[life->process];
     if (life->space != TIDE_IN_HEAP)
         return TIDE_OK;
-    const uint32_t region = tide_told_lane(walk, lane, life->process)->where.region;
+    struct tide_told_lane *const own = tide_told_lane(walk, lane, life->process);
+    const uint32_t region = own->where.region;
     struct tide_told_region *const row = tide_told_row(walk, region);
     if (!row)
         return TIDE_ENOMEM;
     row->calls++;
     row->bytes += life->size;
-    walk->processes[life->process].calls++;
-    walk->processes[life->process].bytes += life->size;
+    own->visits.kept += life->size;
+    process->visits.kept += life->size;
+    process->calls++;
+    process->bytes += life->size;
     const enum tide_status status =
         walk->pools ? tide_told_holder_born(walk, life) : TIDE_OK;
     return status ? status : count_call(walk, region, life->kind, life->size);
@@ -173,9 +177,10 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
         return status;
     if (walk->pools)
         tide_told_holder_dies(walk, life->process, life->address);
-    const uint32_t region =
-        tide_told_lane(walk, death->lane, life->process)->where.region;
-    return count_call(walk, region, TIDE_TOLD_FREE, life->size);
+    struct tide_told_lane *const own = tide_told_lane(walk, death->lane, life->process);
+    own->visits.kept -= life->size;
+    walk->processes[life->process].visits.kept -= life->size;
+    return count_call(walk, own->where.region, TIDE_TOLD_FREE, life->size);
 }
 
 static enum tide_status on_level(void *user, const struct tide_level *level)

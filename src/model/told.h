@@ -39,7 +39,7 @@ struct tide_told_region {
     uint64_t calls, bytes; /* that allocated, not in a region inside it */
     uint64_t inclusive_calls, inclusive_bytes;
     uint64_t entry_bytes, exit_bytes; /* live at the first entry and the last exit */
-    int64_t delta_bytes;              /* by how much visits raised it, all together */
+    int64_t delta_bytes; /* what visitors made there less what they freed, together */
     uint64_t peak_bytes; /* the highest live bytes while somebody was in it */
     /* Of a loop: what the process allocated in an iteration, and how much of that (at
      * most) it kept. */

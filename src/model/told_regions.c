@@ -2,7 +2,8 @@
  *
  * The highest level during a visit: each process keeps the highest since the last mark,
  * and a mark hands it to the innermost visit of every lane; a visit that ends hands its own
- * to the one around it.
+ * to the one around it.  What stays of a visit is the visitor's own doing: threads that are
+ * in a region at the same time would each have what all of them keep.
  */
 #include <string.h>
 
@@ -45,7 +46,8 @@ static void begin_visit(struct tide_told_walk *walk, struct tide_visits *visits,
     struct tide_told_region *const row = tide_told_row(walk, visit->region);
     if (!row || visits->count == TIDE_REGIONS_DEEP)
         return;
-    visits->list[visits->count++] = *visit;
+    visits->list[visits->count] = *visit;
+    visits->list[visits->count++].kept = visits->kept;
     if (row->visits++ == 0)
         row->entry_bytes = visit->entry;
     row->loop |= visit->loop;
@@ -61,7 +63,7 @@ static void end_visit(struct tide_told_walk *walk, struct tide_visits *visits,
     if (!row)
         return;
     row->exit_bytes = process->live;
-    row->delta_bytes += (int64_t)(process->live - visit->entry);
+    row->delta_bytes += (int64_t)(visits->kept - visit->kept);
     if (visit->peak > row->peak_bytes)
         row->peak_bytes = visit->peak;
     if (visits->count > 0 && visits->list[visits->count - 1].peak < visit->peak)

@@ -17,6 +17,7 @@ struct tide_visit {
     uint32_t depth; /* of the trail with it */
     bool loop, iterating;
     uint64_t entry, peak;                      /* live bytes */
+    uint64_t kept;                             /* by who visits, before it did */
     uint64_t iteration_live;                   /* where the iteration began */
     uint64_t iteration_calls, iteration_bytes; /* of the process, ever, by then */
 };
@@ -24,6 +25,7 @@ struct tide_visit {
 struct tide_visits {
     struct tide_visit list[TIDE_REGIONS_DEEP];
     uint32_t count;
+    uint64_t kept; /* bytes that the thread, or the process, made less those it freed */
 };
 
 struct tide_told_lane {

@@ -140,7 +140,7 @@ void tide_view_visits(struct tide_page *page, const struct tide_told *told,
     if (told->region_count < 2)
         return;
     tide_page_heading(page, "Visits",
-                      "live bytes of the heap; delta is the sum of all visits");
+                      "live bytes of the heap; delta is what visiting threads kept");
     size_t count = 0;
     for (size_t i = 1; i < told->region_count; i++)
         count += told->regions[i].visits > 0;

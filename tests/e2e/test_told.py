@@ -11,6 +11,7 @@ import subprocess
 import unittest
 
 import tide
+from test_query import rows as query_rows
 
 
 def iteration_sizes(number):
@@ -79,6 +80,27 @@ class Told(tide.Case):
                          (10, 15, 25))
         self.assertEqual(cycle["inclusive_bytes"], 5500 + 5000 + 250)
         self.assertEqual(end["delta_bytes"], -1000)
+
+    def test_threads_in_a_region_at_the_same_time(self):
+        """What each keeps counts once; what stands is of the whole heap."""
+        run = tide.Recorded([tide.program("keeps_together")])
+        rows = {row["region"]: row for row in run.report("--regions")["visits"]}
+        whole, produce, drop = (rows[name] for name in
+                                ("whole", "whole/produce", "whole/drop"))
+        self.assertEqual((produce["visits"], produce["delta_bytes"]), (4, 10000))
+        self.assertGreaterEqual(produce["peak_bytes"], produce["entry_bytes"] + 100000)
+        self.assertEqual(drop["delta_bytes"], -5000)
+        self.assertEqual(drop["exit_bytes"] - drop["entry_bytes"], -5000)
+        # Of a phase it is what the process keeps.
+        self.assertEqual(whole["delta_bytes"], whole["exit_bytes"] - whole["entry_bytes"])
+        self.assertGreaterEqual(whole["delta_bytes"], 5000)
+        growth = dict(query_rows(run.trace, "SELECT region, sum(growth) FROM regions "
+                                            "GROUP BY region"))
+        self.assertEqual({name: row["delta_bytes"] for name, row in rows.items()}, growth)
+        done = subprocess.run([tide.TIDEMARK, "report", run.trace, "--regions", "--bytes"],
+                              capture_output=True, text=True, timeout=300, check=True)
+        self.assertIn("delta is what visiting threads kept", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^ +4 .* \+10,000 B .* produce$")
 
     def test_no_more_visits_than_asked_for(self):
         visits = self.text("--regions", "-n", "2").split("Visits")[1]
