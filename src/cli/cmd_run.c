@@ -196,6 +196,23 @@ static void say_where(const struct tide_run_outcome *outcome)
     tide_text_release(&command);
 }
 
+/* What becomes of a name that was asked for is said in any case. */
+static void say_end(const struct tide_run_outcome *outcome, bool quiet)
+{
+    if (outcome->removed) {
+        (void)tide_fail("%s was removed while it was written: nothing is left of it",
+                        outcome->trace);
+        return;
+    }
+    if (!quiet)
+        say_trouble(outcome);
+    if (outcome->taken && outcome->trace)
+        (void)tide_fail("%s exists and is not overwritten: this trace is %s",
+                        outcome->taken, outcome->trace);
+    if (!quiet && outcome->trace)
+        say_where(outcome);
+}
+
 /* The program's end is ours. */
 static int end_like(int status)
 {
@@ -225,21 +242,13 @@ static void embed(const struct tide_run_outcome *outcome)
 static int finish(const struct tide_run_outcome *outcome, const char *program,
                   const struct choices *choices)
 {
-    const bool quiet = choices->quiet;
     if (outcome->role == TIDE_RUN_BACKGROUND)
         return 0;
     if (outcome->exec_errno)
         return say_not_started(program, outcome->exec_errno);
     if (choices->embed && outcome->trace && !outcome->removed)
         embed(outcome);
-    if (outcome->removed) {
-        (void)tide_fail("%s was removed while it was written: nothing is left of it",
-                        outcome->trace);
-    } else if (!quiet) {
-        say_trouble(outcome);
-        if (outcome->trace)
-            say_where(outcome);
-    }
+    say_end(outcome, choices->quiet);
     if (outcome->trace && !outcome->removed)
         tide_end_query_answer(&choices->end_query, outcome->trace);
     return end_like(outcome->status);
@@ -320,7 +329,8 @@ const struct tide_command tide_cmd_run = {
         "  --collector-threads N  that code and compress beside the program, at most 4\n"
         "                     (default: 1, and 1 more for every 4 cores)\n"
         "  --wait             stay until all processes have ended, not only PROGRAM\n"
-        "  -q, --quiet        do not say where the trace is, nor what is missing in it\n"
+        "  -q, --quiet        do not say where the trace is, nor what is missing in it;\n"
+        "                     what a trace is called that found its NAME taken is\n"
         "  --force            start PROGRAM even if nothing of it can be recorded\n"
         "  --query QUERY      answer QUERY when PROGRAM has ended (see tidemark query);\n"
         "                     CALI_REPORT_CONFIG says one as well, as with Caliper\n"

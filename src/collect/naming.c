@@ -167,3 +167,15 @@ enum tide_status tide_name_create(const struct tide_name_facts *facts,
     }
     return status;
 }
+
+char *tide_name_taken(const struct tide_name_facts *facts, const char *name)
+{
+    struct tide_text ignored = {0};
+    const bool counted = expand(&ignored, facts, 1);
+    tide_text_release(&ignored);
+    char *const wanted = counted ? NULL : tide_name_expand(facts, 1);
+    if (wanted && strcmp(wanted, name) != 0)
+        return wanted;
+    free(wanted);
+    return NULL;
+}

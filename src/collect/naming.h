@@ -37,4 +37,8 @@ enum tide_status tide_name_create(const struct tide_name_facts *facts,
                                   const struct tide_writer_start *start, char **name,
                                   struct tide_writer **out);
 
+/* The name that was wanted where a trace is called NAME because it was taken; NULL: it was
+ * not, or the pattern holds the number itself.  Owned by the caller. */
+char *tide_name_taken(const struct tide_name_facts *facts, const char *name);
+
 #endif

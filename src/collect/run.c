@@ -171,6 +171,8 @@ static enum tide_status create_trace(struct run *run)
                        "; name another place with -o");
         return status;
     }
+    if (run->options->name)
+        run->out->taken = tide_name_taken(&name, run->out->trace);
     const struct tide_run_facts facts = {run->argv, run->options->version,
                                          run->options->words};
     status = tide_collector_begin(run->collector, writer, &facts);
@@ -371,7 +373,9 @@ enum tide_status tide_run(const struct tide_run_options *options, char **argv,
 void tide_run_release(struct tide_run_outcome *outcome)
 {
     free(outcome->trace);
+    free(outcome->taken);
     free(outcome->unmatched);
     free(outcome->unrecorded);
-    outcome->trace = outcome->unmatched = outcome->unrecorded = NULL;
+    outcome->trace = outcome->taken = NULL;
+    outcome->unmatched = outcome->unrecorded = NULL;
 }

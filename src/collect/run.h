@@ -34,6 +34,7 @@ struct tide_run_outcome {
     int exec_errno;     /* the program could not be started; no trace is left */
     int status;         /* wait status of the program */
     char *trace;        /* owned: name of the trace; NULL: there is none */
+    char *taken;        /* owned: what it should be called, but is not; NULL: it is */
     uint64_t bytes;     /* in it by now */
     uint32_t processes; /* recorded by now */
     bool others;        /* more are being recorded in the background */

@@ -89,12 +89,12 @@ class Case(tide.Case):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(json.loads(done.stdout)["verdict"], "warning")
         text = self.words(path, check)["text"]
-        ran = call(tide.TIDEMARK, "run", "-o", "t", path, cwd=self.here)
+        trace = os.path.join(self.here, os.path.basename(path) + ".tide")
+        ran = call(tide.TIDEMARK, "run", "-o", trace, path, cwd=self.here)
         self.assertEqual(ran.returncode, status)
         self.assertIn(f"tidemark: {text}\n", ran.stderr)
-        quiet = call(tide.TIDEMARK, "run", "-q", "-o", "q", path, cwd=self.here)
+        quiet = call(tide.TIDEMARK, "run", "-q", "-o", "q%n", path, cwd=self.here)
         self.assertEqual((quiet.returncode, quiet.stderr), (status, ""))
-        trace = os.path.join(self.here, "t.tide")
         return text, " ".join(tide.report(trace)["honesty"]["troubles"])
 
 
@@ -167,7 +167,7 @@ class Programs(Case):
         text, troubles = self.warned(path, "malloc", status=0)
         self.assertIn("defines malloc itself", text)
         self.assertIn("defines malloc itself", troubles)
-        total = tide.report(os.path.join(self.here, "t.tide"))["summary"]["alloc_calls"]
+        total = tide.report(os.path.join(self.here, "toy.tide"))["summary"]["alloc_calls"]
         self.assertEqual(total, 0)
 
     def test_a_hidden_allocator_is_said(self):

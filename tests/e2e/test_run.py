@@ -116,6 +116,21 @@ class Run(tide.Case):
             self.assertEqual(stat.S_IMODE(os.stat(self.trace(name)).st_mode), 0o600)
         self.assertFalse(os.path.exists(victim))
 
+    def test_a_name_that_was_taken_is_said(self):
+        """Also with -q, but only where somebody asked for a name that is not the one."""
+        first, second = self.trace(), self.trace("t.2.tide")
+        line = f"tidemark: {first} exists and is not overwritten: this trace is {second}\n"
+        self.assertEqual(self.run_it("true"), (0, "", ""))
+        self.assertEqual(self.run_it("true"), (0, "", line))
+        os.unlink(second)
+        done = subprocess.run([tide.TIDEMARK, "run", "-o", first, "true"], text=True,
+                              capture_output=True, check=True)
+        self.assertRegex(done.stderr, f"^{line}tidemark: .* in {second}; now: .*\n$")
+        for _ in range(2):
+            done = subprocess.run([tide.TIDEMARK, "run", "-q", "-o", "n%n", "true"],
+                                  text=True, cwd=self.folder, capture_output=True, check=True)
+            self.assertEqual(done.stderr, "")
+
     def test_names_are_filled_in(self):
         subprocess.run([tide.TIDEMARK, "run", "-q", "-o", "%e-%r-%p", "sh", "-c",
                         "echo $$ > pid"], cwd=self.folder, check=True,
