@@ -165,10 +165,21 @@ static int add_setting(const struct source *source, const char *key, const char 
     return done;
 }
 
+/* LINE without what is behind a # that begins a word. */
+static char *without_comment(char *line)
+{
+    char *sign = strchr(line, '#');
+    while (sign && sign > line && sign[-1] != ' ' && sign[-1] != '\t')
+        sign = strchr(sign + 1, '#');
+    if (sign)
+        *sign = '\0';
+    return line;
+}
+
 static int add_line(const struct source *source, char *line)
 {
-    char *const start = trimmed(line);
-    if (*start == '\0' || *start == '#')
+    char *const start = trimmed(without_comment(line));
+    if (*start == '\0')
         return -1;
     char *const sign = strchr(start, '=');
     if (!sign)

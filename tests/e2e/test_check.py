@@ -261,6 +261,14 @@ class Files(tide.Case):
         done = check(f"--config={config}", "--max-leak", "1M", base())
         self.assertIn("1 of 5 failed", done.stdout)
 
+    def test_a_comment_may_stand_behind_a_value(self):
+        config = write("commented.conf", "max-peak = 1GiB # all\n\t# nothing\n"
+                       "max-leak=1M\t#2\nmax-calls-in = f#g=4 # of = f\n"
+                       "allow-unknown = yes # f#g is none\n")
+        done = check("--config", config, base())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("f#g", done.stdout)
+
     def test_a_baseline_in_a_file_lies_beside_it(self):
         base()
         config = write("growth.conf", "baseline = base.tide\nmax-growth = 5%\n"
