@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/messages.h"
 #include "cli/values.h"
 
@@ -201,6 +203,34 @@ static int take_value(const struct parser *parser, const struct tide_option *opt
     return store(option, value) ? TIDE_PARSE_GO_ON : fail_value(parser, option, value);
 }
 
+/* Does a file go by that name, as a trace may be named without its ending? */
+static bool is_there(const char *name)
+{
+    struct tide_text longer = {0};
+    tide_text_addf(&longer, "%s.tide", name);
+    const bool found =
+        access(name, F_OK) == 0 || (!longer.failed && access(longer.bytes, F_OK) == 0);
+    tide_text_release(&longer);
+    return found;
+}
+
+/* Is UNIT, the word behind VALUE, its unit, as in "2 GiB"? */
+static bool is_apart(const struct tide_option *option, const char *value,
+                     const char *unit)
+{
+    char together[64];
+    uint64_t bytes;
+    double seconds;
+    const bool letter =
+        (*unit >= 'a' && *unit <= 'z') || (*unit >= 'A' && *unit <= 'Z');
+    if (!letter || strlen(value) + strlen(unit) >= sizeof(together))
+        return false;
+    (void)snprintf(together, sizeof(together), "%s%s", value, unit);
+    return ((option->bytes && tide_read_bytes(together, &bytes)) ||
+            (option->seconds && tide_read_seconds(together, &seconds))) &&
+           !is_there(unit);
+}
+
 /* The value is the next word. */
 static int take_next(struct parser *parser, const struct tide_option *option)
 {
@@ -208,6 +238,12 @@ static int take_next(struct parser *parser, const struct tide_option *option)
         return tide_fail_usage(parser->command, "--%s needs a value", option->name);
     parser->at++;
     const char *const value = parser->argv[parser->at];
+    const char *const after = parser->argv[parser->at + 1]; /* NULL at the end */
+    if (after && is_apart(option, value, after))
+        return tide_fail_usage(
+            parser->command,
+            "--%s: '%s' was taken as its value, without '%s'; write %s%s", option->name,
+            value, after, value, after);
     if (!option->seconds_pair || strchr(value, ','))
         return take_value(parser, option, value);
     if (parser->at + 1 >= parser->argc)

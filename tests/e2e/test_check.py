@@ -4,6 +4,7 @@ Runs of tests/programs/alters.c, which allocates what its arguments say.
 """
 import json
 import os
+import shutil
 import subprocess
 import xml.etree.ElementTree
 
@@ -355,12 +356,20 @@ class Manners(tide.Case):
                             (("--max-calls-in", "f=many", base()), "is not FUNCTION=N"),
                             (("--max-calls-in",), "needs a value"),
                             (("--max-peak", "1", base(), base()), "one trace at a time"),
+                            (("--max-peak", "2", "GiB", base()), "--max-peak: '2' was "
+                             "taken as its value, without 'GiB'; write 2GiB"),
                             (("--max-peak", "1", "--json", "--junit", "-", base()),
                              "at a time")):
             with self.subTest(words=words):
                 done = check(*words)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(said, done.stderr)
+
+    def test_a_trace_may_be_called_like_a_unit(self):
+        shutil.copy(base(), os.path.join(os.path.dirname(base()), "K.tide"))
+        done = check("--max-peak", "2", "K", cwd=os.path.dirname(base()))
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("K.tide", done.stdout)
 
     def test_what_cannot_be_read_is_no_verdict(self):
         limit = ("--max-leak", "0")

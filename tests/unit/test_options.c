@@ -207,6 +207,19 @@ static void refuses_values_that_are_not_what_they_should_be(void **state)
     refuse("probe --until 3m", "--until: '3m' is not a time");
 }
 
+static void a_unit_that_stands_apart_is_named(void **state)
+{
+    (void)state;
+    refuse("probe --min-size 2 GiB f",
+           "--min-size: '2' was taken as its value, without 'GiB'; write 2GiB");
+    refuse("probe --until 1.5 ms",
+           "--until: '1.5' was taken as its value, without 'ms'; write 1.5ms");
+    struct outcome o;
+    assert_int_equal(parse("probe --min-size 2 64 f", true, &o), -1);
+    assert_int_equal(parse("probe --min-size 2 GiBs", true, &o), -1);
+    assert_int_equal(parse("probe --min-size=2 f -n 3 GiB", true, &o), -1);
+}
+
 static void reads_units_and_fractions(void **state)
 {
     static const struct {
@@ -297,6 +310,7 @@ int main(void)
         cmocka_unit_test(prints_help_when_asked),
         cmocka_unit_test(names_the_option_that_is_wrong),
         cmocka_unit_test(refuses_values_that_are_not_what_they_should_be),
+        cmocka_unit_test(a_unit_that_stands_apart_is_named),
         cmocka_unit_test(reads_units_and_fractions),
         cmocka_unit_test(reads_the_largest_numbers),
         cmocka_unit_test(shows_control_bytes_instead_of_obeying_them),
