@@ -26,6 +26,7 @@
 #include "capture/process.h"
 #include "capture/real.h"
 #include "capture/record.h"
+#include "capture/sanitizers.h"
 #include "capture/session.h"
 #include "capture/spawn.h"
 #include "capture/trail.h"
@@ -147,6 +148,7 @@ static void start_once(void)
     tide_set_busy(self, TIDE_WRITING, (uintptr_t)__builtin_frame_address(0));
     tide_early_flush(stream);
     tide_cautions_start();
+    tide_sanitizer_see();
     self->busy = TIDE_IDLE;
     tide_unshield();
     if (!tide_free_stacks)

@@ -209,9 +209,14 @@ static void check_sanitizer_library(const char *path,
     struct tide_text names = {0};
     name_sanitizers(&names, bits);
     tide_checks_add(out, &works,
-                    "%s carries %s: its blocks are recorded, but red zones, quarantine "
+                    "%s carries %s: its blocks are recorded%s; red zones, quarantine "
                     "and shadow memory show in the RSS only",
-                    path, names.bytes ? names.bytes : "a sanitizer");
+                    path, names.bytes ? names.bytes : "a sanitizer",
+                    bits & TIDE_SANITIZER_ASAN
+                        ? ", but not those that strdup, strndup and realpath return"
+                    : bits & TIDE_SANITIZER_TSAN
+                        ? ", but not those that strndup and realpath return"
+                        : "");
     tide_text_release(&names);
 }
 

@@ -31,8 +31,8 @@ static const struct known KNOWN[] = {
     {"tcmalloc", TIDE_PRELOAD_CHECK(TIDE_LEVEL_OK, NULL), ALLOCATOR},
     {"mimalloc", TIDE_PRELOAD_CHECK(TIDE_LEVEL_OK, NULL), ALLOCATOR},
     {"libasan", TIDE_PRELOAD_CHECK(TIDE_LEVEL_NOTE, NULL),
-     "a sanitizer: its blocks are recorded; red zones and quarantine show in the RSS "
-     "only"},
+     "a sanitizer: its blocks are recorded, but not those that strdup, strndup and "
+     "realpath return; red zones and quarantine show in the RSS only"},
     {"heaptrack", TIDE_PRELOAD_CHECK(TIDE_LEVEL_WARNING, ONE_RECORDER), PROFILER},
     {"igprof", TIDE_PRELOAD_CHECK(TIDE_LEVEL_WARNING, ONE_RECORDER), PROFILER},
     {"bytehound", TIDE_PRELOAD_CHECK(TIDE_LEVEL_WARNING, ONE_RECORDER), PROFILER},

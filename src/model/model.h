@@ -173,6 +173,8 @@ struct tide_honesty {
     struct tide_unnamed *unnamed; /* ... whose they are, most first; those without a
                                      file, or that were read, are not here */
     size_t unnamed_count;
+    const char *sanitizer;   /* path of a runtime that makes blocks past malloc, ... */
+    const char *past_malloc; /* ... by these calls; NULL: there is none */
     bool complete;
     double rss_explained; /* what heap (usable) and mmap held at one time, at least, by
                              the RSS peak; 0 if unknown */

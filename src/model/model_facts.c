@@ -12,6 +12,7 @@
 #include "model/model_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int by_thread(const void *one, const void *other)
 {
@@ -179,6 +180,29 @@ static uint64_t most_held(const struct tide_model *model)
     return model->together_bytes > either ? model->together_bytes : either;
 }
 
+/* A sanitizer's runtime answers some calls itself, and its own malloc is not ours. */
+static void find_sanitizer(struct tide_model *model)
+{
+    static const struct {
+        const char *part, *calls;
+    } RUNTIMES[] = {
+        {"/libasan.", "strdup, strndup and realpath"},
+        {"/libclang_rt.asan", "strdup, strndup and realpath"},
+        {"/libtsan.", "strndup and realpath"},
+        {"/libclang_rt.tsan", "strndup and realpath"},
+    };
+    const struct tide_trace *const trace = model->trace;
+    for (size_t r = 0; r < sizeof(RUNTIMES) / sizeof(RUNTIMES[0]); r++) {
+        for (size_t i = 0; i < trace->module_count; i++) {
+            if (!strstr(trace->modules[i].path, RUNTIMES[r].part))
+                continue;
+            model->honesty.sanitizer = trace->modules[i].path;
+            model->honesty.past_malloc = RUNTIMES[r].calls;
+            return;
+        }
+    }
+}
+
 static void fill_honesty(struct tide_model *model,
                          const struct tide_replay_counts *counts)
 {
@@ -214,5 +238,6 @@ enum tide_status tide_model_facts(struct tide_model *model,
     if (!status)
         status = tide_model_stack_ends(model);
     fill_honesty(model, counts);
+    find_sanitizer(model);
     return status;
 }

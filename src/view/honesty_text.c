@@ -198,6 +198,23 @@ static void add_unfinished(struct tide_page *page, const struct tide_honesty *h)
     tide_text_release(&words);
 }
 
+/* Which blocks a sanitizer keeps to itself. */
+static void add_sanitizer(struct tide_page *page, const struct tide_honesty *h)
+{
+    struct tide_text safe = {0}, words = {0};
+    if (!h->sanitizer)
+        return;
+    tide_name_safe(&safe, tide_name_base(h->sanitizer), page->style);
+    tide_text_addf(&words,
+                   "What %s return is made inside %s and is not recorded, though its "
+                   "frees are; a build without that sanitizer has all.",
+                   h->past_malloc, safe.bytes ? safe.bytes : "");
+    add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    page->out->failed |= safe.failed || words.failed;
+    tide_text_release(&safe);
+    tide_text_release(&words);
+}
+
 /* Those that are unnamed for this reason. */
 static size_t add_modules(struct tide_text *out, const struct tide_honesty *h,
                           enum tide_module_state why)
@@ -297,6 +314,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
     const char **const troubles = model->trace->troubles;
     tide_page_heading(page, "How far to trust this", "");
     add_losses(page, model);
+    add_sanitizer(page, &model->honesty);
     add_margin(page, model);
     if (model->honesty.events > 0)
         add_limits(page, model);

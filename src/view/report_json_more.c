@@ -264,5 +264,6 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
     tide_json_string(json, "problem",
                      model->trace->problem[0] ? model->trace->problem : NULL);
     tide_json_words(json, "troubles", model->trace->troubles);
+    tide_json_string(json, "sanitizer", honesty->sanitizer);
     tide_json_close(json);
 }

@@ -319,8 +319,8 @@ class Sanitizers(Case):
         if "-shared-libsan" in options:
             place = call("clang", "-print-runtime-dir").stdout.strip()
             options = [*options, f"-Wl,-rpath,{place}"]
-        return self.build(name, *options, "-fno-omit-frame-pointer", "-pthread",
-                          source=[SANITIZED], compiler=compiler)
+        return self.build(name, *options, "-D_GNU_SOURCE", "-fno-omit-frame-pointer",
+                          "-pthread", source=[SANITIZED], compiler=compiler)
 
     def compare(self, path, how, argv=None):
         """The same result with and without; the trace."""
@@ -358,6 +358,36 @@ class Sanitizers(Case):
                     self.assertNotEqual(plain.stderr, "")
                     self.assertEqual(self.own_calls(trace),
                                      1000 + {"use": 1, "twice": 1, "leak": 10}.get(how, 0))
+
+    def test_what_a_runtime_makes_itself_is_said(self):
+        """And is what is missing: frees of it meet no block."""
+        calls = ("strdup", "strndup", "realpath", "asprintf")
+        for name, missing in (("asan", calls[:3]), ("lsan", ()), ("tsan", calls[1:3]),
+                              ("ubsan", ()), ("clang_shared", calls[:3])):
+            [(_, compiler, options, _)] = [row for row in self.SHARED if row[0] == name]
+            path = self.sanitized(name, compiler, options)
+            _, trace = self.compare(path, "nothing", [path, "copies"])
+            before = tide.report(trace)["honesty"]["unmatched_frees"]
+            for call_name in calls:
+                with self.subTest(name=name, call=call_name):
+                    _, trace = self.compare(path, call_name, [path, "copies", call_name])
+                    honesty = tide.report(trace)["honesty"]
+                    lost = call_name in missing
+                    self.assertEqual(honesty["unmatched_frees"] - before, 10 * lost)
+            words = " and ".join(", ".join(missing).rsplit(", ", 1))
+            told = call(tide.TIDEMARK, "report", trace).stdout
+            doctor = json.loads(self.doctor(path).stdout)["checks"]
+            [said] = [check["text"] for check in doctor
+                      if check["check"] == "sanitizer"] or [""]
+            if missing:
+                self.assertIn(f"not those that {words} return", said)
+                self.assertIn(f"What {words} return is made inside",
+                              " ".join(told.split()))
+                self.assertIn("san", os.path.basename(honesty["sanitizer"]))
+            else:
+                self.assertNotIn("not those", said)
+                self.assertNotIn("is made inside", told)
+                self.assertIsNone(honesty["sanitizer"])
 
     def test_runtimes_in_the_executable_are_left_alone(self):
         for name, compiler, options, mistakes in self.INSIDE:
