@@ -22,6 +22,8 @@
 #include "collect/procfs.h"
 #include "collect/signals.h"
 
+enum { TIDE_LAST_TURNS = 8 };
+
 struct run {
     const struct tide_run_options *options;
     char **argv;
@@ -236,6 +238,16 @@ static enum tide_status begin(struct run *run)
 
 /* --- Middle --------------------------------------------------------------------------------- */
 
+/* Who knocked while we were stopped may be gone since: that is said.  One turn hears the knock,
+ * another the name. */
+static void hear_the_last(const struct run *run)
+{
+    int turns = 0;
+    do
+        (void)tide_collector_turn(run->collector, 0);
+    while (run->collector->connections.count > 0 && ++turns < TIDE_LAST_TURNS);
+}
+
 static void follow(struct run *run)
 {
     look_after(run); /* it may have ended before we listened */
@@ -243,6 +255,7 @@ static void follow(struct run *run)
         if (tide_collector_turn(run->collector, -1))
             obey_all(run);
     }
+    hear_the_last(run);
     tide_collector_stop(run->collector);
 }
 
