@@ -5,15 +5,17 @@
 
 static const struct tide_style WHOLE = {.width = 300, .units = TIDE_UNITS_BYTES};
 
-enum { LARGE = 1234567890 };
-#define LARGE_WORDS "1,234,567,890"
+enum { TIDE_LARGE = 1234567890 };
+#define TIDE_LARGE_WORDS "1,234,567,890"
 
-/* From LINE on, LARGE is there TIMES times, and nothing but blanks beside it and its unit. */
+/* From LINE on, the large number is there TIMES times, with nothing but blanks beside it
+ * and its unit. */
 static void assert_apart(const char *line, size_t times)
 {
     size_t found = 0;
-    for (const char *at = strstr(line, LARGE_WORDS); at; at = strstr(at, LARGE_WORDS)) {
-        const char *end = at + strlen(LARGE_WORDS);
+    for (const char *at = strstr(line, TIDE_LARGE_WORDS); at;
+         at = strstr(at, TIDE_LARGE_WORDS)) {
+        const char *end = at + strlen(TIDE_LARGE_WORDS);
         const bool sign = at > line && (at[-1] == '+' || at[-1] == '-');
         if (strncmp(end, " B", 2) == 0)
             end += 2;
@@ -56,11 +58,11 @@ static void visits_stand_apart(void **state)
         {.inside = 1},
         {.name = "solve",
          .depth = 1,
-         .visits = LARGE,
-         .entry_bytes = LARGE,
-         .exit_bytes = LARGE,
-         .delta_bytes = -LARGE,
-         .peak_bytes = LARGE},
+         .visits = TIDE_LARGE,
+         .entry_bytes = TIDE_LARGE,
+         .exit_bytes = TIDE_LARGE,
+         .delta_bytes = -TIDE_LARGE,
+         .peak_bytes = TIDE_LARGE},
     };
     const struct tide_told told = {.regions = regions, .region_count = 2};
     tide_view_visits(&page, &told, 0);
@@ -73,8 +75,10 @@ static void labels_stand_apart(void **state)
     (void)state;
     struct tide_text text = {0};
     struct tide_page page = {.out = &text, .style = &WHOLE};
-    struct tide_told_label label = {
-        .label = "field", .size = LARGE, .blocks = LARGE, .moved = LARGE};
+    struct tide_told_label label = {.label = "field",
+                                    .size = TIDE_LARGE,
+                                    .blocks = TIDE_LARGE,
+                                    .moved = TIDE_LARGE};
     const struct tide_told told = {.labels = &label, .label_count = 1};
     tide_view_label_sizes(&page, &told, 0);
     assert_row(&text, "field", 3);
@@ -87,15 +91,15 @@ static void pools_stand_apart(void **state)
     struct tide_text text = {0};
     struct tide_page page = {.out = &text, .style = &WHOLE};
     struct tide_told_pool pool = {.name = "arena",
-                                  .calls = LARGE,
-                                  .bytes = LARGE,
-                                  .free_calls = LARGE,
-                                  .live_bytes = LARGE,
-                                  .peak_bytes = LARGE};
+                                  .calls = TIDE_LARGE,
+                                  .bytes = TIDE_LARGE,
+                                  .free_calls = TIDE_LARGE,
+                                  .live_bytes = TIDE_LARGE,
+                                  .peak_bytes = TIDE_LARGE};
     struct tide_told_piece piece = {.label = "part",
-                                    .calls = LARGE,
-                                    .bytes = LARGE,
-                                    .live_bytes = LARGE,
+                                    .calls = TIDE_LARGE,
+                                    .bytes = TIDE_LARGE,
+                                    .live_bytes = TIDE_LARGE,
                                     .holder_label = ""};
     const struct tide_told told = {
         .pools = &pool, .pool_count = 1, .pieces = &piece, .piece_count = 1};
@@ -111,12 +115,12 @@ static void windows_stand_apart(void **state)
     (void)state;
     struct tide_text text = {0};
     struct tide_page page = {.out = &text, .style = &WHOLE};
-    struct tide_window window = {.requested_bytes = LARGE,
-                                 .used_bytes = LARGE,
-                                 .alloc_calls = LARGE,
-                                 .free_calls = LARGE,
-                                 .peak_bytes = LARGE,
-                                 .stddev_bytes = LARGE};
+    struct tide_window window = {.requested_bytes = TIDE_LARGE,
+                                 .used_bytes = TIDE_LARGE,
+                                 .alloc_calls = TIDE_LARGE,
+                                 .free_calls = TIDE_LARGE,
+                                 .peak_bytes = TIDE_LARGE,
+                                 .stddev_bytes = TIDE_LARGE};
     struct tide_trace *trace;
     char why[200];
     assert_int_equal(tide_trace_open(TIDE_SOURCE_DIR "/tests/golden/v1/all_calls.tide",
@@ -138,7 +142,7 @@ static void windows_stand_apart(void **state)
 static void sizes_and_lives_stand_apart(void **state)
 {
     (void)state;
-    enum { PLACE = 50 };
+    enum { TIDE_PLACE = 50 };
     struct tide_text text = {0};
     struct tide_page page = {.out = &text, .style = &WHOLE};
     struct tide_histograms all = {0};
@@ -146,8 +150,8 @@ static void sizes_and_lives_stand_apart(void **state)
     struct tide_histogram *const each[] = {&all.requested, &all.usable, &all.freed,
                                            &all.life_ns, &all.life_bytes};
     for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
-        each[i]->calls[PLACE] = LARGE;
-        each[i]->bytes[PLACE] = LARGE;
+        each[i]->calls[TIDE_PLACE] = TIDE_LARGE;
+        each[i]->bytes[TIDE_PLACE] = TIDE_LARGE;
     }
     const struct tide_model model = {.trace = &trace, .histograms = &all};
     tide_view_sizes(&page, &model);
@@ -168,7 +172,7 @@ static void losses_stand_apart(void **state)
     struct fixture f;
     fixture_init_solver(&f);
     struct tide_process process = {
-        .pid = LARGE, .ppid = LARGE, .dropped = LARGE, .exe = "a.out"};
+        .pid = TIDE_LARGE, .ppid = TIDE_LARGE, .dropped = TIDE_LARGE, .exe = "a.out"};
     struct tide_text text = {0};
     struct tide_page page = {.out = &text, .style = &WHOLE};
     f.trace.processes = &process;
