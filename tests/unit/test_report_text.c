@@ -165,35 +165,6 @@ static void what_all_processes_leave_is_not_at_one_end(void **state)
     fixture_release(&f);
 }
 
-/* WORDS are in both texts that say what the recorder takes, of PROCESSES of which
- * REPLACED were replaced by another program. */
-static void assert_costs(uint64_t processes, uint64_t replaced, const char *words)
-{
-    static const struct tide_style WIDE = {.width = 300};
-    struct fixture f;
-    fixture_init_solver(&f);
-    f.model.processes = processes;
-    f.model.replaced = replaced;
-    f.model.honesty.recorder_bytes = 1 << 20;
-    f.model.honesty.collector_bytes = 4 << 20;
-    struct tide_text text = everything(&f, &WIDE, 10);
-    const char *const first = strstr(text.bytes, words);
-    assert_holds(&text, words);
-    assert_non_null(strstr(first + 1, words));
-    assert_holds(&text, processes > 1 ? "collector 4.00 MiB beside them.\n"
-                                      : "collector 4.00 MiB beside it.\n");
-    tide_text_release(&text);
-    fixture_release(&f);
-}
-
-static void what_the_recorder_takes_is_of_each_process(void **state)
-{
-    (void)state;
-    assert_costs(1, 0, "1.00 MiB in the program, ");
-    assert_costs(3, 1, "at most 1.00 MiB in each process, ");
-    assert_costs(3, 2, "at most 1.00 MiB in each program, ");
-}
-
 /* The report of SPACE of a run with OPTIONS in which nothing was recorded. */
 static struct tide_text report_of_nothing(const char *options, enum tide_space space)
 {
@@ -492,7 +463,6 @@ int main(void)
         cmocka_unit_test(says_so_when_nothing_was_recorded),
         cmocka_unit_test(what_was_not_asked_for_is_not_missed),
         cmocka_unit_test(what_all_processes_leave_is_not_at_one_end),
-        cmocka_unit_test(what_the_recorder_takes_is_of_each_process),
         cmocka_unit_test(says_how_the_program_ended),
         cmocka_unit_test(what_a_killed_program_held_is_not_called_never_freed),
         cmocka_unit_test(control_characters_of_names_are_shown_as_numbers),
