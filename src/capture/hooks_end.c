@@ -16,6 +16,7 @@
 
 #include "base/raw/ticks.h"
 #include "capture/hooks.h"
+#include "capture/lifecycle.h"
 #include "capture/process.h"
 #include "capture/real.h"
 #include "capture/session.h"
@@ -176,27 +177,9 @@ TIDE_HOOK int pclose(FILE *stream)
 
 /* --- This process --------------------------------------------------------------------- */
 
-/* Not when it is a child of vfork() that ends, in the memory of its parent. */
-static void note_left(void)
-{
-    if (!is_recorded() || tide_shut_off ||
-        tide_process->pid != (uint32_t)syscall(SYS_getpid))
-        return;
-    const struct tide_stream *const notes = tide_process->notes_stream;
-    if (notes && notes->shared)
-        atomic_store(&notes->shared->left, tide_ticks());
-}
-
-__attribute__((destructor)) static void tide_end_begins(void)
-{
-    const int saved = errno;
-    note_left();
-    errno = saved;
-}
-
 static __attribute__((noreturn)) void end_at_once(int status)
 {
-    note_left();
+    tide_recording_ends();
     for (;;)
         syscall(SYS_exit_group, status);
 }

@@ -169,12 +169,25 @@ __attribute__((constructor)) static void tide_constructor(void)
     tide_recording_start();
 }
 
-/* A child of vfork may end by exit, too; and in a sandbox a call may be one too many. */
+/* Not when it is a child of vfork() that ends, in the memory of its parent; and where recording
+ * has ended or in a sandbox, a look at the clock or a call may be one too many. */
+void tide_recording_ends(void)
+{
+    if (atomic_load(&tide_phase) != TIDE_PHASE_ON || tide_shut_off ||
+        !tide_process->pid || atomic_load(&tide_process->off))
+        return;
+    const int saved = errno;
+    const struct tide_stream *const notes = tide_process->notes_stream;
+    if (tide_process->pid == (uint32_t)syscall(SYS_getpid)) {
+        if (notes && notes->shared)
+            atomic_store(&notes->shared->left, tide_ticks());
+        if (tide_process->mortal)
+            tide_spawn_farewell(tide_process->mortal);
+    }
+    errno = saved;
+}
+
 __attribute__((destructor)) static void tide_destructor(void)
 {
-    const int saved = errno;
-    if (tide_process && tide_process->mortal && !tide_shut_off &&
-        syscall(SYS_getpid) == 1)
-        tide_spawn_farewell(tide_process->mortal);
-    errno = saved;
+    tide_recording_ends();
 }

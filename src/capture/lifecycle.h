@@ -17,6 +17,9 @@ void tide_thread_watch(struct tide_stream *stream);
 /* Start recording, unless that was done. */
 void tide_recording_start(void) TIDE_COLD;
 
+/* This process is about to end: let the collector know when. */
+void tide_recording_ends(void) TIDE_COLD;
+
 /* THREAD of this process has been given a NAME. */
 void tide_thread_named(pthread_t thread, const char *name) TIDE_COLD;
 
