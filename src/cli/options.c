@@ -223,9 +223,9 @@ static bool is_apart(const struct tide_option *option, const char *value,
     double seconds;
     const bool letter =
         (*unit >= 'a' && *unit <= 'z') || (*unit >= 'A' && *unit <= 'Z');
-    if (!letter || strlen(value) + strlen(unit) >= sizeof(together))
+    const int length = snprintf(together, sizeof(together), "%s%s", value, unit);
+    if (!letter || length < 0 || (size_t)length >= sizeof(together))
         return false;
-    (void)snprintf(together, sizeof(together), "%s%s", value, unit);
     return ((option->bytes && tide_read_bytes(together, &bytes)) ||
             (option->seconds && tide_read_seconds(together, &seconds))) &&
            !is_there(unit);
