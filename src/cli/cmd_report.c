@@ -60,6 +60,25 @@ static bool wants_process_peaks(const struct tide_report_options *options)
            options->load.select.from_s <= 0;
 }
 
+/* Find what single views need, which takes walks of their own. */
+static enum tide_status prepare_views(struct tide_report_options *options,
+                                      struct tide_opened *opened)
+{
+    const enum tide_space space = (enum tide_space)options->space;
+    enum tide_status status = TIDE_OK;
+    if (options->largest)
+        status = tide_largest_blocks(opened->model, space, NULL, &options->largest_of);
+    if (!status && wants_process_peaks(options))
+        status = tide_process_peaks_find(opened->model, space, &options->process_peaks);
+    if (!status && wants_told(options))
+        status = tide_told_build(opened->model, &options->told);
+    if (!status && options->source) {
+        options->sources = tide_sources_new(opened->trace->start_unix_ns);
+        status = options->sources ? TIDE_OK : TIDE_ENOMEM;
+    }
+    return status;
+}
+
 /* Find all that the report needs beside the model. */
 static enum tide_status prepare(struct tide_report_options *options,
                                 struct tide_opened *opened,
@@ -79,19 +98,7 @@ static enum tide_status prepare(struct tide_report_options *options,
         status = tide_suppressions_apply(suppressions, opened->model,
                                          (enum tide_space)options->space);
     options->suppressed = suppressions;
-    if (!status && options->largest)
-        status = tide_largest_blocks(opened->model, (enum tide_space)options->space,
-                                     NULL, &options->largest_of);
-    if (!status && wants_process_peaks(options))
-        status = tide_process_peaks_find(opened->model, (enum tide_space)options->space,
-                                         &options->process_peaks);
-    if (!status && wants_told(options))
-        status = tide_told_build(opened->model, &options->told);
-    if (!status && options->source) {
-        options->sources = tide_sources_new(opened->trace->start_unix_ns);
-        status = options->sources ? TIDE_OK : TIDE_ENOMEM;
-    }
-    return status;
+    return status ? status : prepare_views(options, opened);
 }
 
 /* Report on OPENED, which is given back; the exit status. */
