@@ -198,7 +198,7 @@ class Odd(tide.Case):
             whole = file.read()
         path = os.path.join(exports.new_folder(), "half.tide")
         with open(path, "wb") as file:
-            file.write(whole[:len(whole) // 2])
+            file.write(whole[:len(whole) * 3 // 4])
         summary = tide.report(path)["summary"]
         for form in ("folded", "ndjson", "cali"):
             done = run("--to", form, path)
@@ -208,8 +208,8 @@ class Odd(tide.Case):
             self.assertEqual(run("--to", form, recorded.trace).stderr, "")
         database = self.all_exports(path)
         self.assertEqual(
-            database.execute("SELECT COUNT(*), SUM(size), SUM(live_bytes) FROM blocks "
-                             "WHERE space = 'heap'").fetchone(),
+            database.execute("SELECT COUNT(*), TOTAL(size), TOTAL(live_bytes) FROM blocks "
+                             "WHERE space = 'heap'").fetchone(), # none are left if chunks fell so
             (summary["alloc_calls"], summary["allocated_bytes"], summary["live_bytes"]))
         self.assertEqual(database.execute("SELECT value FROM meta WHERE key = 'complete'")
                          .fetchone(), (0,))
