@@ -18,8 +18,8 @@ static const int WAITED[] = {SIGINT,  SIGQUIT,   SIGTERM,   SIGHUP,  SIGUSR1,
                              SIGUSR2, SIGTSTP,   SIGCONT,   SIGCHLD, SIGALRM,
                              SIGPROF, SIGVTALRM, SIGSTKFLT, SIGPWR,  SIGXCPU};
 
-static const int TIMERS[TIDE_SIGNALS_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL,
-                                                ITIMER_PROF};
+static const __itimer_which_t TIMERS[TIDE_SIGNALS_TIMERS] = {
+    ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 
 static void fill_waited(sigset_t *set)
 {
