@@ -101,37 +101,48 @@ static void note_reaped(pid_t pid)
     atomic_store(&reaped->pid, (uint32_t)pid);
 }
 
-static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
+/* A wait with OPTIONS has given CHILD, and its status where STATUS is not NULL. */
+static pid_t heard_of(pid_t child, const int *status, int options)
 {
-    if (!tide_real_resolve() || !tide_real.wait4) {
-        errno = ENOSYS;
-        return -1;
-    }
-    const pid_t child = tide_real.wait4(pid, status, options, usage);
     if (child > 0 && (status ? WIFEXITED(*status) || WIFSIGNALED(*status)
                              : !(options & (WUNTRACED | WCONTINUED))))
         note_reaped(child);
     return child;
 }
 
+static pid_t no_such_call(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+/* Each goes on to its own next one: who stands behind us may have hooked only that. */
 TIDE_HOOK pid_t wait(int *status)
 {
-    return wait_for(-1, status, 0, NULL);
+    if (!tide_real_resolve() || !tide_real.wait)
+        return no_such_call();
+    return heard_of(tide_real.wait(status), status, 0);
 }
 
 TIDE_HOOK pid_t waitpid(pid_t pid, int *status, int options)
 {
-    return wait_for(pid, status, options, NULL);
+    if (!tide_real_resolve() || !tide_real.waitpid)
+        return no_such_call();
+    return heard_of(tide_real.waitpid(pid, status, options), status, options);
 }
 
 TIDE_HOOK pid_t wait3(int *status, int options, struct rusage *usage)
 {
-    return wait_for(-1, status, options, usage);
+    if (!tide_real_resolve() || !tide_real.wait3)
+        return no_such_call();
+    return heard_of(tide_real.wait3(status, options, usage), status, options);
 }
 
 TIDE_HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-    return wait_for(pid, status, options, usage);
+    if (!tide_real_resolve() || !tide_real.wait4)
+        return no_such_call();
+    return heard_of(tide_real.wait4(pid, status, options, usage), status, options);
 }
 
 static bool tells_end(const siginfo_t *info)
@@ -143,10 +154,8 @@ static bool tells_end(const siginfo_t *info)
 
 TIDE_HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-    if (!tide_real_resolve() || !tide_real.waitid) {
-        errno = ENOSYS;
-        return -1;
-    }
+    if (!tide_real_resolve() || !tide_real.waitid)
+        return no_such_call();
     const int status = tide_real.waitid(type, id, info, options);
     if (status == 0 && tells_end(info))
         note_reaped(info->si_pid);
@@ -155,10 +164,8 @@ TIDE_HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 TIDE_HOOK int system(const char *command)
 {
-    if (!tide_real_resolve() || !tide_real.system) {
-        errno = ENOSYS;
-        return -1;
-    }
+    if (!tide_real_resolve() || !tide_real.system)
+        return no_such_call();
     const int status = tide_real.system(command);
     stamp_next();
     return status;
@@ -166,10 +173,8 @@ TIDE_HOOK int system(const char *command)
 
 TIDE_HOOK int pclose(FILE *stream)
 {
-    if (!tide_real_resolve() || !tide_real.pclose) {
-        errno = ENOSYS;
-        return -1;
-    }
+    if (!tide_real_resolve() || !tide_real.pclose)
+        return no_such_call();
     const int status = tide_real.pclose(stream);
     stamp_next();
     return status;
@@ -177,9 +182,12 @@ TIDE_HOOK int pclose(FILE *stream)
 
 /* --- This process --------------------------------------------------------------------- */
 
-static __attribute__((noreturn)) void end_at_once(int status)
+/* A sanitizer that stands behind us has its last word, and its status, in the next one. */
+static __attribute__((noreturn)) void end_at_once(void (*next)(int), int status)
 {
     tide_recording_ends();
+    if (next)
+        next(status);
     for (;;)
         syscall(SYS_exit_group, status);
 }
@@ -187,11 +195,11 @@ static __attribute__((noreturn)) void end_at_once(int status)
 /* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): their names */
 TIDE_HOOK __attribute__((noreturn)) void _exit(int status)
 {
-    end_at_once(status);
+    end_at_once(tide_real_resolve() ? tide_real.end_posix : NULL, status);
 }
 
 TIDE_HOOK __attribute__((noreturn)) void _Exit(int status)
 {
-    end_at_once(status);
+    end_at_once(tide_real_resolve() ? tide_real.end_c : NULL, status);
 }
 /* NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming) */

@@ -110,10 +110,15 @@ static void resolve(void)
     find(&tide_real.pthread_timedjoin, "pthread_timedjoin_np");
     find(&tide_real.pthread_clockjoin, "pthread_clockjoin_np");
     find(&tide_real.thrd_join, "thrd_join");
+    find(&tide_real.wait, "wait");
+    find(&tide_real.waitpid, "waitpid");
+    find(&tide_real.wait3, "wait3");
     find(&tide_real.wait4, "wait4");
     find(&tide_real.waitid, "waitid");
     find(&tide_real.system, "system");
     find(&tide_real.pclose, "pclose");
+    find(&tide_real.end_posix, "_exit");
+    find(&tide_real.end_c, "_Exit");
     find(&tide_real.prctl, "prctl");
     find(&tide_real.dlopen, "dlopen");
     find(&tide_real.dlmopen, "dlmopen");

@@ -43,10 +43,15 @@ struct tide_real {
     int (*pthread_timedjoin)(pthread_t, void **, const struct timespec *);
     int (*pthread_clockjoin)(pthread_t, void **, clockid_t, const struct timespec *);
     int (*thrd_join)(pthread_t, int *);
+    pid_t (*wait)(int *);
+    pid_t (*waitpid)(pid_t, int *, int);
+    pid_t (*wait3)(int *, int, struct rusage *);
     pid_t (*wait4)(pid_t, int *, int, struct rusage *);
     int (*waitid)(idtype_t, id_t, siginfo_t *, int);
     int (*system)(const char *);
     int (*pclose)(FILE *);
+    void (*end_posix)(int); /* _exit */
+    void (*end_c)(int);     /* _Exit */
     int (*prctl)(int, ...);
     void *(*dlopen)(const char *, int);
     void *(*dlmopen)(long, const char *, int);

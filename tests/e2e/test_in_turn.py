@@ -1,5 +1,6 @@
 """tests/e2e/test_in_turn.py - what comes after the end of a child or of a thread is not before it."""
 import json
+import os
 import subprocess
 
 import tide
@@ -43,6 +44,16 @@ class InTurn(truth.Case):
         done = subprocess.run([tide.TIDEMARK, "report", "--processes", "--bytes", run.trace],
                               capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.count(f" {LARGE:,} B "), 2 * count + 1)
+
+    def test_who_stands_behind_the_hooks_hears_the_same_calls(self):
+        env = dict(os.environ, LD_PRELOAD=tide.program("lib_hears_ends.so"))
+        for how in ("_exit", "_Exit"):
+            argv = [tide.program("in_turn"), how, "5"]
+            alone = subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
+            self.assertEqual(sorted(set(alone.stdout.split())),
+                             sorted([how, "wait", "wait3", "waitpid"]))
+            lines = tide.Recorded(argv, env=env).stdout.split()
+            self.assertEqual(sorted(lines), sorted(alone.stdout.split()))
 
     def test_commands(self):
         for _ in range(3):
