@@ -189,17 +189,31 @@ static uint64_t last_stamp(const struct tide_target *target)
     return last;
 }
 
+/* TARGET had memory then, as seen from outside; who said that he ends may take his time. */
+static uint64_t last_alive(struct tide_collector *collector,
+                           const struct tide_target *target)
+{
+    pthread_mutex_lock(&collector->lock);
+    const uint64_t ticks = target->lived_ticks + 1; /* that look counts as well */
+    pthread_mutex_unlock(&collector->lock);
+    return ticks;
+}
+
 /* When TARGET ended: as early as it can have been, since what others did behind its end must
  * not seem to be before it.  Now is later than that, and the beginning of the pass may be
  * earlier. */
-static uint64_t when_ended(const struct tide_collector *collector,
+static uint64_t when_ended(struct tide_collector *collector,
                            const struct tide_target *target)
 {
+    const bool replaced = target->reason == TIDE_END_EXECED;
     const uint64_t hints[] = {
-        target->reason == TIDE_END_EXECED ? target->end_ticks : when_left(target),
-        target->reason == TIDE_END_EXECED ? 0 : when_reaped(collector, target),
+        replaced ? target->end_ticks : when_left(target),
+        replaced ? 0 : when_reaped(collector, target),
     };
-    const uint64_t last = last_stamp(target);
+    /* After an exec the memory may be the next program's. */
+    const uint64_t alive = replaced ? 0 : last_alive(collector, target);
+    const uint64_t stamp = last_stamp(target);
+    const uint64_t last = alive > stamp ? alive : stamp;
     uint64_t ticks = tide_ticks();
     for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
         if (hints[i] > target->birth && hints[i] < ticks)

@@ -50,15 +50,18 @@ static size_t find_due(struct tide_collector *collector, uint64_t now,
     return count;
 }
 
-static void note_rss(struct tide_collector *collector, const struct tide_look *due,
-                     uint64_t bytes, uint64_t peak)
+/* The time is one at which the process lived: from before the look. */
+static void look_at_rss(struct tide_collector *collector, const struct tide_look *due)
 {
-    const struct tide_rss_facts facts = {
-        .process = due->process, .ticks = tide_ticks(), .bytes = bytes, .peak = peak};
+    struct tide_rss_facts facts = {.process = due->process, .ticks = tide_ticks()};
+    if (!tide_procfs_rss(due->pid, &facts.bytes, &facts.peak))
+        return;
     pthread_mutex_lock(&collector->lock);
     for (struct tide_target *t = collector->targets; t; t = t->next) {
-        if (t->index == due->process)
-            t->rss = bytes;
+        if (t->index == due->process) {
+            t->rss = facts.bytes;
+            t->lived_ticks = facts.ticks;
+        }
     }
     tide_notes_out_rss(&collector->notes, &facts);
     pthread_mutex_unlock(&collector->lock);
@@ -78,9 +81,7 @@ int tide_samples_take(struct tide_collector *collector)
     struct tide_look due[TIDE_BATCH];
     const size_t count = find_due(collector, now, due, &next);
     for (size_t i = 0; i < count; i++) {
-        uint64_t bytes, peak;
-        if (tide_procfs_rss(due[i].pid, &bytes, &peak))
-            note_rss(collector, &due[i], bytes, peak);
+        look_at_rss(collector, &due[i]);
         tide_strangers_look(collector, &due[i]);
     }
     return next <= now ? 0 : (int)((next - now) / TIDE_MS) + 1;

@@ -35,6 +35,7 @@ struct tide_target {
     bool left;            /* its process runs another program */
     uint64_t next_rss_ns; /* when to look at its memory next */
     uint64_t rss;         /* bytes, as last seen */
+    uint64_t lived_ticks; /* it had memory then */
 
     /* The drain thread's. */
     bool was_gone; /* before this pass began: all its lanes are known by now */

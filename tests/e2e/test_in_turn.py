@@ -45,6 +45,11 @@ class InTurn(truth.Case):
                               capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.count(f" {LARGE:,} B "), 2 * count + 1)
 
+    def test_who_takes_his_time_to_end_holds_what_he_held(self):
+        peak = self.summary("lingers")["peak_bytes"]
+        self.assertGreaterEqual(peak, 2 * LARGE + KEPT)
+        self.assertLess(peak, 2 * LARGE + KEPT + 1000)
+
     def test_who_stands_behind_the_hooks_hears_the_same_calls(self):
         env = dict(os.environ, LD_PRELOAD=tide.program("lib_hears_ends.so"))
         for how in ("_exit", "_Exit"):

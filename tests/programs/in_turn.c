@@ -2,7 +2,7 @@
  * handed over, before the next begins.
  *
  * in_turn HOW COUNT: HOW children end, or a thread is joined.  The heap never holds more than
- * LARGE and what main keeps.
+ * LARGE and what main keeps; but with "lingers" it holds twice LARGE.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +24,7 @@ enum {
     BEHIND = 70 * 1000,     /* is timed */
     FEW = 5,
     FEW_BYTES = 20 * 1000,
+    REST_US = 400 * 1000, /* the collector looks every 100 ms */
 };
 
 static void *volatile held;
@@ -80,6 +81,36 @@ static void have_children(const char *how, int count)
         void *volatile block = malloc(SMALL); /* not before the child's end */
         free(block);
     }
+}
+
+/* The last flush of a stream waits for its reader, when all destructors have run; and a second
+ * child holds as much meanwhile. */
+static void have_lingering_child(void)
+{
+    static char buffer[LARGE], text[LARGE / 10];
+    int ends[2];
+    if (pipe(ends) != 0)
+        exit(3);
+    const pid_t first = fork();
+    if (first == 0) {
+        FILE *const out = fdopen(ends[1], "w");
+        if (!out || setvbuf(out, buffer, _IOFBF, sizeof(buffer)) != 0 ||
+            fwrite(text, 1, sizeof(text), out) != sizeof(text))
+            exit(3);
+        end_child("exit");
+    }
+    close(ends[1]);
+    usleep(REST_US);
+    const pid_t second = fork();
+    if (second == 0) {
+        hold_much();
+        usleep(REST_US);
+        _exit(0);
+    }
+    waitpid(second, NULL, 0);
+    while (read(ends[0], text, sizeof(text)) > 0)
+        continue;
+    waitpid(first, NULL, 0);
 }
 
 static void run_commands(const char *self, int count)
@@ -176,6 +207,8 @@ int main(int argc, char **argv)
     void *volatile kept = malloc(KEPT);
     if (strcmp(how, "threads") == 0)
         have_threads(count);
+    else if (strcmp(how, "lingers") == 0)
+        have_lingering_child();
     else if (strcmp(how, "commands") == 0)
         run_commands(argv[0], count);
     else
