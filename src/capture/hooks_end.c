@@ -99,6 +99,7 @@ static void note_reaped(pid_t pid)
     atomic_store(&reaped->pid, 0);
     atomic_store(&reaped->ticks, tide_ticks());
     atomic_store(&reaped->pid, (uint32_t)pid);
+    tide_process_leaves(0); /* it may have been a child of vfork() */
 }
 
 /* A wait with OPTIONS has given CHILD, and its status where STATUS is not NULL. */

@@ -169,21 +169,18 @@ __attribute__((constructor)) static void tide_constructor(void)
     tide_recording_start();
 }
 
-/* Not when it is a child of vfork() that ends, in the memory of its parent; and where recording
- * has ended or in a sandbox, a look at the clock or a call may be one too many. */
+/* A sandbox may kill for a call too many, here where programs make none but the last; so who
+ * we are is not asked.  A child of vfork() that ends says so of its parent, who unsays it when
+ * it hears of the end (hooks_end.c). */
 void tide_recording_ends(void)
 {
     if (atomic_load(&tide_phase) != TIDE_PHASE_ON || tide_shut_off ||
         !tide_process->pid || atomic_load(&tide_process->off))
         return;
     const int saved = errno;
-    const struct tide_stream *const notes = tide_process->notes_stream;
-    if (tide_process->pid == (uint32_t)syscall(SYS_getpid)) {
-        if (notes && notes->shared)
-            atomic_store(&notes->shared->left, tide_ticks());
-        if (tide_process->mortal)
-            tide_spawn_farewell(tide_process->mortal);
-    }
+    tide_process_leaves(tide_ticks());
+    if (tide_process->mortal && syscall(SYS_getpid) == (long)tide_process->pid)
+        tide_spawn_farewell(tide_process->mortal);
     errno = saved;
 }
 

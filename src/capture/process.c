@@ -128,6 +128,13 @@ void tide_process_drop(void)
         atomic_fetch_add(&notes->shared->dropped, 1);
 }
 
+void tide_process_leaves(uint64_t ticks)
+{
+    const struct tide_stream *const notes = tide_process->notes_stream;
+    if (notes && notes->shared)
+        atomic_store(&notes->shared->left, ticks);
+}
+
 /* --- Notes ------------------------------------------------------------------------ */
 
 void tide_process_note_locked(uint64_t kind, const uint8_t *payload, uint32_t bytes)

@@ -97,6 +97,9 @@ void tide_process_end(void) TIDE_COLD;
 /* An event was lost that no stream can count. */
 void tide_process_drop(void) TIDE_COLD;
 
+/* It is about to end, at TICKS; 0: it is not. */
+void tide_process_leaves(uint64_t ticks) TIDE_COLD;
+
 /* Take a note for the collector: KIND, then the bytes at PAYLOAD.  Locks. */
 void tide_process_note(uint64_t kind, const uint8_t *payload, uint32_t bytes) TIDE_COLD;
 /* The same for callers who hold the lock. */

@@ -310,6 +310,9 @@ class Sandbox(Home):
         self.assertEqual(len(honesty["troubles"]), 1)
         self.assertIn("strict seccomp", honesty["troubles"][0])
 
+    def test_an_end_by_exit_makes_no_other_call(self):
+        self.assertEqual(self.check("unheard", 10)["events"], 22)
+
     def test_mapping_is_forbidden(self):
         argv = [tide.program("maps_no_more")]
         plain, recorded = self.call(argv), self.call(self.words(*argv))

@@ -1,15 +1,17 @@
 /* tests/programs/sandboxed.c - allow a short list of system calls, then allocate.
  *
- * Usage: sandboxed errno|kill|trap|strict CALLS.  "errno": everything but the list fails
+ * Usage: sandboxed errno|kill|trap|strict|unheard CALLS.  "errno": everything but the list fails
  * with EPERM.  "kill": everything but a list that threads need ends the process.  "trap": the
  * last of that list and all others go to a handler, which says ENOSYS.  "strict": the
- * kernel's own mode: read, write, exit and sigreturn, or SIGKILL.
+ * kernel's own mode: read, write, exit and sigreturn, or SIGKILL.  "unheard": no hook sees how
+ * the sandbox is made, all but the list of "errno" ends the process, which ends by _exit.
  */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,17 @@ static void *work(void *calls)
     return NULL;
 }
 
+static bool unheard;
+
+static int enter(const struct sock_fprog *program)
+{
+    if (unheard)
+        return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+               syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program);
+}
+
 static int allow(const unsigned *list, size_t count, unsigned otherwise)
 {
     struct sock_filter rules[CALLS_MOST * 2 + 2];
@@ -60,8 +73,7 @@ static int allow(const unsigned *list, size_t count, unsigned otherwise)
     }
     rules[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, otherwise);
     const struct sock_fprog program = {.len = at, .filter = rules};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    return enter(&program);
 }
 
 static void refuse(int number, siginfo_t *info, void *context)
@@ -87,6 +99,7 @@ int main(int argc, char **argv)
     long calls = atol(argv[2]);
     pthread_t thread;
     int failed = 0;
+    unheard = strcmp(how, "unheard") == 0;
     free(make(100000)); /* the heap is there, with room */
     if (strcmp(how, "errno") == 0)
         failed =
@@ -96,6 +109,8 @@ int main(int argc, char **argv)
                        SECCOMP_RET_KILL_PROCESS);
     else if (strcmp(how, "trap") == 0)
         failed = trap();
+    else if (unheard)
+        failed = allow(quiet, sizeof(quiet) / sizeof(*quiet), SECCOMP_RET_KILL_PROCESS);
     else
         failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     if (failed)
@@ -105,5 +120,7 @@ int main(int argc, char **argv)
         (pthread_create(&thread, NULL, work, &calls) || pthread_join(thread, NULL)))
         return 4;
     say("made %ld in the sandbox\n", calls);
+    if (unheard)
+        _exit(7);
     syscall(SYS_exit, 7);
 }
