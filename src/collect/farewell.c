@@ -26,7 +26,7 @@ static bool was_replaced(const struct tide_collector *collector,
         return false;
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         if (s->pid == target->pid && s->serial > target->share->serial &&
-            s->foreign_pids == target->share->foreign_pids &&
+            s->pid_space == target->share->pid_space &&
             s->hello_ticks > target->birth) {
             target->end_ticks = s->hello_ticks;
             return true;
@@ -44,7 +44,7 @@ static bool was_left(const struct tide_collector *collector,
     const struct tide_left *const list = collector->leaving.items;
     for (size_t i = 0; i < collector->leaving.count; i++) {
         if (list[i].pid == target->pid && list[i].ticks > target->birth &&
-            list[i].foreign_pid == target->share->foreign_pids)
+            list[i].pid_space == target->share->pid_space)
             return true;
     }
     return false;
@@ -54,7 +54,7 @@ static bool was_left(const struct tide_collector *collector,
 static bool is_main(const struct tide_collector *collector,
                     const struct tide_target *target)
 {
-    return target->pid == collector->main_pid && !target->share->foreign_pids &&
+    return target->pid == collector->main_pid && !target->share->pid_space &&
            (!collector->main_gone || target->birth <= collector->main_end_ticks);
 }
 
@@ -166,10 +166,13 @@ static uint64_t when_left(const struct tide_target *target)
     return left;
 }
 
-/* When its parent knew that it had ended; 0: nobody has said so. */
+/* When its parent knew that it had ended; 0: nobody has said so.  In another namespace the
+ * pid may be somebody else's. */
 static uint64_t when_reaped(const struct tide_collector *collector,
                             const struct tide_target *target)
 {
+    if (target->watch != TIDE_WATCH_PIDFD && target->watch != TIDE_WATCH_NONE)
+        return 0;
     const struct tide_reaped *const reaped =
         &collector->page->reaped[target->pid % TIDE_REAPED_KEPT];
     const bool known = atomic_load(&reaped->pid) == target->pid;

@@ -244,6 +244,12 @@ void tide_handshake_missed(struct tide_collector *collector, uint32_t pid,
             collector, before < TIDE_MISSED_NAMED ? line : "nor were more processes");
 }
 
+static uint64_t pid_space_of(const struct tide_hello *hello, const struct ucred *peer)
+{
+    const uint32_t pid = (uint32_t)peer->pid;
+    return hello->pid == pid ? 0 : tide_procfs_pid_space(pid);
+}
+
 /* IMAGE becomes the share's. */
 static void welcome(struct tide_collector *collector, int fd,
                     const struct tide_hello *hello, const struct ucred *peer,
@@ -257,7 +263,7 @@ static void welcome(struct tide_collector *collector, int fd,
         return;
     }
     share->pid = hello->pid;
-    share->foreign_pids = hello->pid != (uint32_t)peer->pid;
+    share->pid_space = pid_space_of(hello, peer);
     share->hello_ticks = tide_ticks();
     share->session_began = tide_clock_began(&collector->clock);
     share->image = *image;
@@ -289,11 +295,11 @@ static bool is_wanted(struct tide_collector *collector, const struct ucred *peer
 static void note_left(struct tide_collector *collector, const struct tide_hello *hello,
                       const struct ucred *peer)
 {
+    const uint64_t space = pid_space_of(hello, peer);
     pthread_mutex_lock(&collector->lock);
     struct tide_left *const left = tide_list_add(&collector->left);
     if (left)
-        *left = (struct tide_left){hello->pid, hello->pid != (uint32_t)peer->pid,
-                                   tide_ticks()};
+        *left = (struct tide_left){hello->pid, space, tide_ticks()};
     pthread_mutex_unlock(&collector->lock);
     tide_collector_kick(collector);
 }

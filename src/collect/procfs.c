@@ -196,6 +196,14 @@ uint32_t tide_procfs_parent(uint32_t pid)
     return parent > 0 ? (uint32_t)parent : 0;
 }
 
+uint64_t tide_procfs_pid_space(uint32_t pid)
+{
+    char link[64];
+    struct stat found;
+    (void)snprintf(link, sizeof(link), "/proc/%" PRIu32 "/ns/pid", pid);
+    return stat(link, &found) == 0 && found.st_ino ? found.st_ino : 1;
+}
+
 bool tide_procfs_began(uint32_t pid)
 {
     return stat_field(pid, 51) > 0; /* the end of the environment */

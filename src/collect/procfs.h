@@ -46,6 +46,9 @@ uint64_t tide_procfs_rank(uint32_t pid);
 /* The parent of PID; 0 when it is gone. */
 uint32_t tide_procfs_parent(uint32_t pid);
 
+/* A number of the pid namespace of PID; 1: it cannot be told. */
+uint64_t tide_procfs_pid_space(uint32_t pid);
+
 /* When PID was started, in seconds since boot; negative when it is gone. */
 double tide_procfs_started(uint32_t pid);
 

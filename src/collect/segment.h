@@ -25,8 +25,8 @@ struct tide_share {
     int fd;               /* owned */
     bool by_file;         /* read rings through it: then their pages are not ours */
     bool tells_holders;   /* tide_share_held() knows */
-    bool foreign_pids;    /* its processes live in another pid namespace */
     uint32_t pid;         /* of the process that asked for it, as it says itself */
+    uint64_t pid_space;   /* which other pid namespace its processes live in; 0: ours */
     uint32_t serial;      /* later ones are higher */
     uint64_t hello_ticks; /* when it was asked for */
     double session_began; /* see tide_clock_began() */

@@ -30,7 +30,7 @@ struct tide_target *tide_target_find(struct tide_target *list, uint32_t pid,
 
 static enum tide_watch choose_watch(const struct tide_target *target)
 {
-    if (target->share->foreign_pids)
+    if (target->share->pid_space)
         return TIDE_WATCH_SEGMENT;
     if (target->pidfd < 0 && errno == ESRCH)
         return target->pid > TIDE_INNER_PIDS ? TIDE_WATCH_NONE : TIDE_WATCH_QUIET;

@@ -49,7 +49,7 @@ struct tide_target {
 /* A process now runs a program that is not recorded: what it was before has ended. */
 struct tide_left {
     uint32_t pid;
-    bool foreign_pid;
+    uint64_t pid_space; /* as of a share */
     uint64_t ticks;
 };
 

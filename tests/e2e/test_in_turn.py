@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import unittest
 
 import tide
 import truth
@@ -13,6 +14,13 @@ def query(trace, text):
     done = subprocess.run([tide.TIDEMARK, "query", "--json", trace, text],
                           capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["rows"]
+
+
+APART = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+
+
+def can_be_apart():
+    return subprocess.run([*APART, "true"], capture_output=True, check=False).returncode == 0
 
 
 class InTurn(truth.Case):
@@ -49,6 +57,21 @@ class InTurn(truth.Case):
         peak = self.summary("lingers")["peak_bytes"]
         self.assertGreaterEqual(peak, 2 * LARGE + KEPT)
         self.assertLess(peak, 2 * LARGE + KEPT + 1000)
+
+    @unittest.skipUnless(can_be_apart(), "needs user and pid namespaces")
+    def test_equal_pids_of_two_namespaces(self):
+        apart = " ".join([*APART, tide.program("in_turn")])
+        run = tide.Recorded(["sh", "-c", f"{apart} twice 1 & sleep 0.4; {apart} once 1; wait"])
+        self.assertEqual(run.status, 0)
+        ends = {}
+        for row in tide.info(run.trace)["processes"]:
+            if row["argv"][0] == tide.program("in_turn"):
+                self.assertEqual(row["pid"], 1)
+                ends[row["argv"][1]] = row["end_s"]
+        self.assertGreater(ends["twice"], ends["once"])
+        result = run.report()
+        self.whole(result)
+        self.assertGreaterEqual(result["summary"]["allocated_bytes"], 3 * LARGE)
 
     def test_who_stands_behind_the_hooks_hears_the_same_calls(self):
         env = dict(os.environ, LD_PRELOAD=tide.program("lib_hears_ends.so"))

@@ -192,8 +192,12 @@ int main(int argc, char **argv)
 {
     const char *const how = argc > 2 ? argv[1] : "";
     const int count = argc > 2 ? atoi(argv[2]) : 0;
-    if (strcmp(how, "once") == 0) {
+    if (strcmp(how, "once") == 0 || strcmp(how, "twice") == 0) {
         hold_much();
+        if (how[0] == 't') {
+            usleep(2 * REST_US);
+            hold_much();
+        }
         return 0;
     }
     if (strcmp(how, "exec") == 0) {
