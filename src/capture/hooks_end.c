@@ -19,6 +19,7 @@
 #include "capture/lifecycle.h"
 #include "capture/process.h"
 #include "capture/real.h"
+#include "capture/record.h"
 #include "capture/session.h"
 
 /* What this thread records from here on is later than what it has just heard of. */
@@ -167,6 +168,8 @@ TIDE_HOOK int system(const char *command)
 {
     if (!tide_real_resolve() || !tide_real.system)
         return no_such_call();
+    if (is_recorded())
+        tide_record_time(); /* as before fork, which this is not */
     const int status = tide_real.system(command);
     stamp_next();
     return status;

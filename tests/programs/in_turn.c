@@ -188,6 +188,17 @@ static void have_threads(int count)
     }
 }
 
+/* What was freed just before a command is not there with what that holds. */
+static void free_before_command(const char *self)
+{
+    char line[4096];
+    snprintf(line, sizeof(line), "%s once 1", self);
+    hold_for_a_while((void *)(intptr_t)SMALLS);
+    if (system(line) != 0)
+        exit(3);
+    held = malloc(SMALL);
+}
+
 int main(int argc, char **argv)
 {
     const char *const how = argc > 2 ? argv[1] : "";
@@ -213,6 +224,8 @@ int main(int argc, char **argv)
         have_threads(count);
     else if (strcmp(how, "lingers") == 0)
         have_lingering_child();
+    else if (strcmp(how, "command") == 0)
+        free_before_command(argv[0]);
     else if (strcmp(how, "commands") == 0)
         run_commands(argv[0], count);
     else
