@@ -66,14 +66,4 @@ static inline uint32_t tide_stacks_place(const struct tide_stacks *stacks,
     return (uint32_t)(((both ^ stacks->seed) * stacks->factor) >> stacks->node_shift);
 }
 
-/* The same when it is known and found at first sight, else 0: several times for each
- * event of a trace. */
-static inline uint32_t tide_stacks_peek(const struct tide_stacks *stacks,
-                                        uint32_t parent, uint32_t frame)
-{
-    const struct tide_node_slot *slot =
-        &stacks->node_slots[tide_stacks_place(stacks, parent, frame)];
-    return slot->parent == parent && slot->frame == frame ? slot->node : 0;
-}
-
 #endif
