@@ -295,6 +295,8 @@ static void copy_water(const struct tide_watermark *water, struct tide_summary *
 {
     summary->peak_bytes = water->peak_bytes;
     summary->peak_blocks = water->peak_blocks;
+    summary->peak_births = water->peak_births;
+    summary->peak_now = water->peak_now;
     summary->peak_usable_bytes = water->peak_usable;
     summary->peak_with_realloc_bytes = water->peak_with_realloc > water->peak_bytes
                                            ? water->peak_with_realloc

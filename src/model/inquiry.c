@@ -30,8 +30,9 @@ struct inquiry {
     struct placed *questions; /* owned: by address */
     size_t count;
     /* The heap on its way to its peak. */
-    uint64_t standing, peak; /* bytes */
-    uint64_t peak_id;        /* of the block that made the peak; 0: that is to come */
+    const struct tide_summary *heap; /* borrowed */
+    uint64_t births;
+    uint64_t peak_id; /* of the block that made the peak; 0: that is to come */
 };
 
 static int by_address(const void *one, const void *other)
@@ -79,11 +80,28 @@ static bool was_born(const struct inquiry *inquiry,
     return is_until(inquiry, question->until_s, life->birth_ticks);
 }
 
-/* DEATH is what happens now. */
+/* Had the process of LIFE ended, with all that it held?  At the end of the run what was
+ * never freed counts as live. */
+static bool had_left(const struct inquiry *inquiry,
+                     const struct tide_question *question, const struct tide_life *life)
+{
+    const struct tide_process *const process =
+        &inquiry->trace->processes[life->process];
+    if (!process->ended || !process->end_ticks)
+        return false;
+    if (question->at_peak)
+        return process->end_ticks < inquiry->heap->peak_now;
+    return question->until_s >= 0 &&
+           tide_trace_seconds(inquiry->trace, process->end_ticks) < question->until_s;
+}
+
+/* DEATH is what happens now; NULL: nothing does, it is the end. */
 static bool was_dead(const struct inquiry *inquiry,
-                     const struct tide_question *question,
+                     const struct tide_question *question, const struct tide_life *life,
                      const struct tide_death *death)
 {
+    if (had_left(inquiry, question, life))
+        return true;
     if (!death)
         return false;
     return question->at_peak ? !inquiry->peak_id
@@ -221,7 +239,7 @@ static enum tide_status offer(const struct inquiry *inquiry,
 {
     if (!was_born(inquiry, question, life))
         return TIDE_OK;
-    const bool dead = was_dead(inquiry, question, death);
+    const bool dead = was_dead(inquiry, question, life, death);
     const enum tide_answer_kind kind = dead ? TIDE_ANSWER_DEAD : TIDE_ANSWER_LIVE;
     struct tide_answer *const known = find_answer(question, life);
     if (!known)
@@ -239,7 +257,7 @@ static void offer_neighbour(const struct inquiry *inquiry,
                             const struct tide_death *death)
 {
     const struct tide_life *const known = &question->before.life;
-    if (!was_born(inquiry, question, life) || was_dead(inquiry, question, death))
+    if (!was_born(inquiry, question, life) || was_dead(inquiry, question, life, death))
         return;
     if (!known->id || life->address >= known->address)
         question->before = answer_of(inquiry, life, death, TIDE_ANSWER_LIVE);
@@ -273,8 +291,7 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     (void)lane;
     if (life->space != TIDE_IN_HEAP)
         return TIDE_OK;
-    inquiry->standing += life->size;
-    if (!inquiry->peak_id && inquiry->standing >= inquiry->peak)
+    if (++inquiry->births == inquiry->heap->peak_births)
         inquiry->peak_id = life->id;
     return TIDE_OK;
 }
@@ -283,10 +300,8 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
 static enum tide_status on_block(void *user, const struct tide_life *life,
                                  const struct tide_death *death)
 {
-    struct inquiry *const inquiry = user;
     if (life->space == TIDE_IN_MMAP)
         return TIDE_OK;
-    inquiry->standing -= death ? life->size : 0;
     const struct tide_part part = {life->address, life->address + span_of(life)};
     const enum tide_status status = on_part(user, life, part, death);
     forget_shape(user, life->id);
@@ -296,9 +311,8 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
 enum tide_status tide_inquire(struct tide_model *model, struct tide_question *questions,
                               size_t count, const struct tide_progress *progress)
 {
-    struct inquiry inquiry = {.trace = model->trace,
-                              .count = count,
-                              .peak = model->summary[TIDE_IN_HEAP].peak_bytes};
+    struct inquiry inquiry = {
+        .trace = model->trace, .count = count, .heap = &model->summary[TIDE_IN_HEAP]};
     const struct tide_block_watch watch = {.user = &inquiry,
                                            .begin = on_begin,
                                            .birth = on_birth,

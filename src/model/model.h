@@ -138,6 +138,7 @@ struct tide_summary {
     uint64_t peak_uncertainty_bytes;
     double peak_time_s;
     uint64_t peak_blocks;
+    uint64_t peak_births, peak_now; /* where it is among the events: see water.h */
     uint64_t live_bytes, live_blocks;
     uint64_t temporary_calls, temporary_bytes;
     /* mmap only: not counted above. */

@@ -128,9 +128,13 @@ static void add_stack(struct writer *writer, uint32_t stack)
 static void add_death(struct writer *writer, const struct tide_answer *answer)
 {
     const struct tide_trace *const trace = writer->view->model->trace;
+    const uint64_t end = trace->processes[answer->life.process].end_ticks;
     struct tide_text words = {0};
     if (!answer->died) {
         tide_text_add(&words, "never");
+        if (answer->kind == TIDE_ANSWER_DEAD)
+            tide_text_addf(&words, "; its process ended at %s",
+                           tide_number_seconds(tide_trace_seconds(trace, end)).text);
         add_line(writer->page, "freed", &words);
         tide_text_release(&words);
         return;

@@ -130,8 +130,11 @@ class Resolve(tide.Case):
 
     def test_what_is_live_at_the_peak_makes_the_peak(self):
         """Though blocks are made and freed at the same time, as stamps have it."""
-        for argv in (("ground_truth",), ("ground_threads", "4", "2000"), ("family",)):
-            run = tide.Recorded([tide.program(argv[0]), *argv[1:]], ("--spaces", "heap"))
+        alters = tide.program("alters")
+        in_turn = f"{alters} a10x10000; {alters} a5x9000 p9x8000"
+        for argv in ([tide.program("ground_truth")], [tide.program("family")],
+                     [tide.program("ground_threads"), "4", "2000"], ["sh", "-c", in_turn]):
+            run = tide.Recorded(argv, ("--spaces", "heap"))
             table = subprocess.run([tide.TIDEMARK, "export", "--to", "csv", "--all",
                                     run.trace], capture_output=True, text=True,
                                    timeout=120, check=True)

@@ -214,6 +214,36 @@ static void the_block_before_is_named_if_it_is_near(void **state)
     }
 }
 
+static void what_a_process_held_is_dead_when_it_has_ended(void **state)
+{
+    static const uint64_t ended[] = {0, 4000, 1, 0, 0, TIDE_END_EXITED};
+    static const uint64_t moments[] = {3999, 4001};
+    (void)state;
+    struct tide_lane_out *const lane = begin_process(0), *other = begin_process(1);
+    tide_out_time(lane, 3000);
+    alloc(lane, 0x20000, 500);
+    tide_builder_note(&builder->run, TIDE_NOTE_PROCESS_END, ended, 6, NULL);
+    tide_out_time(other, 5000);
+    alloc(other, 0x20000, 300);
+    alloc(other, 0x30000, 300);
+    load();
+    struct tide_question questions[] = {
+        {.address = 0x20000, .until_s = tide_trace_seconds(trace, moments[0])},
+        {.address = 0x20000, .until_s = tide_trace_seconds(trace, moments[1])},
+        {.address = 0x20000, .at_peak = true},
+        {.address = 0x20000, .until_s = -1},
+    };
+    static const bool lives[] = {true, false, false, true};
+    assert_int_equal(tide_inquire(model, questions, 4, NULL), TIDE_OK);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(answer_of(&questions[i], 0)->kind,
+                         lives[i] ? TIDE_ANSWER_LIVE : TIDE_ANSWER_DEAD);
+        assert_false(answer_of(&questions[i], 0)->died);
+        assert_int_equal(questions[i].answer_count, i < 2 ? 1 : 2);
+        tide_question_release(&questions[i]);
+    }
+}
+
 /* --- Moments ------------------------------------------------------------------------- */
 
 static void mark(struct tide_lane_out *lane, uint64_t ticks, uint64_t name)
@@ -278,6 +308,8 @@ int main(void)
                                         enter, leave),
         cmocka_unit_test_setup_teardown(the_block_before_is_named_if_it_is_near, enter,
                                         leave),
+        cmocka_unit_test_setup_teardown(what_a_process_held_is_dead_when_it_has_ended,
+                                        enter, leave),
         cmocka_unit_test_setup_teardown(moments_are_found_by_name_and_number, enter,
                                         leave),
     };
