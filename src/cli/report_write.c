@@ -151,12 +151,6 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
         add_flow(page, model, options, limit);
     else if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
         add_shape(page, model, &parts, shape, limit);
-    if (options->process_peaks.count) {
-        tide_view_process_peaks(page, model, &options->process_peaks, limit);
-        tide_page_skip(page);
-    }
-    if (options->told)
-        add_told(page, model, options->told, shape, limit);
     release(&parts);
     if (metric == TIDE_METRIC_LEAKS && shape != TIDE_SHAPE_GPROF &&
         options->suppressed->blocks > 0) {
@@ -164,6 +158,20 @@ static enum tide_status add_view(struct tide_page *page, const struct tide_model
         tide_page_skip(page);
     }
     return TIDE_OK;
+}
+
+/* What is of no metric, once below them all. */
+static void add_beside(struct tide_page *page, const struct tide_model *model,
+                       const struct tide_report_options *options)
+{
+    const enum tide_shape shape = tide_report_shape(options, TIDE_METRIC_TOTAL);
+    const size_t limit = limit_of(options, shape, false);
+    if (options->process_peaks.count) {
+        tide_view_process_peaks(page, model, &options->process_peaks, limit);
+        tide_page_skip(page);
+    }
+    if (options->told)
+        add_told(page, model, options->told, shape, limit);
 }
 
 /* --space chooses among findings too, but for its default. */
@@ -207,13 +215,16 @@ static enum tide_status add_views(struct tide_page *page,
                                   const struct tide_model *model,
                                   const struct tide_report_options *options)
 {
+    const bool counts = tide_report_counts(options);
     enum tide_status status = TIDE_OK;
-    if (tide_report_counts(options))
-        return add_view(page, model, options, TIDE_METRIC_TOTAL, false);
-    for (int metric = 0; metric < TIDE_METRICS && !status; metric++) {
+    if (counts)
+        status = add_view(page, model, options, TIDE_METRIC_TOTAL, false);
+    for (int metric = 0; metric < TIDE_METRICS && !counts && !status; metric++) {
         if (options->views[metric])
             status = add_view(page, model, options, (enum tide_metric)metric, false);
     }
+    if (!status)
+        add_beside(page, model, options);
     return status;
 }
 

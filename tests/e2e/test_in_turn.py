@@ -49,9 +49,11 @@ class InTurn(truth.Case):
         self.assertEqual(len({row["pid"] for row in peaks}), count + 1)
         times = [row["peak_time_s"] for row in peaks[:count]]
         self.assertEqual(times, sorted(times))
-        done = subprocess.run([tide.TIDEMARK, "report", "--processes", "--bytes", run.trace],
-                              capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout.count(f" {LARGE:,} B "), 2 * count + 1)
+        self.assertEqual(run.report("--processes", "-n", "3")["process_peaks"], peaks[:3])
+        done = subprocess.run([tide.TIDEMARK, "report", "--processes", "--bytes", "--peak",
+                               "--total", run.trace], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.count("Each process by itself"), 1)
+        self.assertEqual(done.stdout.split("by itself")[1].count(f" {LARGE:,} B "), 2 * count)
 
     def test_who_takes_his_time_to_end_holds_what_he_held(self):
         peak = self.summary("lingers")["peak_bytes"]

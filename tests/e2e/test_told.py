@@ -102,6 +102,10 @@ class Told(tide.Case):
         self.assertIn("delta is what visiting threads kept", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^ +4 .* \+10,000 B .* produce$")
 
+    def test_visits_are_of_no_metric_and_come_once(self):
+        text = self.text("--regions", "--peak", "--leaks")
+        self.assertEqual((text.count("At the peak"), text.count("Visits")), (1, 1))
+
     def test_no_more_visits_than_asked_for(self):
         visits = self.text("--regions", "-n", "2").split("Visits")[1]
         self.assertIn("2 more regions", visits)
