@@ -77,10 +77,11 @@ void tide_view_process_peaks(struct tide_page *page, const struct tide_model *mo
 }
 
 void tide_json_process_peaks(struct tide_json *json, const struct tide_model *model,
-                             const struct tide_process_peaks *peaks)
+                             const struct tide_process_peaks *peaks, size_t limit)
 {
+    const size_t shown = limit && limit < peaks->count ? limit : peaks->count;
     tide_json_open(json, "process_peaks", '[');
-    for (size_t i = 0; i < peaks->count; i++) {
+    for (size_t i = 0; i < shown; i++) {
         const struct tide_process_peak *const peak = &peaks->list[i];
         const struct tide_process *const process =
             &model->trace->processes[peak->process];

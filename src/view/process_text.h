@@ -14,6 +14,6 @@ void tide_view_process_peaks(struct tide_page *page, const struct tide_model *mo
                              const struct tide_process_peaks *peaks, size_t limit);
 /* The same as a list; the bytes are those of each process. */
 void tide_json_process_peaks(struct tide_json *json, const struct tide_model *model,
-                             const struct tide_process_peaks *peaks);
+                             const struct tide_process_peaks *peaks, size_t limit);
 
 #endif

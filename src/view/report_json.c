@@ -221,7 +221,8 @@ static void add_rows(struct writer *writer)
     if (report->shape == TIDE_SHAPE_THREADS && report->groups)
         tide_json_thread_flows(json, report);
     if (report->process_peaks && report->process_peaks->count)
-        tide_json_process_peaks(json, report->model, report->process_peaks);
+        tide_json_process_peaks(json, report->model, report->process_peaks,
+                                report->limit);
     add_told(json, report);
 }
 
