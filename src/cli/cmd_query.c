@@ -52,12 +52,18 @@ static bool is_file(const char *word)
     return access(word, F_OK) == 0 && !has_blanks(word);
 }
 
+/* It may be named without its ending. */
+static bool may_be_trace(const char *word)
+{
+    return access(word, F_OK) == 0 || !(has_blanks(word) || strcmp(word, "-") == 0);
+}
+
 /* The query of REST, which is taken off it: the last word, or the first one where only
  * that can be it. */
 static const char *take_query(struct tide_arguments *rest)
 {
     const char *const last = rest->list[rest->count - 1], *const first = rest->list[0];
-    const bool leads = is_file(last) && has_blanks(first) && access(first, F_OK) != 0;
+    const bool leads = may_be_trace(last) && !may_be_trace(first);
     rest->count--;
     rest->list += leads;
     return leads ? first : last;

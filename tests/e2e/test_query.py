@@ -482,6 +482,8 @@ class Commands(tide.Case):
         trace = exports.record("phases").trace
         self.assertEqual(query(LABELS, trace), query(trace, LABELS))
         self.assertEqual(query(LABELS, trace, trace), query(trace, trace, LABELS))
+        self.assertEqual(query("-", trace, text=LABELS), query(trace, LABELS))
+        self.assertEqual(query(LABELS, trace.removesuffix(".tide")), query(trace, LABELS))
         self.assertIn("is a file", query(trace, trace, status=2))
         self.assertIn("is a file", query("nowhere.tide", trace, status=2))
 
