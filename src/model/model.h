@@ -325,6 +325,9 @@ const char *tide_model_text(const struct tide_model *model, uint32_t number);
 void tide_model_region(const struct tide_model *model, uint32_t region,
                        struct tide_text *out);
 
+/* Did the user ask for SPACE to be recorded?  Where nothing is said of it he did. */
+bool tide_model_records(const struct tide_model *model, enum tide_space space);
+
 /* The signal that killed the program, 0 for none: what it held then is not leaked. */
 int tide_model_killed_by(const struct tide_model *model);
 

@@ -180,6 +180,25 @@ static uint64_t most_held(const struct tide_model *model)
     return model->together_bytes > either ? model->together_bytes : either;
 }
 
+bool tide_model_records(const struct tide_model *model, enum tide_space space)
+{
+    static const char SPACES[] = " spaces=";
+    const char *const options = model->trace->options;
+    const char *const found = options ? strstr(options, SPACES) : NULL;
+    if (!found)
+        return true;
+    const char *at = found + sizeof(SPACES) - 1;
+    const char *const name = tide_space_name(space);
+    for (;; at++) {
+        const size_t length = strcspn(at, ", ");
+        if (length == strlen(name) && strncmp(at, name, length) == 0)
+            return true;
+        at += length;
+        if (*at != ',')
+            return false;
+    }
+}
+
 /* A sanitizer's runtime answers some calls itself, and its own malloc is not ours. */
 static void find_sanitizer(struct tide_model *model)
 {

@@ -240,15 +240,15 @@ static void add_sentence(struct tide_page *page, const struct tide_model *model)
 }
 
 /* Why the heap has nothing. */
-static void add_nothing(struct tide_page *page, const struct tide_trace *trace)
+static void add_nothing(struct tide_page *page, const struct tide_model *model)
 {
-    if (!tide_view_records(trace, TIDE_IN_HEAP))
+    if (!tide_model_records(model, TIDE_IN_HEAP))
         tide_page_wrap(page, TIDE_INK_PLAIN,
                        "The heap was not recorded, as run --spaces asks.",
                        TIDE_KEY_COLUMN);
     else
         tide_page_wrap(page, TIDE_INK_ALARM,
-                       trace->complete
+                       model->trace->complete
                            ? "No allocation was recorded. Is the program static, or "
                              "does it bring an allocator of its own?"
                            : "No allocation is in what is left of this trace.",
@@ -264,7 +264,7 @@ void tide_view_overview(struct tide_page *page, const struct tide_model *model)
     tide_page_skip(page);
     if (model->summary[TIDE_IN_HEAP].alloc_calls == 0) {
         tide_page_tab(page, TIDE_KEY_COLUMN);
-        add_nothing(page, model->trace);
+        add_nothing(page, model);
     } else {
         add_peak(&overview);
         add_heaviest(&overview);

@@ -64,8 +64,6 @@ void tide_view_warning(struct tide_page *page, const struct tide_trace *trace);
 const char *tide_metric_counts(enum tide_metric metric);
 /* "peak", "leaks", "total", "churn": as options and JSON name it. */
 const char *tide_metric_name(enum tide_metric metric);
-/* Did the user ask for SPACE to be recorded?  Where nothing is said of it he did. */
-bool tide_view_records(const struct tide_trace *trace, enum tide_space space);
 /* Does TRACE know who called whom?  Not after `run --no-stacks`. */
 bool tide_view_knows_callers(const struct tide_trace *trace);
 /* Were stacks recorded as deep as can be? */

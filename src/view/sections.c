@@ -80,24 +80,6 @@ static void add_title(struct tide_text *out, const struct tide_model *model,
     }
 }
 
-bool tide_view_records(const struct tide_trace *trace, enum tide_space space)
-{
-    static const char SPACES[] = " spaces=";
-    const char *const found = trace->options ? strstr(trace->options, SPACES) : NULL;
-    if (!found)
-        return true;
-    const char *at = found + sizeof(SPACES) - 1;
-    const char *const name = tide_space_name(space);
-    for (;; at++) {
-        const size_t length = strcspn(at, ", ");
-        if (length == strlen(name) && strncmp(at, name, length) == 0)
-            return true;
-        at += length;
-        if (*at != ',')
-            return false;
-    }
-}
-
 /* What a metric without any row says. */
 static const char *nothing_of(const struct tide_model *model,
                               const struct tide_view_totals *totals)
@@ -109,7 +91,7 @@ static const char *nothing_of(const struct tide_model *model,
         [TIDE_METRIC_CHURN] =
             "nothing: no block was freed before its thread's next one",
     };
-    if (!tide_view_records(model->trace, totals->space))
+    if (!tide_model_records(model, totals->space))
         return totals->space == TIDE_IN_HEAP
                    ? "the heap was not recorded, as run --spaces asks"
                    : "mapped memory was not recorded, as run --spaces asks";

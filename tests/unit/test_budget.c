@@ -133,6 +133,29 @@ static void names_of_functions_are_proposed_as_they_were_given(void **state)
     }
 }
 
+/* Of what was not recorded nothing can be over a limit. */
+static void a_heap_that_was_not_recorded_keeps_no_limit(void **state)
+{
+    (void)state;
+    struct hand_model hand;
+    struct tide_verdicts verdicts;
+    struct tide_budget budget = NO_LIMITS;
+    budget.max_peak = 1000;
+    hand_model_init(&hand, symbols);
+    hand.trace.complete = hand.model->honesty.complete = true;
+    hand.trace.options = "unwind=cfi depth=256 spaces=mmap";
+    assert_int_equal(tide_budget_check(&budget, hand.model, NULL, &verdicts), TIDE_OK);
+    assert_int_equal(verdicts.failed, 1);
+    assert_string_equal(verdicts.list[0].note,
+                        "the heap was not recorded, as run --spaces asks");
+    tide_verdicts_release(&verdicts);
+    budget.allow_incomplete = true;
+    assert_int_equal(tide_budget_check(&budget, hand.model, NULL, &verdicts), TIDE_OK);
+    assert_int_equal(verdicts.failed, 0);
+    tide_verdicts_release(&verdicts);
+    hand_model_release(&hand);
+}
+
 static void calls_in_all_functions_of_a_name_count_once(void **state)
 {
     (void)state;
@@ -276,6 +299,7 @@ int main(void)
         cmocka_unit_test(patterns_mean_what_people_call_a_function),
         cmocka_unit_test(a_name_is_shortened_to_what_people_call_it),
         cmocka_unit_test(names_of_functions_are_proposed_as_they_were_given),
+        cmocka_unit_test(a_heap_that_was_not_recorded_keeps_no_limit),
         cmocka_unit_test(calls_in_all_functions_of_a_name_count_once),
         cmocka_unit_test(growth_of_the_largest_numbers_has_a_limit),
         cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
