@@ -20,16 +20,14 @@ static int open_wanted(struct tide_report_options *options,
                                &options->along, out);
     if (arguments->count != 1 || options->load.until_s >= 0)
         return tide_open_trace_with(&tide_cmd_report, arguments, &options->load, out);
-    const int done = tide_open_moment_with(&tide_cmd_report, arguments->list[0],
-                                           &options->load, &moment);
+    int done = tide_open_moment_with(&tide_cmd_report, arguments->list[0],
+                                     &options->load, &moment);
     *out = moment.opened;
-    const bool free =
-        (tide_report_views(options) == 0 && !tide_report_counts(options)) ||
-        options->implied;
-    if (done < 0 && moment.at_s >= 0 && free) {
-        options->views[TIDE_METRIC_PEAK] = false;
-        options->views[TIDE_METRIC_LEAKS] = true;
-    }
+    if (done >= 0 || moment.at_s < 0)
+        return done;
+    done = tide_report_at(options, moment.at_s);
+    if (done >= 0)
+        tide_opened_close(out);
     return done;
 }
 

@@ -242,7 +242,7 @@ static const char *wrong_told(const struct tide_report_options *options)
     if (!shapes[TIDE_SHAPE_WINDOWS] && !shapes[TIDE_SHAPE_TIMEMORY] &&
         !shapes[TIDE_SHAPE_POOLS])
         return NULL;
-    return tide_report_views(options) > 0 || options->load.until_s >= 0 ||
+    return tide_report_views(options) > 0 || tide_report_moment(options) ||
                    tide_report_filters(options)
                ? "--windows, --timemory and --pools are of the whole run"
                : NULL;
@@ -295,6 +295,20 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
             options->implied = options->views[TIDE_METRIC_PEAK] = true;
     }
     return -1;
+}
+
+int tide_report_at(struct tide_report_options *options, double at_s)
+{
+    options->load.until_s = at_s;
+    if (options->implied ||
+        (tide_report_views(options) == 0 && !tide_report_counts(options))) {
+        options->views[TIDE_METRIC_PEAK] = false;
+        options->views[TIDE_METRIC_LEAKS] = true;
+    }
+    const char *wrong = wrong_told(options);
+    if (!wrong)
+        wrong = wrong_largest(options);
+    return wrong ? tide_fail_usage(&tide_cmd_report, "%s", wrong) : -1;
 }
 
 enum tide_shape tide_report_shape(const struct tide_report_options *options,

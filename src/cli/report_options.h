@@ -50,6 +50,10 @@ struct tide_report_options {
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
                       struct tide_arguments *rest);
 
+/* The trace was asked for as it was at AT_S, as TRACE@WHEN: the same as with --live-at.  -1,
+ * or the exit status when that contradicts what else was asked for. */
+int tide_report_at(struct tide_report_options *options, double at_s);
+
 /* Was one moment asked for, rather than the end? */
 bool tide_report_moment(const struct tide_report_options *options);
 /* Was something asked for that is not of a view: histograms, or who frees what? */

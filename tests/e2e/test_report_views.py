@@ -104,6 +104,19 @@ class Views(tide.Case):
         self.assertIn(f"--between needs two values, where it begins and where it ends; "
                       f"'{trace}' is none", said("--between", "0.1", trace, status=2))
 
+    def test_what_is_of_the_whole_run_is_of_no_moment(self):
+        """Neither --live-at nor TRACE@WHEN have it."""
+        trace = tide.record_once("marked", "a10x100", "s1", "b2x1000")
+        for words in (["--live-at", "0.001", trace], [f"{trace}@m1"], [f"{trace}@peak"]):
+            for shape, status in (("--processes", 0), ("--regions", 0), ("--labels", 0),
+                                  ("--pools", 2), ("--windows", 2), ("--timemory", 2)):
+                done = subprocess.run([tide.TIDEMARK, "report", shape, *words], timeout=120,
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, status, (shape, words))
+                self.assertNotIn("by itself", done.stdout)
+                if status:
+                    self.assertIn("are of the whole run", done.stderr)
+
     def test_ages_and_lives(self):
         summary = self.report()["summary"]
         young = self.report("--leaks", "--age", "..1000")
