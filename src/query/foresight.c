@@ -9,12 +9,8 @@
 #include <string.h>
 
 #include "model/grow.h"
+#include "query/ends.h"
 #include "trace/format.h"
-
-struct end {
-    uint64_t ticks;
-    uint32_t process;
-};
 
 struct look {
     const struct tide_trace *trace;
@@ -22,16 +18,8 @@ struct look {
     uint64_t step, total;
     uint64_t *held; /* owned, per process: heap bytes */
     struct tide_shapes shapes;
-    struct end *ends;
-    size_t end_count, next_end;
+    struct tide_ends ends;
 };
-
-static int by_ticks(const void *one, const void *other)
-{
-    const struct end *const a = one;
-    const struct end *const b = other;
-    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
-}
 
 static int by_id(const void *one, const void *other)
 {
@@ -43,12 +31,10 @@ static int by_id(const void *one, const void *other)
 /* Processes that ended before TICKS hold nothing any more. */
 static void retire(struct look *look, uint64_t ticks)
 {
-    while (look->next_end < look->end_count &&
-           look->ends[look->next_end].ticks < ticks) {
-        const uint32_t process = look->ends[look->next_end++].process;
-        look->total -= look->held[process];
-        look->held[process] = 0;
-        look->out->end_steps[process] = look->step;
+    for (const struct tide_ending *end; (end = tide_ends_before(&look->ends, ticks));) {
+        look->total -= look->held[end->process];
+        look->held[end->process] = 0;
+        look->out->end_steps[end->process] = look->step;
     }
 }
 
@@ -136,18 +122,12 @@ static enum tide_status prepare(struct look *look)
     const struct tide_trace *const trace = look->trace;
     const size_t count = trace->process_count + 1;
     look->held = calloc(count, sizeof(*look->held));
-    look->ends = calloc(count, sizeof(*look->ends));
     look->out->end_steps = calloc(count, sizeof(*look->out->end_steps));
-    if (!look->held || !look->ends || !look->out->end_steps)
+    if (!look->held || !look->out->end_steps)
         return TIDE_ENOMEM;
-    for (size_t i = 0; i < trace->process_count; i++) {
+    for (size_t i = 0; i < trace->process_count; i++)
         look->out->end_steps[i] = UINT64_MAX;
-        if (trace->processes[i].ended)
-            look->ends[look->end_count++] =
-                (struct end){trace->processes[i].end_ticks, (uint32_t)i};
-    }
-    qsort(look->ends, look->end_count, sizeof(*look->ends), by_ticks);
-    return TIDE_OK;
+    return tide_ends_init(&look->ends, trace);
 }
 
 enum tide_status tide_foresee(struct tide_model *model,
@@ -164,7 +144,7 @@ enum tide_status tide_foresee(struct tide_model *model,
         qsort(out->labels, out->label_count, sizeof(*out->labels), by_id);
     tide_shapes_release(&look.shapes);
     free(look.held);
-    free(look.ends);
+    tide_ends_release(&look.ends);
     return status;
 }
 

@@ -74,8 +74,8 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
         book->newest = life->id;
         book->allocs++;
         book->allocated += life->size;
-        walk->stretch.active += life->size;
-        walk->stretch.blocks++;
+        walk->stretch.active += process->left ? 0 : life->size;
+        walk->stretch.blocks += !process->left;
         tide_walk_rise(walk, life->process);
     }
     if (!status && walk->wish.source == TIDE_FROM_SNAPSHOTS && walk->wish.peak &&
@@ -153,8 +153,8 @@ static void bury(struct tide_walk *walk, const struct tide_life *life,
     process->freed += life->size;
     lane->frees++;
     lane->freed += life->size;
-    walk->stretch.active -= life->size;
-    walk->stretch.blocks--;
+    walk->stretch.active -= process->left ? 0 : life->size;
+    walk->stretch.blocks -= !process->left;
 }
 
 static enum tide_status on_block(void *user, const struct tide_life *life,
@@ -287,7 +287,9 @@ enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace
         tide_where_begin(&walk->lanes[i].where);
         walk->lanes[i].place = TIDE_NO_PLACE;
     }
-    const enum tide_status status = tide_stacks_init(&walk->model.stacks);
+    enum tide_status status = tide_ends_init(&walk->ends, trace);
+    if (!status)
+        status = tide_stacks_init(&walk->model.stacks);
     return status ? status
                   : tide_frames_init(&walk->frames, trace, &walk->model.stacks,
                                      &walk->names);
@@ -309,6 +311,7 @@ void tide_walk_release(struct tide_walk *walk)
     free(walk->region_paths);
     free(walk->thread_names);
     free(walk->rss);
+    tide_ends_release(&walk->ends);
     tide_frames_release(&walk->frames);
     tide_stacks_release(&walk->model.stacks);
     tide_contexts_release(&walk->contexts);

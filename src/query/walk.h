@@ -22,6 +22,7 @@
 #include "model/context.h"
 #include "model/pairs.h"
 #include "query/attribute.h"
+#include "query/ends.h"
 #include "query/foresight.h"
 #include "query/frames.h"
 #include "query/holders.h"
@@ -90,6 +91,7 @@ struct tide_walk_process {
     uint64_t allocs, allocated, frees, freed;
     uint64_t event; /* the last iteration that began */
     bool in_event;
+    bool left; /* of timelines: it has ended, and what it held stands no more */
 };
 
 /* A place: what its number stands for. */
@@ -136,6 +138,7 @@ struct tide_walk {
     struct tide_stretch_facts stretch;
     size_t next_rss;
     uint64_t *rss; /* owned, per process: as last sampled */
+    struct tide_ends ends;
 
     uint32_t rank;       /* of the trace in the query */
     uint32_t trace_name; /* text */
@@ -248,6 +251,9 @@ uint32_t tide_walk_shape(const struct tide_walk *walk, const struct tide_life *l
 enum tide_status tide_walk_standing(struct tide_walk *walk,
                                     const struct tide_life *life, uint32_t name,
                                     uint64_t ticks);
+/* Had PROCESS ended at TICKS?  What it held stands no more; but at the end of the run what
+ * was never freed counts as live. */
+bool tide_walk_has_left(const struct tide_walk *walk, uint32_t process, uint64_t ticks);
 /* All blocks that live become such rows. */
 enum tide_status tide_walk_snapshot(struct tide_walk *walk, uint32_t name,
                                     uint64_t ticks);

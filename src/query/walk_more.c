@@ -213,13 +213,23 @@ enum tide_status tide_walk_standing(struct tide_walk *walk,
     return walk->row(walk->user, &record);
 }
 
+bool tide_walk_has_left(const struct tide_walk *walk, uint32_t process, uint64_t ticks)
+{
+    const struct tide_trace *const trace = walk->model.trace;
+    const struct tide_process *const about = &trace->processes[process];
+    return about->ended && about->end_ticks && about->end_ticks < ticks &&
+           ticks < trace->end_ticks;
+}
+
 enum tide_status tide_walk_snapshot(struct tide_walk *walk, uint32_t name,
                                     uint64_t ticks)
 {
     enum tide_status status = TIDE_OK;
-    for (size_t i = 1; i < walk->lives->count && !status; i++)
-        if (walk->lives->list[i].id)
-            status = tide_walk_standing(walk, &walk->lives->list[i], name, ticks);
+    for (size_t i = 1; i < walk->lives->count && !status; i++) {
+        const struct tide_life *const life = &walk->lives->list[i];
+        if (life->id && !tide_walk_has_left(walk, life->process, ticks))
+            status = tide_walk_standing(walk, life, name, ticks);
+    }
     return status ? status : tide_walk_pools_snapshot(walk, name, ticks);
 }
 
@@ -251,13 +261,26 @@ static void sample_rss(struct tide_walk *walk, uint64_t ticks)
     }
 }
 
-/* Processes that have ended by TICKS hold nothing. */
+/* Processes that have ended before TICKS hold nothing. */
 static void forget_ended(struct tide_walk *walk, uint64_t ticks)
 {
-    const struct tide_trace *const trace = walk->model.trace;
-    for (size_t i = 0; i < trace->process_count; i++) {
-        if (!trace->processes[i].ended || trace->processes[i].end_ticks > ticks)
+    for (const struct tide_ending *end; (end = tide_ends_before(&walk->ends, ticks));) {
+        struct tide_walk_process *const process = &walk->process[end->process];
+        process->left = true;
+        walk->stretch.active -= process->active[TIDE_IN_HEAP];
+        walk->stretch.blocks -= process->allocs - process->frees;
+    }
+}
+
+/* What is not counted event by event, at the end of a stretch. */
+static void sum_up(struct tide_walk *walk)
+{
+    walk->stretch.mapped = 0;
+    for (size_t i = 0; i < walk->model.trace->process_count; i++) {
+        if (!walk->process[i].left) {
+            walk->stretch.mapped += walk->process[i].active[TIDE_IN_MMAP];
             continue;
+        }
         walk->stretch.rss -= walk->rss[i];
         walk->rss[i] = 0;
     }
@@ -270,12 +293,10 @@ enum tide_status tide_walk_time(struct tide_walk *walk, uint64_t ticks)
     while (!status && walk->stretches < TIDE_QUERY_STRETCHES) {
         const uint64_t end = end_of_stretch(trace, walk->stretches);
         if (ticks <= end)
-            return TIDE_OK;
+            break;
         sample_rss(walk, end);
         forget_ended(walk, end);
-        walk->stretch.mapped = 0;
-        for (size_t i = 0; i < trace->process_count; i++)
-            walk->stretch.mapped += walk->process[i].active[TIDE_IN_MMAP];
+        sum_up(walk);
         const struct tide_record record = {
             .kind = TIDE_RECORD_STRETCH,
             .place = TIDE_NO_PLACE,
@@ -288,5 +309,6 @@ enum tide_status tide_walk_time(struct tide_walk *walk, uint64_t ticks)
         status = walk->row(walk->user, &record);
         walk->stretch.peak = walk->stretch.active;
     }
+    forget_ended(walk, ticks);
     return status;
 }

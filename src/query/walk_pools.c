@@ -106,7 +106,8 @@ enum tide_status tide_walk_pools_snapshot(struct tide_walk *walk, uint32_t name,
         if (!walk->pooled.list[i].id)
             continue;
         const struct tide_life life = as_told(walk, &walk->pooled.list[i]);
-        status = tide_walk_standing(walk, &life, name, ticks);
+        if (!tide_walk_has_left(walk, life.process, ticks))
+            status = tide_walk_standing(walk, &life, name, ticks);
     }
     return status;
 }

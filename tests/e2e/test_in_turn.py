@@ -55,6 +55,20 @@ class InTurn(truth.Case):
         self.assertEqual(done.stdout.count("Each process by itself"), 1)
         self.assertEqual(done.stdout.split("by itself")[1].count(f" {LARGE:,} B "), 2 * count)
 
+    def test_what_ended_before_stands_in_no_snapshot(self):
+        alters = tide.program("alters")
+        run = tide.Recorded(["sh", "-c", f"{alters} a10x10000; {alters} a5x9000 s1 p9x8000"])
+        summary, then = run.report()["summary"], tide.report(f"{run.trace}@m1", "--leaks")
+        found = {row[0]: tuple(row[1:]) for row in
+                 query(run.trace, "SELECT snapshot,count(),sum(size) FROM snapshots "
+                                  "WHERE space=heap GROUP BY snapshot")}
+        self.assertEqual(found, {
+            "m1": (then["total_calls"], then["total_bytes"]),
+            "peak": (summary["peak_blocks"], summary["peak_bytes"]),
+            "end of run": (summary["live_blocks"], summary["live_bytes"])})
+        [[peak]] = query(run.trace, "SELECT max(mem.peak) FROM timeline")
+        self.assertEqual(peak, summary["peak_bytes"])
+
     def test_who_takes_his_time_to_end_holds_what_he_held(self):
         peak = self.summary("lingers")["peak_bytes"]
         self.assertGreaterEqual(peak, 2 * LARGE + KEPT)
