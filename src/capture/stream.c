@@ -17,12 +17,10 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
-#include "capture/attributes.h"
 #include "capture/coder.h"
 #include "capture/order.h"
 #include "capture/process.h"
 #include "capture/session.h"
-#include "capture/trail.h"
 
 enum {
     TIDE_PREAMBLE = 64, /* bytes that stamps and marks before a record may take */
@@ -313,10 +311,8 @@ static bool refill(struct tide_stream *stream, uint32_t need)
     }
     put_due(stream, attention);
     set_limit(stream);
-    if (forked && tide_self.trail &&
-        (tide_self.trail->depth || tide_self.trail->held_count)) {
-        tide_trail_tell(stream);
-        tide_attributes_tell(stream);
+    if (forked) {
+        tide_stream_tell(stream);
         return tide_stream_room(stream, need);
     }
     if (attention && atomic_load(&tide_session->sleeping) == 2)

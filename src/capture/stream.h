@@ -155,6 +155,8 @@ static inline uint32_t tide_cache_taken(struct tide_stream *stream, uint32_t kep
 
 /* Give STREAM, new or wiped by fork, a lane; false when nothing is recorded. */
 bool tide_stream_open(struct tide_stream *stream) TIDE_COLD;
+/* Say in STREAM, opened after fork, which thread goes on, and where it is. */
+void tide_stream_tell(struct tide_stream *stream) TIDE_COLD;
 /* Claim a lane for USE and tie STREAM to it.  The process lock is held. */
 bool tide_stream_take_lane(struct tide_stream *stream, uint32_t use) TIDE_COLD;
 /* The calling thread's stream, made if need be; NULL when nothing is recorded. */

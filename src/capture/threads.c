@@ -125,14 +125,29 @@ void tide_thread_named(pthread_t thread, const char *name)
     tide_unlock(&tide_process->lock);
 }
 
-static void write_thread_mark(struct tide_stream *stream, uint8_t kind)
+static void put_thread_mark(struct tide_stream *stream, uint8_t kind)
 {
     const uint64_t tid = stream->tid;
-    tide_flush_pending(stream); /* a handler that jumped away may have left some */
-    stream->limit = 0;          /* stamped */
     if (tide_stream_room(stream, TIDE_RECORD_MAX))
         tide_stream_publish(stream, tide_put_extra(tide_stream_at(stream), kind, &tid,
                                                    kind == TIDE_EXTRA_THREAD_BEGIN));
+}
+
+static void write_thread_mark(struct tide_stream *stream, uint8_t kind)
+{
+    tide_flush_pending(stream); /* a handler that jumped away may have left some */
+    stream->limit = 0;          /* stamped */
+    put_thread_mark(stream, kind);
+}
+
+void tide_stream_tell(struct tide_stream *stream)
+{
+    const struct tide_trail *const trail = tide_self.trail;
+    put_thread_mark(stream, TIDE_EXTRA_THREAD_BEGIN);
+    if (trail && (trail->depth || trail->held_count)) {
+        tide_trail_tell(stream);
+        tide_attributes_tell(stream);
+    }
 }
 
 /* The first lane of a process begins without numbers; any other means threads. */

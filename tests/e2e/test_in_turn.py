@@ -55,6 +55,13 @@ class InTurn(truth.Case):
         self.assertEqual(done.stdout.count("Each process by itself"), 1)
         self.assertEqual(done.stdout.split("by itself")[1].count(f" {LARGE:,} B "), 2 * count)
 
+    def test_the_thread_that_goes_on_in_a_child_is_known(self):
+        run = tide.Recorded([tide.program("in_turn"), "exit", "3"])
+        pids = {row["pid"] for row in run.report("--processes")["process_peaks"]}
+        rows = run.report("--threads", "--total")["rows"]
+        self.assertEqual({(row["thread"], row["tid"]) for row in rows},
+                         {("in_turn", pid) for pid in pids})
+
     def test_what_ended_before_stands_in_no_snapshot(self):
         alters = tide.program("alters")
         run = tide.Recorded(["sh", "-c", f"{alters} a10x10000; {alters} a5x9000 s1 p9x8000"])
