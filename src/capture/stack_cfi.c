@@ -96,7 +96,10 @@ static TIDE_COLD bool step_signal(const struct tide_stream *stream,
     walk->exact = true;
     behind->context = context;
     set_bounds(stream, walk);
-    walk->low -= TIDE_RED_ZONE; /* at a ret, rbp may stand just below sp */
+    if (walk->to.reach && !tide_other_is_there(walk->sp))
+        walk->low = UINTPTR_MAX; /* sp itself may be why the signal came */
+    else
+        walk->low -= TIDE_RED_ZONE; /* at a ret, rbp may stand just below sp */
     return true;
 }
 

@@ -179,6 +179,13 @@ class Stacks(tide.TidyCase):
             names = [frame["function"] for frame in row["stack"]]
             self.assertEqual(names[:len(way)], way)
 
+    def test_a_handler_may_allocate_where_the_stack_pointer_is_broken(self):
+        for engine in ("cfi", "fp", "libunwind"):
+            with self.subTest(engine=engine):
+                run = tide.Recorded([tide.program("broken_pointer")], ["--unwind", engine])
+                self.assertEqual((run.status, run.stdout), (7, "handled\n"))
+                self.assertEqual(run.sites("--total")["handle"]["calls"], 1)
+
 
 class ThreadStart(tide.TidyCase):
     def test_a_first_allocation_inside_pthread_does_not_hang(self):
