@@ -19,7 +19,8 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     # A line can be asked for to be written; where that is not known, it does nothing.
     target_compile_options(tidemark_preload PRIVATE -mprfchw)
 endif()
-set_source_files_properties(src/capture/hooks_other.c src/capture/hooks_omp.c PROPERTIES
+set_source_files_properties(
+    src/capture/hooks_other.c src/capture/hooks_omp.c src/capture/hooks_end.c PROPERTIES
     COMPILE_OPTIONS "-O2;-foptimize-sibling-calls") # see there
 target_link_options(tidemark_preload PRIVATE
     -Wl,-z,defs

@@ -7,6 +7,9 @@
  * by itself says when.
  *
  * All of these may be left by cancellation or by longjmp, so nothing is held meanwhile.
+ *
+ * A library may have a `wait` or a `system` of its own, with other arguments: that is gone to
+ * in a jump, with all of them (this file is compiled with -foptimize-sibling-calls).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -121,6 +124,8 @@ static pid_t no_such_call(void)
 /* Each goes on to its own next one: who stands behind us may have hooked only that. */
 TIDE_HOOK pid_t wait(int *status)
 {
+    if (TIDE_UNLIKELY(tide_real.other_wait))
+        return tide_real.wait(status);
     if (!tide_real_resolve() || !tide_real.wait)
         return no_such_call();
     return heard_of(tide_real.wait(status), status, 0);
@@ -166,6 +171,8 @@ TIDE_HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 TIDE_HOOK int system(const char *command)
 {
+    if (TIDE_UNLIKELY(tide_real.other_system))
+        return tide_real.system(command);
     if (!tide_real_resolve() || !tide_real.system)
         return no_such_call();
     if (is_recorded())

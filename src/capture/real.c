@@ -64,11 +64,11 @@ static void find(void *slot, const char *name)
     memcpy(slot, &symbol, sizeof(symbol));
 }
 
-static bool is_glibc_malloc(void)
+static bool is_glibcs(const void *slot)
 {
     struct dl_find_object object;
     void *entry;
-    memcpy(&entry, &tide_real.malloc, sizeof(entry));
+    memcpy(&entry, slot, sizeof(entry));
     if (!entry || _dl_find_object(entry, &object) != 0)
         return false;
     const char *name = object.dlfo_link_map->l_name;
@@ -124,7 +124,9 @@ static void resolve(void)
     find(&tide_real.dlmopen, "dlmopen");
     find(&tide_real.dlclose, "dlclose");
     find(&tide_real.fork_now, "_Fork");
-    tide_real.glibc = is_glibc_malloc();
+    tide_real.other_wait = !is_glibcs(&tide_real.wait) && !tide_sanitized();
+    tide_real.other_system = !is_glibcs(&tide_real.system) && !tide_sanitized();
+    tide_real.glibc = is_glibcs(&tide_real.malloc);
     tide_real.exact = !tide_real.glibc && tide_sanitized();
     atomic_signal_fence(memory_order_release);
     tide_real.ready = true;

@@ -49,6 +49,7 @@ struct tide_real {
     pid_t (*wait4)(pid_t, int *, int, struct rusage *);
     int (*waitid)(idtype_t, id_t, siginfo_t *, int);
     int (*system)(const char *);
+    bool other_wait, other_system; /* the next of that name may be anything at all */
     int (*pclose)(FILE *);
     void (*end_posix)(int); /* _exit */
     void (*end_c)(int);     /* _Exit */

@@ -106,6 +106,12 @@ class InTurn(truth.Case):
             lines = tide.Recorded(argv, env=env).stdout.split()
             self.assertEqual(sorted(lines), sorted(alone.stdout.split()))
 
+    def test_a_library_may_use_the_words_wait_and_system_for_something_else(self):
+        argv = [tide.program("other_words")]
+        alone = subprocess.run(argv, capture_output=True, text=True, check=True)
+        run = tide.Recorded(argv)
+        self.assertEqual((run.status, run.stdout), (0, alone.stdout))
+
     def test_commands(self):
         for _ in range(3):
             self.assertLess(self.summary("commands")["peak_bytes"], LARGE + 100_000)
