@@ -86,7 +86,6 @@ static void unmapped(struct tide_caller caller, void *address, size_t length)
     }
     if (TIDE_UNLIKELY(tide_live_kept))
         tide_live_unmapped(address, whole_pages(length));
-    tide_other_forget();
 }
 
 /* Before the call, since the addresses are free for others during it.  Unmapping only
@@ -99,7 +98,9 @@ TIDE_HOOK int munmap(void *address, size_t length)
         length > TIDE_USUAL_END || (uintptr_t)address > TIDE_USUAL_END - length;
     if (pages && !doubtful)
         unmapped(TIDE_CALLER, address, length);
+    tide_other_forget(); /* and once more, of what others learn meanwhile */
     const int status = (int)syscall(SYS_munmap, address, length);
+    tide_other_forget();
     if (TIDE_UNLIKELY(doubtful) && status == 0)
         unmapped(TIDE_CALLER, address, length);
     return status;

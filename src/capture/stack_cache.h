@@ -23,6 +23,7 @@
 
 #include "capture/row_table.h"
 #include "capture/self.h"
+#include "capture/stack_other.h"
 
 enum {
     TIDE_CACHE_MAX = 512,  /* frames; deeper stacks are walked in full */
@@ -87,6 +88,7 @@ struct tide_sight {
 struct tide_stack_cache {
     uint32_t frames;     /* 0: nothing is known */
     bool own_stack;      /* every word is on the thread's own stack */
+    uint64_t changes;    /* else: of what is mapped, before they were read */
     uint64_t generation; /* of loaded code */
     struct tide_cached_frame frame[TIDE_CACHE_MAX]; /* outermost first, as in stack[] */
     struct tide_check check[TIDE_FRAME_CHECKS * TIDE_CACHE_MAX]; /* outermost first */
@@ -128,7 +130,8 @@ TIDE_HOT uintptr_t tide_four_changed(const struct tide_check *check)
  * so, else how many of the outermost frames do not depend on what has changed.
  *
  * From the inside out, so that a word is read only when those before it are unchanged: a
- * stack other than the thread's own may have been unmapped. */
+ * stack other than the thread's own may have been unmapped.  And what was read beyond the end
+ * of such a one (see stack_other.h) is there only as long as nothing has been. */
 static inline uint32_t tide_cache_verify(const struct tide_stack_cache *cache,
                                          uint32_t index)
 {
@@ -140,6 +143,8 @@ static inline uint32_t tide_cache_verify(const struct tide_stack_cache *cache,
             end -= 8;
         if (end >= first + 4 && !tide_four_changed(end - 4))
             end -= 4;
+    } else if (cache->changes != tide_other_changes()) {
+        return 0;
     }
     while (end > first && *end[-1].at == end[-1].value)
         end--;

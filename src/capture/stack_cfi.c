@@ -394,6 +394,7 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
     const uint32_t most = wish.limit < TIDE_CACHE_MAX ? wish.limit : TIDE_CACHE_MAX;
     const struct tide_walked first = first_of(caller);
     const uintptr_t own = own_end(stream, first.sp);
+    const uint64_t changes = tide_other_changes();
 
     cache->walked[0] = first;
     cache->generation =
@@ -405,6 +406,7 @@ static __attribute__((noinline)) uint32_t walk_and_keep(struct tide_stream *stre
         TIDE_UNLIKELY(found.kept + found.fresh + 1 > most))
         return walk_in_full(stream, caller, wish.limit, cut);
     cache->own_stack = own && (found.kept == 0 || cache->own_stack);
+    cache->changes = changes;
     const uint32_t depth = add_fresh(stream, &found);
     (void)tide_cache_taken(stream, found.kept, depth);
     if (wish.leaf && found.kept > 0)

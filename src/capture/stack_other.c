@@ -10,14 +10,14 @@
 
 enum { TIDE_PAGES_SEEN = 65536, TIDE_PAGE_SHIFT = 12, TIDE_CHANGE_BITS = 20 };
 
-/* Pages that could be read, each with the low bits of `changes` at that time.  So many are of
+/* Pages that could be read, each with the low bits of tide_other_changes() at that time.  So many are of
  * twenty thousand coroutines; who has none never touches it. */
 static _Atomic uint64_t seen[TIDE_PAGES_SEEN];
-static _Atomic uint64_t changes;
+_Atomic uint64_t tide_other_forgotten;
 
 void tide_other_forget(void)
 {
-    atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&tide_other_forgotten, 1, memory_order_relaxed);
 }
 
 /* The kernel reads the set before it finds that there is no such thing to do with it.  In a
@@ -35,8 +35,7 @@ static bool ask(uintptr_t at)
 bool tide_other_is_there(uintptr_t at)
 {
     const uint64_t page = at >> TIDE_PAGE_SHIFT;
-    const uint64_t now = atomic_load_explicit(&changes, memory_order_relaxed) &
-                         ((1u << TIDE_CHANGE_BITS) - 1);
+    const uint64_t now = tide_other_changes() & ((1u << TIDE_CHANGE_BITS) - 1);
     const uint64_t key = page << TIDE_CHANGE_BITS | now;
     _Atomic uint64_t *const place =
         &seen[(page * 0x9e3779b97f4a7c15ull) >> 40 & (TIDE_PAGES_SEEN - 1)];

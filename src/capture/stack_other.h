@@ -1,13 +1,14 @@
 /* capture/stack_other.h - stacks that are not the thread's own: what may be read there.
  *
- * For: stack_cfi.c, hooks_map.c.  Of the thread's stack it is known where it ends.  Another
- * one (of a coroutine, a signal, a function that was called on memory of the program's) ends
- * somewhere above, and code that changed stacks by hand has frame tables that lead beyond it.
- * So a page that the walk has not come from is asked for before it is read.
+ * For: stack_cache.h, stack_cfi.c, hooks_map.c.  Of the thread's stack it is known where it
+ * ends.  Another one (of a coroutine, a signal, a function that was called on memory of the
+ * program's) ends somewhere above, and code that changed stacks by hand has frame tables that
+ * lead beyond it.  So a page that the walk has not come from is asked for before it is read.
  */
 #ifndef TIDE_CAPTURE_STACK_OTHER_H
 #define TIDE_CAPTURE_STACK_OTHER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,6 +39,14 @@ static inline struct tide_stack_bounds tide_bounds_at(uintptr_t sp, uintptr_t ow
         bounds.reach = sp + TIDE_OTHER_REACH;
     }
     return bounds;
+}
+
+/* The program has changed what is mapped so many times. */
+extern _Atomic uint64_t tide_other_forgotten __attribute__((visibility("hidden")));
+
+static inline uint64_t tide_other_changes(void)
+{
+    return atomic_load_explicit(&tide_other_forgotten, memory_order_relaxed);
 }
 
 /* Can the word at AT be read? */

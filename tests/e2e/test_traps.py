@@ -179,6 +179,13 @@ class Stacks(tide.TidyCase):
             names = [frame["function"] for frame in row["stack"]]
             self.assertEqual(names[:len(way)], way)
 
+    def test_what_lies_beyond_such_a_stack_may_go(self):
+        for how in ("thread",):
+            with self.subTest(how=how):
+                run = tide.Recorded([tide.program("going_neighbours"), how])
+                self.assertEqual((run.status, run.stdout), (0, "done\n"))
+                self.assertEqual(run.sites("--total")["make"]["calls"], 200)
+
     def test_a_handler_may_allocate_where_the_stack_pointer_is_broken(self):
         for engine in ("cfi", "fp", "libunwind"):
             with self.subTest(engine=engine):

@@ -1,0 +1,117 @@
+/* tests/programs/going_neighbours.c - call a function on memory of its own, as a stack, beside
+ * other memory that goes.
+ *
+ * As in borrowed_stack.c the frame tables of call_on() lead beyond the end of the stack.  What
+ * lies there can be read at first, 100 blocks; then another thread unmaps it, or it was a large
+ * block and is freed, or moves: 100 more.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "say.h"
+
+enum { TIMES = 100, PAGE = 4096, STACK = 16 * PAGE, LARGE = 64 << 20 };
+
+static volatile int sum;
+
+__attribute__((noinline)) static void make(void)
+{
+    for (int i = 0; i < TIMES; i++) {
+        void *volatile block = malloc(50);
+        free(block);
+    }
+    sum++;
+}
+
+static void work(void)
+{
+    make();
+    sum++;
+}
+
+__attribute__((noinline)) static void call_on(char *top, void (*function)(void))
+{
+    __asm__ volatile("movq %%rsp, %%r12\n\t"
+                     "movq %0, %%rsp\n\t"
+                     "call *%1\n\t"
+                     "movq %%r12, %%rsp"
+                     :
+                     : "r"(top), "r"(function)
+                     : "r12", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10",
+                       "r11", "memory", "cc");
+}
+
+/* A stack that ends where the page of NEIGHBOUR begins; returns its end. */
+static char *stack_below(char *neighbour)
+{
+    char *const top = neighbour - (uintptr_t)neighbour % PAGE;
+    const char *const stack =
+        mmap(top - STACK, STACK, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (stack != top - STACK)
+        _exit(1);
+    return top;
+}
+
+static pthread_barrier_t turn;
+
+static void *unmap(void *pages)
+{
+    (void)pthread_barrier_wait(&turn);
+    if (munmap(pages, STACK) != 0)
+        _exit(1);
+    (void)pthread_barrier_wait(&turn);
+    return NULL;
+}
+
+static void by_another_thread(void)
+{
+    pthread_t thread;
+    char *const both = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (both == MAP_FAILED || pthread_barrier_init(&turn, NULL, 2) != 0 ||
+        pthread_create(&thread, NULL, unmap, both + STACK) != 0)
+        _exit(1);
+    call_on(both + STACK, work);
+    (void)pthread_barrier_wait(&turn);
+    (void)pthread_barrier_wait(&turn);
+    call_on(both + STACK, work);
+    (void)pthread_join(thread, NULL);
+}
+
+static void by_free(void)
+{
+    char *const block = malloc(LARGE);
+    char *const top = stack_below(block);
+    call_on(top, work);
+    free(block);
+    call_on(top, work);
+}
+
+static void by_realloc(void)
+{
+    char *const block = malloc(LARGE);
+    char *const top = stack_below(block);
+    call_on(top, work);
+    char *const moved = realloc(block, 2 * (size_t)LARGE);
+    if (moved == block)
+        _exit(1);
+    call_on(top, work);
+    free(moved);
+}
+
+int main(int argc, char **argv)
+{
+    const char *const how = argc > 1 ? argv[1] : "";
+    if (strcmp(how, "thread") == 0)
+        by_another_thread();
+    else if (strcmp(how, "free") == 0)
+        by_free();
+    else
+        by_realloc();
+    say("done\n");
+    return 0;
+}
