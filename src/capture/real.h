@@ -86,4 +86,10 @@ static inline size_t tide_glibc_usable(const void *pointer)
     return (word & ~(size_t)7) - (word & 2 ? 2 : 1) * sizeof(size_t);
 }
 
+/* Has it pages of its own? */
+static inline bool tide_glibc_mapped(const void *pointer)
+{
+    return (((const size_t *)pointer)[-1] & 2) != 0;
+}
+
 #endif

@@ -1,4 +1,9 @@
-/* capture/stack_other.c - stacks that are not the thread's own: what may be read there. */
+/* capture/stack_other.c - stacks that are not the thread's own: what may be read there.
+ *
+ * What is remembered holds until the program changes what is mapped.  glibc unmaps large blocks
+ * past the hook of munmap, so from the first page on that is remembered it is looked at what is
+ * freed.  Programs that have no such stacks do not pay for it.
+ */
 #include "capture/stack_other.h"
 
 #include <errno.h>
@@ -7,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/process.h"
+#include "capture/real.h"
 
 enum { TIDE_PAGES_SEEN = 65536, TIDE_PAGE_SHIFT = 12, TIDE_CHANGE_BITS = 20 };
 
@@ -18,6 +24,38 @@ _Atomic uint64_t tide_other_forgotten;
 void tide_other_forget(void)
 {
     atomic_fetch_add_explicit(&tide_other_forgotten, 1, memory_order_relaxed);
+}
+
+static void (*next_free)(void *);
+static void *(*next_realloc)(void *, size_t);
+
+static void free_and_forget(void *block)
+{
+    const bool mapped = tide_glibc_mapped(block);
+    next_free(block);
+    if (TIDE_UNLIKELY(mapped))
+        tide_other_forget();
+}
+
+static void *realloc_and_forget(void *block, size_t size)
+{
+    const bool mapped = block && tide_glibc_mapped(block);
+    void *const moved = next_realloc(block, size);
+    if (TIDE_UNLIKELY(mapped))
+        tide_other_forget();
+    return moved;
+}
+
+/* Hooks of other threads call what they find there: this one or the one behind it. */
+static TIDE_COLD void attend_frees(void)
+{
+    static _Atomic bool attended;
+    if (!tide_real.glibc || atomic_exchange(&attended, true))
+        return;
+    next_free = tide_real.free;
+    next_realloc = tide_real.realloc;
+    __atomic_store_n(&tide_real.free, free_and_forget, __ATOMIC_RELEASE);
+    __atomic_store_n(&tide_real.realloc, realloc_and_forget, __ATOMIC_RELEASE);
 }
 
 /* The kernel reads the set before it finds that there is no such thing to do with it.  In a
@@ -45,6 +83,7 @@ bool tide_other_is_there(uintptr_t at)
         return false;
     if (!ask(at))
         return false;
+    attend_frees();
     atomic_store_explicit(place, key, memory_order_relaxed);
     return true;
 }
