@@ -14,9 +14,9 @@ static const struct {
 } CHANGED[TIDE_SIGNALS_CHANGED] = {
     {SIGCHLD, SIG_DFL}, {SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}};
 
-static const int WAITED[] = {SIGINT,  SIGQUIT,   SIGTERM,   SIGHUP,  SIGUSR1,
-                             SIGUSR2, SIGTSTP,   SIGCONT,   SIGCHLD, SIGALRM,
-                             SIGPROF, SIGVTALRM, SIGSTKFLT, SIGPWR,  SIGXCPU};
+static const int WAITED[] = {SIGINT,    SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1, SIGUSR2,
+                             SIGTSTP,   SIGCONT, SIGCHLD, SIGALRM, SIGPROF, SIGVTALRM,
+                             SIGSTKFLT, SIGPWR,  SIGXCPU, SIGABRT};
 
 static const __itimer_which_t TIMERS[TIDE_SIGNALS_TIMERS] = {
     ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};

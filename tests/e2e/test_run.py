@@ -10,9 +10,9 @@ import time
 
 import tide
 
-# What would end us if it were not for the program: hangup, interrupt, user 1 and 2, alarm,
-# stack fault, CPU limit, virtual alarm, profiling, power, and the first for real time.
-SENT = (1, 2, 10, 12, 14, 16, 24, 26, 27, 30, 34)
+# What would end us if it were not for the program: hangup, interrupt, abort, user 1 and 2,
+# alarm, stack fault, CPU limit, virtual alarm, profiling, power, and the first for real time.
+SENT = (1, 2, 6, 10, 12, 14, 16, 24, 26, 27, 30, 34)
 
 
 def wait_for(condition, seconds=10.0):
