@@ -23,6 +23,7 @@
 #include "capture/real.h"
 #include "capture/record.h"
 #include "capture/stack.h"
+#include "capture/stack_other.h"
 #include "capture/trail.h"
 #include "capture/watch.h"
 
@@ -235,6 +236,7 @@ static int close_attended(void *library)
     if (self->stream)
         self->stream->limit = 0;
     const int status = tide_real.dlclose(library);
+    tide_other_forget(); /* what the loader has unmapped, no hook has seen */
     self->closing--;
     return status;
 }

@@ -1,9 +1,10 @@
 /* capture/stack_other.h - stacks that are not the thread's own: what may be read there.
  *
- * For: stack_cache.h, stack_cfi.c, hooks_map.c.  Of the thread's stack it is known where it
- * ends.  Another one (of a coroutine, a signal, a function that was called on memory of the
- * program's) ends somewhere above, and code that changed stacks by hand has frame tables that
- * lead beyond it.  So a page that the walk has not come from is asked for before it is read.
+ * For: stack_cache.h, stack_cfi.c, hooks_map.c, hooks_other.c.  Of the thread's stack it is
+ * known where it ends.  Another one (of a coroutine, a signal, a function that was called on
+ * memory of the program's) ends somewhere above, and code that changed stacks by hand has
+ * frame tables that lead beyond it.  So a page that the walk has not come from is asked for
+ * before it is read.
  */
 #ifndef TIDE_CAPTURE_STACK_OTHER_H
 #define TIDE_CAPTURE_STACK_OTHER_H

@@ -3,8 +3,13 @@
  *
  * As in borrowed_stack.c the frame tables of call_on() lead beyond the end of the stack.  What
  * lies there can be read at first, 100 blocks; then another thread unmaps it, or it was a large
- * block and is freed, or moves: 100 more.
+ * block and is freed, or moves, or a library and is closed: 100 more.
+ *
+ * Usage: going_neighbours thread|free|realloc, or the name of a library that is too large
+ * for what is left between others.
  */
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -103,6 +108,19 @@ static void by_realloc(void)
     free(moved);
 }
 
+static void by_dlclose(const char *path)
+{
+    void *const library = dlopen(path, RTLD_NOW);
+    struct link_map *map;
+    if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+        _exit(1);
+    char *const top = stack_below((char *)map->l_addr);
+    call_on(top, work);
+    if (dlclose(library) != 0)
+        _exit(1);
+    call_on(top, work);
+}
+
 int main(int argc, char **argv)
 {
     const char *const how = argc > 1 ? argv[1] : "";
@@ -110,8 +128,10 @@ int main(int argc, char **argv)
         by_another_thread();
     else if (strcmp(how, "free") == 0)
         by_free();
-    else
+    else if (strcmp(how, "realloc") == 0)
         by_realloc();
+    else
+        by_dlclose(how);
     say("done\n");
     return 0;
 }
