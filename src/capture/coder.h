@@ -204,7 +204,6 @@ static inline uint64_t *tide_put_death(struct tide_stream *stream, uint64_t *out
 
 /* --- The rest ------------------------------------------------------------------------- */
 
-/* COUNT values, at most three. */
 static inline uint64_t *tide_put_time(uint64_t *out, uint64_t ticks)
 {
     *out++ = TIDE_ROW_HEAD(TIDE_OP_TIME, 0, 0);
@@ -212,6 +211,7 @@ static inline uint64_t *tide_put_time(uint64_t *out, uint64_t ticks)
     return out;
 }
 
+/* COUNT values, at most three. */
 static inline uint64_t *tide_put_extra(uint64_t *out, uint8_t kind,
                                        const uint64_t *values, uint32_t count)
 {
