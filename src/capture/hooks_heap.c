@@ -111,7 +111,7 @@ static __attribute__((noinline)) void *born_if_wanted(struct tide_caller caller,
 }
 
 /* The same of what ALIGN asks for; an operator new may have rounded SIZE up to it, and may
- * try again when it fails. */
+ * try again in the same place when it fails.  Or it throws: nobody tells us. */
 static __attribute__((noinline)) void *born_aligned(struct tide_caller caller,
                                                     void *block, size_t align,
                                                     size_t size, uint8_t kind)
@@ -119,9 +119,11 @@ static __attribute__((noinline)) void *born_aligned(struct tide_caller caller,
     struct tide_self *self = &tide_self;
     const size_t least = self->asked ? self->asked : 1;
     if (TIDE_UNLIKELY(self->asked_frame - caller.frame < TIDE_NEW_REACH) &&
-        size >= least && size - least < align) {
+        (!self->asked_pc || self->asked_pc == caller.pc) && size >= least &&
+        size - least < align) {
         size = self->asked;
         self->asked_frame = block ? 0 : self->asked_frame;
+        self->asked_pc = caller.pc;
     }
     const uint32_t log2 = align ? (uint32_t)__builtin_ctzll(align) : 0;
     return born_if_wanted(caller, block, size, kind | log2 << 8);

@@ -67,6 +67,7 @@ static inline bool aligned_new_begins(struct tide_caller caller, size_t size,
     if (!new_begins(caller, kind))
         return false;
     tide_self.asked = size;
+    tide_self.asked_pc = 0;
     atomic_signal_fence(memory_order_seq_cst);
     tide_self.asked_frame = caller.frame;
     return true;

@@ -57,8 +57,10 @@ struct tide_self {
     struct tide_trail *trail; /* borrowed; the thread's regions; NULL: it had none */
     uint64_t thread;          /* its number for windows; 0: it has none yet */
     uintptr_t asked_frame;    /* of an aligned operator new; 0: there is none */
-    size_t asked; /* for so many bytes: what is called inside is rounded up */
+    size_t asked;       /* for so many bytes: what is called inside is rounded up */
+    uintptr_t asked_pc; /* from here that was tried in vain; 0: it was not yet */
 };
+_Static_assert(sizeof(struct tide_self) <= 128, "static TLS is scarce");
 
 extern _Thread_local struct tide_self tide_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -2,7 +2,8 @@
  *
  * Each block is kept and has a size of its own, none of those of new a multiple of its
  * alignment.  The first attempt of one fails: the limit of the address space is there until
- * the handler lifts it.  Prints what a window counted: calls, requested, failed.
+ * the handler lifts it.  Prints what a window counted: calls, requested, failed.  Then one
+ * fails for good, and an aligned_alloc of as much follows.
  */
 #include <cstddef>
 #include <cstdlib>
@@ -12,7 +13,7 @@
 
 #include "say.h"
 
-static void *volatile kept[9];
+static void *volatile kept[10];
 static rlimit unlimited;
 
 static void lift_limit()
@@ -20,14 +21,31 @@ static void lift_limit()
     setrlimit(RLIMIT_AS, &unlimited);
 }
 
-static void *after_failing(std::size_t size, std::align_val_t align)
+static void limit()
 {
     getrlimit(RLIMIT_AS, &unlimited);
     rlimit limit = unlimited;
     limit.rlim_cur = 1;
-    std::set_new_handler(lift_limit);
     setrlimit(RLIMIT_AS, &limit);
+}
+
+static void *after_failing(std::size_t size, std::align_val_t align)
+{
+    std::set_new_handler(lift_limit);
+    limit();
     return ::operator new(size, align);
+}
+
+static void *beside_one_that_threw(std::size_t size, std::size_t align)
+{
+    std::set_new_handler(nullptr);
+    limit();
+    try {
+        kept[9] = ::operator new (size - 1, std::align_val_t{align});
+    } catch (const std::bad_alloc &) {
+        lift_limit();
+    }
+    return std::aligned_alloc(align, size);
 }
 
 int main()
@@ -45,6 +63,7 @@ int main()
     kept[7] = std::aligned_alloc(64, 128);
     kept[8] = std::aligned_alloc(4096, 8192);
     const tide_stats stats = counted.stop();
+    kept[9] = beside_one_that_threw(48 << 20, 1 << 21);
     say("[%lu, %lu, %lu]\n", static_cast<unsigned long>(stats.alloc_calls),
         static_cast<unsigned long>(stats.requested_bytes),
         static_cast<unsigned long>(stats.failed_calls));
