@@ -59,13 +59,13 @@ static TIDE_COLD void attend_frees(void)
 }
 
 /* The kernel reads the set before it finds that there is no such thing to do with it.  In a
- * sandbox it may refuse to look: then it is left to the frame tables. */
+ * sandbox it may refuse to look: then the walk ends here. */
 static bool ask(uintptr_t at)
 {
     const int saved = errno;
     const bool there =
-        syscall(SYS_rt_sigprocmask, -1, at, NULL, sizeof(uint64_t)) != -1 ||
-        errno != EFAULT;
+        syscall(SYS_rt_sigprocmask, -1, at, NULL, sizeof(uint64_t)) == -1 &&
+        errno == EINVAL;
     errno = saved;
     return there;
 }

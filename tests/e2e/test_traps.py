@@ -179,6 +179,11 @@ class Stacks(tide.TidyCase):
             names = [frame["function"] for frame in row["stack"]]
             self.assertEqual(names[:len(way)], way)
 
+    def test_nor_in_a_sandbox_where_nobody_can_be_asked(self):
+        run = tide.Recorded([tide.program("borrowed_stack"), "sandbox"])
+        self.assertEqual((run.status, run.stdout), (0, "done\n"))
+        self.assertEqual(run.sites("--total")["make"]["calls"], 300)
+
     def test_what_lies_beyond_such_a_stack_may_go(self):
         for how in ("thread", "free", "realloc", "libm.so.6"):
             with self.subTest(how=how):
