@@ -11,6 +11,7 @@
 #include "capture/spawn.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <poll.h>
@@ -140,12 +141,17 @@ bool tide_spawn_collector(char *directory, size_t size)
     return answered;
 }
 
+static bool lives(uint32_t pid)
+{
+    return syscall(SYS_kill, pid, 0) == 0 || errno == EPERM;
+}
+
+/* Who has given his rights away can send it nothing: it looks at its page now and then. */
 void tide_spawn_farewell(uint32_t collector)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
     syscall(SYS_kill, collector, SIGTERM);
-    for (int ms = 0; ms < TIDE_PATIENCE_MS && syscall(SYS_kill, collector, 0) == 0;
-         ms++) {
+    for (int ms = 0; ms < TIDE_PATIENCE_MS && lives(collector); ms++) {
         syscall(SYS_wait4, collector, NULL, WNOHANG | __WALL, NULL);
         syscall(SYS_nanosleep, &nap, NULL);
     }

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static void turn(struct attending *at, int wait_ms)
             say_told(at, signal.sender);
         at->told_to = true;
     }
+    at->told_to |= atomic_load(&at->collector->page->farewell) != 0;
 }
 
 /* First until the program has come, then until everybody has gone. */

@@ -40,7 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIDE_RING_VERSION 3u
+#define TIDE_RING_VERSION 4u
 #define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a directory of the collector's own */
 #define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
 /* A file there, made by a target that had no answer: the next ones wait less.  The
@@ -105,6 +105,7 @@ struct tide_session_page {
     _Atomic uint64_t heartbeat; /* advanced at every pass of the drain thread */
     /* That of a pid at [pid % TIDE_REAPED_KEPT]. */
     _Alignas(64) struct tide_reaped reaped[TIDE_REAPED_KEPT];
+    _Atomic uint32_t farewell; /* 1: who takes the collector with it is about to end */
 };
 _Static_assert(sizeof(struct tide_session_page) <= TIDE_PAGE, "it is a page");
 

@@ -121,6 +121,13 @@ class PreloadAlone(tide.Case):
             rows = {row["function"]: row for row in result["rows"]}
             self.assertEqual(rows["descend"]["calls"], 30)
 
+    def test_the_first_process_of_a_container_may_give_its_rights_away(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, trace = self.as_first(folder, "/usr/bin/python3", "-c",
+                                        "import os; os.setuid(65534)")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            self.whole(tide.report(trace))
+
     def test_what_the_program_has_closed_is_closed(self):
         with tempfile.TemporaryDirectory() as folder:
             code = ("import os, sys, time\nos.close(int(sys.argv[1]))\n"
