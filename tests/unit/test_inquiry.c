@@ -236,9 +236,10 @@ static void what_a_process_held_is_dead_when_it_has_ended(void **state)
     static const bool lives[] = {true, false, false, true};
     assert_int_equal(tide_inquire(model, questions, 4, NULL), TIDE_OK);
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(answer_of(&questions[i], 0)->kind,
-                         lives[i] ? TIDE_ANSWER_LIVE : TIDE_ANSWER_DEAD);
-        assert_false(answer_of(&questions[i], 0)->died);
+        const struct tide_answer *const answer = answer_of(&questions[i], 0);
+        const enum tide_answer_kind kind =
+            lives[i] ? TIDE_ANSWER_LIVE : TIDE_ANSWER_DEAD;
+        assert_true(answer && answer->kind == kind && !answer->died);
         assert_int_equal(questions[i].answer_count, i < 2 ? 1 : 2);
         tide_question_release(&questions[i]);
     }
