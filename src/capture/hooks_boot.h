@@ -1,7 +1,7 @@
 /* capture/hooks_boot.h - malloc and its family before the real functions are known.
  *
- * For: hooks_heap.c.  Served from the arena of real.h; what is not the recorder's own doing
- * is kept for the trace.
+ * For: hooks_heap.c, hooks_free.c.  Served from the arena of real.h; what is not the
+ * recorder's own doing is kept for the trace.
  */
 #ifndef TIDE_CAPTURE_HOOKS_BOOT_H
 #define TIDE_CAPTURE_HOOKS_BOOT_H

@@ -1,17 +1,17 @@
-/* capture/hooks_heap.c - malloc and its family.
+/* capture/hooks_heap.c - malloc and its family; free is in hooks_free.c.
  *
- * A hook calls the real function, then records (births), or records, then calls it
- * (deaths): see "Rules of the recorder".  Errno is what the real function left.
+ * A hook calls the real function, then records what was born; deaths it records before:
+ * see "Rules of the recorder".  Errno is what the real function left.
  */
 #include <errno.h>
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/hooks.h"
 #include "capture/hooks_boot.h"
+#include "capture/hooks_heap.h"
 #include "capture/lifecycle.h"
 #include "capture/live_table.h"
 #include "capture/nested.h"
@@ -21,34 +21,6 @@
 
 /* An operator new that threw may leave its mark behind; it is not this far up. */
 enum { TIDE_NEW_REACH = 1 << 16 };
-
-/* --- What all need --------------------------------------------------------------------- */
-
-/* Ready, or made ready now? */
-static inline bool ready(void)
-{
-    return TIDE_LIKELY(tide_real.ready) || tide_real_resolve();
-}
-
-/* Usable bytes of BLOCK, for which SIZE were asked; never less, whatever an allocator that
- * is only starting says. */
-static inline size_t tide_usable(void *block, size_t size)
-{
-    if (TIDE_LIKELY(tide_real.glibc))
-        return tide_glibc_usable(block);
-    if (tide_real.exact || !tide_real.malloc_usable_size)
-        return size;
-    const size_t usable = tide_real.malloc_usable_size(block);
-    return usable > size ? usable : size;
-}
-
-/* The same of a block of the past: what was asked for is not known. */
-static size_t usable_now(void *block)
-{
-    if (tide_real.glibc)
-        return tide_glibc_usable(block);
-    return tide_real.malloc_usable_size ? tide_real.malloc_usable_size(block) : 0;
-}
 
 /* --- Births -------------------------------------------------------------------------- */
 
@@ -153,7 +125,7 @@ void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t
  * recorded, deaths shall have stacks. */
 static TIDE_COLD void *malloc_unusual(struct tide_caller caller, size_t size)
 {
-    if (!ready())
+    if (!tide_real_is_ready())
         return tide_hook_boot_block(size, 16, TIDE_KIND_MALLOC, caller);
     return born_if_wanted(caller, tide_real.malloc(size), size, TIDE_KIND_MALLOC);
 }
@@ -165,26 +137,11 @@ TIDE_HOOK void *malloc(size_t size)
     return born(TIDE_CALLER, tide_real.malloc(size), size, TIDE_KIND_MALLOC);
 }
 
-/* Allocators may implement one of these by another: what they call inside is theirs. */
-#define TIDE_QUIETLY_DO(what)                                          \
-    do {                                                               \
-        const uint8_t before = tide_self.quiet;                        \
-        const uintptr_t frame = tide_self.quiet_frame;                 \
-        tide_self.quiet_frame = (uintptr_t)__builtin_frame_address(0); \
-        atomic_signal_fence(memory_order_seq_cst);                     \
-        tide_self.quiet = 1;                                           \
-        (what);                                                        \
-        tide_self.quiet = before;                                      \
-        atomic_signal_fence(memory_order_seq_cst);                     \
-        tide_self.quiet_frame = frame;                                 \
-    } while (0)
-#define TIDE_QUIETLY(result, call) TIDE_QUIETLY_DO((result) = (call))
-
 TIDE_HOOK void *calloc(size_t count, size_t size)
 {
     size_t bytes;
     const bool too_large = __builtin_mul_overflow(count, size, &bytes);
-    if (TIDE_UNLIKELY(!ready()))
+    if (TIDE_UNLIKELY(!tide_real_is_ready()))
         return too_large
                    ? NULL
                    : tide_hook_boot_block(bytes, 16, TIDE_KIND_CALLOC, TIDE_CALLER);
@@ -196,7 +153,7 @@ TIDE_HOOK void *calloc(size_t count, size_t size)
 
 TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
 {
-    if (TIDE_UNLIKELY(!ready())) {
+    if (TIDE_UNLIKELY(!tide_real_is_ready())) {
         void *block =
             tide_hook_boot_block(size, align, TIDE_KIND_POSIX_MEMALIGN, TIDE_CALLER);
         if (block)
@@ -212,7 +169,7 @@ TIDE_HOOK int posix_memalign(void **out, size_t align, size_t size)
 
 TIDE_HOOK void *aligned_alloc(size_t align, size_t size)
 {
-    if (TIDE_UNLIKELY(!ready()))
+    if (TIDE_UNLIKELY(!tide_real_is_ready()))
         return tide_hook_boot_block(size, align, TIDE_KIND_ALIGNED_ALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.aligned_alloc(align, size));
@@ -221,7 +178,7 @@ TIDE_HOOK void *aligned_alloc(size_t align, size_t size)
 
 TIDE_HOOK void *memalign(size_t align, size_t size)
 {
-    if (TIDE_UNLIKELY(!ready()))
+    if (TIDE_UNLIKELY(!tide_real_is_ready()))
         return tide_hook_boot_block(size, align, TIDE_KIND_MEMALIGN, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.memalign(align, size));
@@ -230,7 +187,7 @@ TIDE_HOOK void *memalign(size_t align, size_t size)
 
 TIDE_HOOK void *valloc(size_t size)
 {
-    if (TIDE_UNLIKELY(!ready()))
+    if (TIDE_UNLIKELY(!tide_real_is_ready()))
         return tide_hook_boot_block(size, 4096, TIDE_KIND_VALLOC, TIDE_CALLER);
     void *block;
     TIDE_QUIETLY(block, tide_real.valloc(size));
@@ -239,7 +196,7 @@ TIDE_HOOK void *valloc(size_t size)
 
 TIDE_HOOK void *pvalloc(size_t size)
 {
-    if (TIDE_UNLIKELY(!ready()))
+    if (TIDE_UNLIKELY(!tide_real_is_ready()))
         return tide_hook_boot_block((size + 4095) & ~(size_t)4095, 4096,
                                     TIDE_KIND_PVALLOC, TIDE_CALLER);
     void *block;
@@ -309,7 +266,7 @@ static TIDE_COLD void *move_attended(struct tide_caller caller, void *old, size_
     if (tide_is_paused())
         return move_paused(caller, old, size);
     struct tide_watch_move moving = {
-        .old = old, .old_used = usable_now(old), .requested = size};
+        .old = old, .old_used = tide_usable_now(old), .requested = size};
     tide_watch_move_begin(&moving);
     void *const block = move_now(caller, old, size, kind);
     moving.block = block;
@@ -330,7 +287,7 @@ TIDE_HOOK void *realloc(void *old, size_t size)
 {
     if (TIDE_UNLIKELY(tide_boot_owns(old)))
         return tide_hook_boot_move(TIDE_CALLER, old, size);
-    if (TIDE_UNLIKELY(!ready()))
+    if (TIDE_UNLIKELY(!tide_real_is_ready()))
         return tide_hook_boot_block(size, 16, TIDE_KIND_REALLOC, TIDE_CALLER);
     if (!old) {
         void *block;
@@ -344,13 +301,13 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) {
-        if (TIDE_UNLIKELY(tide_attended) && ready())
+        if (TIDE_UNLIKELY(tide_attended) && tide_real_is_ready())
             attend_birth(TIDE_CALLER, NULL, SIZE_MAX, 0);
         tide_record_failure(TIDE_CALLER, TIDE_KIND_REALLOCARRAY, SIZE_MAX);
         errno = ENOMEM;
         return NULL;
     }
-    if (TIDE_UNLIKELY(tide_boot_owns(old)) || TIDE_UNLIKELY(!ready()))
+    if (TIDE_UNLIKELY(tide_boot_owns(old)) || TIDE_UNLIKELY(!tide_real_is_ready()))
         return realloc(old, bytes);
     if (!old) {
         void *block;
@@ -360,144 +317,13 @@ TIDE_HOOK void *reallocarray(void *old, size_t count, size_t size)
     return move(TIDE_CALLER, old, bytes, TIDE_KIND_REALLOCARRAY);
 }
 
-/* --- Deaths --------------------------------------------------------------------------- */
-
-/* Windows and monitors hear of it. */
-static void attend_death(struct tide_caller caller, void *block, size_t used)
-{
-    if (!(tide_self.quiet && tide_still_quiet(&tide_self, caller)))
-        tide_watch_free(block, used);
-}
-
-/* Record the death of BLOCK.  False: it is the arena's, there is nothing to free. */
-static bool dies(struct tide_caller caller, void *block)
-{
-    struct tide_self *self = &tide_self;
-    if (self->deleting == block) {
-        self->deleting = NULL; /* operator delete has recorded it already */
-        if (TIDE_UNLIKELY(tide_attended) && !tide_boot_owns(block))
-            attend_death(caller, block, usable_now(block));
-        return !tide_boot_owns(block);
-    }
-    if (TIDE_UNLIKELY(tide_boot_owns(block))) {
-        tide_hook_boot_free(caller, block);
-        return false;
-    }
-    if (TIDE_UNLIKELY(self->closing))
-        tide_hook_closes(caller, block);
-    if (TIDE_UNLIKELY(tide_attended))
-        attend_death(caller, block, usable_now(block));
-    if (!tide_heap_ignored)
-        tide_record_death_as_wanted(caller, block);
-    return true;
-}
-
-/* Record the death of BLOCK, if that can be done without calling anything. */
-TIDE_HOT enum tide_said dies_at_once(uintptr_t frame, void *block)
-{
-    if (TIDE_UNLIKELY(!tide_as_usual) || TIDE_UNLIKELY(tide_boot_owns(block)))
-        return TIDE_SAID_NOT;
-    if (tide_self.deleting == block) {
-        tide_self.deleting = NULL; /* operator delete has said it already */
-        return TIDE_SAID;
-    }
-    return tide_record_death_at_once(frame, (uintptr_t)block);
-}
-
-/* The free inside takes it out of the live table, but there may be none. */
-static TIDE_COLD void dies_in_delete(struct tide_caller caller, void *block)
-{
-    if (tide_live_kept && !(tide_self.quiet && tide_still_quiet(&tide_self, caller)))
-        tide_live_dies(block);
-    if (!tide_heap_ignored)
-        tide_record_death_as_wanted(caller, block);
-}
-
-void tide_hook_dies(struct tide_caller caller, void *block)
-{
-    const enum tide_said said = dies_at_once(caller.frame, block);
-    if (TIDE_LIKELY(said == TIDE_SAID))
-        return;
-    if (said == TIDE_SAID_WAITING)
-        tide_leave_late(&tide_self, tide_self.stream);
-    else if (TIDE_UNLIKELY(tide_boot_owns(block)))
-        tide_hook_boot_free(caller, block);
-    else
-        dies_in_delete(caller, block);
-}
-
-/* There was no free inside, so the block may be from anywhere, and be anybody's by now. */
-void tide_hook_died(struct tide_caller caller, void *block, size_t size)
-{
-    if (tide_attended && !tide_boot_owns(block) &&
-        !(tide_self.quiet && tide_still_quiet(&tide_self, caller)))
-        tide_watch_freed(block, size);
-}
-
-static __attribute__((noinline)) void free_unusual(struct tide_caller caller,
-                                                   void *block)
-{
-    if (TIDE_UNLIKELY(!ready())) {
-        if (tide_boot_owns(block))
-            tide_hook_boot_free(caller, block);
-        return;
-    }
-    if (dies(caller, block))
-        tide_real.free(block);
-}
-
-static TIDE_COLD void free_late(void *block)
-{
-    tide_leave_late(&tide_self, tide_self.stream);
-    tide_real.free(block);
-}
-
-TIDE_HOOK void free(void *block)
-{
-    if (!block)
-        return;
-    const enum tide_said said =
-        dies_at_once((uintptr_t)__builtin_frame_address(0), block);
-    if (TIDE_LIKELY(said == TIDE_SAID))
-        tide_real.free(block);
-    else if (said == TIDE_SAID_WAITING)
-        free_late(block);
-    else
-        free_unusual(TIDE_CALLER, block);
-}
-
-/* Of programs that were linked long ago. */
-TIDE_HOOK void cfree(void *block) __THROW __attribute__((alias("free")));
-
-/* C23's; this libc does not declare them yet. */
-void free_sized(void *block, size_t size);
-void free_aligned_sized(void *block, size_t align, size_t size);
-
-TIDE_HOOK void free_sized(void *block, size_t size)
-{
-    if (!block || !ready() || !dies(TIDE_CALLER, block))
-        return;
-    if (tide_real.free_sized)
-        TIDE_QUIETLY_DO(tide_real.free_sized(block, size));
-    else
-        tide_real.free(block);
-}
-
-TIDE_HOOK void free_aligned_sized(void *block, size_t align, size_t size)
-{
-    if (!block || !ready() || !dies(TIDE_CALLER, block))
-        return;
-    if (tide_real.free_aligned_sized)
-        TIDE_QUIETLY_DO(tide_real.free_aligned_sized(block, align, size));
-    else
-        tide_real.free(block);
-}
+/* --- The rest ------------------------------------------------------------------------- */
 
 TIDE_HOOK size_t malloc_usable_size(void *block)
 {
     if (TIDE_UNLIKELY(block && tide_boot_owns(block)))
         return tide_boot_size(block);
-    if (!block || !ready() || !tide_real.malloc_usable_size)
+    if (!block || !tide_real_is_ready() || !tide_real.malloc_usable_size)
         return 0;
     return tide_real.malloc_usable_size(block);
 }

@@ -1,5 +1,5 @@
-/* capture/hooks_other.c - pthread_create, thrd_create, prctl, _Fork, dlopen, dlclose: what changes the
- * recorder's world.
+/* capture/hooks_other.c - pthread_create, thrd_create, prctl, _Fork, dlopen, dlclose: what
+ * changes the recorder's world.
  *
  * dlopen looks at its caller to find the library's search path, so the hooks of it end in
  * a jump, not in a call: this file is compiled with -foptimize-sibling-calls.

@@ -1,8 +1,8 @@
 /* capture/row_table.h - rows of the frame tables, remembered by pc.
  *
- * For: stack_cfi.c, stack_cache.h.  All threads share the table, and it needs no lock: a slot is taken by
- * compare-and-swap, filled, then published with its key.  The key holds a generation that
- * rises when code is unloaded, so its rows are never found again.
+ * For: stack_cfi.c, stack_cache.h.  All threads share the table, and it needs no lock: a slot
+ * is taken by compare-and-swap, filled, then published with its key.  The key holds a
+ * generation that rises when code is unloaded, so its rows are never found again.
  *
  * The table is as small as the rows allow, so that it does not drive the program's own data
  * out of the processor's caches: when it is five eighths full, a larger one takes its place.

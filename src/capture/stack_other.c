@@ -16,8 +16,8 @@
 
 enum { TIDE_PAGES_SEEN = 65536, TIDE_PAGE_SHIFT = 12, TIDE_CHANGE_BITS = 20 };
 
-/* Pages that could be read, each with the low bits of tide_other_changes() at that time.  So many are of
- * twenty thousand coroutines; who has none never touches it. */
+/* Pages that could be read, each with the low bits of tide_other_changes() at that time.  So
+ * many are of twenty thousand coroutines; who has none never touches it. */
 static _Atomic uint64_t seen[TIDE_PAGES_SEEN];
 _Atomic uint64_t tide_other_forgotten;
 
