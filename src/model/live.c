@@ -2,7 +2,8 @@
  *
  * The table of the young grows with the blocks as long as it stays in the cache, where
  * most of its places are empty and have no elders.  Beyond that a place is kept by the
- * block that has it until that is old; others go to the pages at once.
+ * block that has it until that is old; others go to the pages at once.  Only where many of
+ * those die does it grow once more: where blocks stay, that would be a loss.
  *
  * Invariant: a block is either at its place among the young or in the pages, and counted
  * there as an elder; those that do not pack are always in the pages.
@@ -17,7 +18,8 @@ enum {
     TIDE_YOUNG_FIRST = 256, /* places; a power of two */
     TIDE_YOUNG_MOST = 64 * 1024,
     TIDE_YOUNG_GROWTH = 4,
-    TIDE_YOUNG_APART = 8, /* places a block, if they are to be had */
+    TIDE_ELDERS_DIE = 16 * 1024, /* that are many */
+    TIDE_YOUNG_APART = 8,        /* places a block, if they are to be had */
     TIDE_YOUTH = 1 << 20, /* births after which a block is no longer young, at least */
 };
 
@@ -124,6 +126,19 @@ bool tide_live_add_beside(struct tide_live_store *store, struct tide_live *live,
     return true;
 }
 
+/* Another elder has died: perhaps others should not have become one. */
+static void note_elder_death(const struct tide_live_store *store,
+                             struct tide_live *live)
+{
+    const size_t most = (size_t)TIDE_YOUNG_MOST * TIDE_YOUNG_GROWTH;
+    if (live->young_mask != TIDE_YOUNG_MOST - 1 ||
+        ++live->elder_deaths < TIDE_ELDERS_DIE)
+        return;
+    live->elder_deaths = 0;
+    if (live->count < most)
+        (void)widen(store, live);
+}
+
 struct tide_packed tide_live_pull_elder(struct tide_live_store *store,
                                         struct tide_live *live, uint64_t address)
 {
@@ -131,8 +146,11 @@ struct tide_packed tide_live_pull_elder(struct tide_live_store *store,
     struct tide_packed block = {0};
     if (young->elders)
         block = tide_pages_pull(store, &live->pages, address);
-    young->elders -= block.what != 0;
-    live->count -= block.what != 0;
+    if (!block.what)
+        return block;
+    young->elders--;
+    live->count--;
+    note_elder_death(store, live);
     return block;
 }
 

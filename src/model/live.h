@@ -31,7 +31,8 @@ _Static_assert(sizeof(struct tide_young) == 32, "two a cache line");
 struct tide_live {
     struct tide_young *young; /* owned; young_mask + 1 of them, NULL before the first */
     size_t young_mask;
-    size_t count; /* blocks, of the pages too */
+    size_t elder_deaths; /* since the table was of its usual size */
+    size_t count;        /* blocks, of the pages too */
     struct tide_pages pages;
 };
 

@@ -340,6 +340,49 @@ static void uses_again_what_came_free(void **state)
     tide_live_store_release(&store);
 }
 
+static void put_sized(struct tide_live_store *store, struct tide_live *live,
+                      uint64_t number)
+{
+    const struct tide_block block = {
+        .address = 0x10000 + 48 * number, .size = number, .key = 1, .born = number};
+    struct tide_block old;
+    assert_int_equal(tide_live_put(store, live, &block, &old), TIDE_OK);
+    assert_int_equal(old.key, 0);
+}
+
+static void take_sized(struct tide_live_store *store, struct tide_live *live,
+                       uint64_t number)
+{
+    struct tide_block block;
+    assert_true(tide_live_take(store, live, 0x10000 + 48 * number, &block));
+    assert_int_equal(block.size, number);
+}
+
+static void has_more_places_where_many_die_that_had_none(void **state)
+{
+    (void)state;
+    const uint64_t blocks = 100000;
+    struct tide_live_store store;
+    struct tide_live live = {0};
+    tide_live_store_init(&store);
+    for (uint64_t i = 0; i < blocks; i++)
+        put_sized(&store, &live, i);
+    const size_t before = live.young_mask + 1, elders = live.pages.count;
+    assert_true(elders > blocks / 3);
+    for (uint64_t i = 1; i < blocks; i += 2) /* many an elder among them */
+        take_sized(&store, &live, i);
+    assert_int_equal(live.young_mask + 1, 4 * before);
+    for (uint64_t i = 1; i < blocks; i += 2)
+        put_sized(&store, &live, i);
+    assert_true(live.pages.count < elders / 2 + elders / 10); /* those that stayed */
+    for (uint64_t i = 0; i < blocks; i++)
+        take_sized(&store, &live, i);
+    assert_int_equal(live.count, 0);
+    assert_int_equal(live.pages.count, 0);
+    tide_live_release(&store, &live);
+    tide_live_store_release(&store);
+}
+
 /* Of many blocks born side by side, all but every third still there, a walk by leaf meets
  * each once, and of those that are not young most beside those born before. */
 static void walks_many_blocks_as_they_were_born(void **state)
@@ -390,6 +433,7 @@ int main(void)
         cmocka_unit_test(holds_the_address_zero),
         cmocka_unit_test(uses_less_than_40_bytes_a_block),
         cmocka_unit_test(uses_again_what_came_free),
+        cmocka_unit_test(has_more_places_where_many_die_that_had_none),
         cmocka_unit_test(walks_many_blocks_as_they_were_born),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
