@@ -303,6 +303,27 @@ static void copy_water(const struct tide_watermark *water, struct tide_summary *
                                            : water->peak_bytes;
 }
 
+/* The most that any process held which has one lane, whose order is exact; 0 where blocks
+ * were selected. */
+static uint64_t sure_height(const struct tide_account *account)
+{
+    int64_t sure = 0;
+    for (uint32_t i = 0; i < account->lane_capacity && !account->setup.select; i++) {
+        const struct tide_lane_book *const lane = &account->lanes[i];
+        if (!lane->known || lane->next_lane ||
+            account->processes[lane->process].first_lane != i + 1)
+            continue;
+        const int64_t highest = tide_stretch_highest(&lane->stretch);
+        sure = highest > sure ? highest : sure;
+    }
+    return (uint64_t)sure;
+}
+
+static uint64_t lesser(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
 /* See docs/internals/peak.md. */
 static uint64_t heap_uncertainty(struct tide_account *account)
 {
@@ -323,7 +344,9 @@ static uint64_t heap_uncertainty(struct tide_account *account)
         if (i != water->peak_lane)
             far += tide_stretch_far(&account->lanes[i].stretch, water);
     }
-    const uint64_t below = near < far ? near : far;
+    const uint64_t unsure =
+        water->peak_bytes - lesser(sure_height(account), water->peak_bytes);
+    const uint64_t below = lesser(unsure, lesser(near, far));
     const uint64_t most =
         tide_envelope_finish(&account->envelope, tide_account_stretches(account));
     const uint64_t above = most > water->peak_bytes ? most - water->peak_bytes : 0;

@@ -61,6 +61,7 @@ void tide_stretch_next(struct tide_stretch *stretch, struct tide_span span)
     /* A stretch that has no length lies between two others that touch it. */
     if (stretch->from != span.from || stretch->lowest < stretch->tied_lowest)
         stretch->tied_lowest = stretch->lowest;
+    stretch->highest_before = tide_stretch_highest(stretch);
     stretch->from = span.from;
     stretch->until = span.until > span.from ? span.until : span.from;
     stretch->lowest = stretch->balance;

@@ -15,7 +15,9 @@
  *     in it from its lowest, or was still to lose in it: its share `near`;
  *   - or take the true moment of the event that made the peak.  Its own lane stood
  *     exactly where it was found; each other one was at most so much too high as it had
- *     risen in its stretch, or was to lose before that lane's stretch was over: `far`.
+ *     risen in its stretch, or was to lose before that lane's stretch was over: `far`;
+ *   - and where a lane is all there is of its process, its balance is what that process
+ *     held: the heap once was as high as the highest of these.
  *
  * A lane remembers its place at the last peak as a key does (see key.h): it saves it
  * when it first moves on.
@@ -36,6 +38,7 @@ struct tide_stretch {
     int64_t most;            /* balance that the stretch cannot exceed */
     uint64_t from, until;    /* ticks */
     int64_t tied_lowest;     /* lowest, in the stretches before that touch `from` */
+    int64_t highest_before;  /* balance, in any stretch before */
 
     uint64_t mark_at;    /* count of peaks for which the marks are right */
     int64_t mark;        /* balance at that peak */
@@ -76,6 +79,13 @@ uint64_t tide_stretch_near(const struct tide_stretch *stretch,
                            const struct tide_watermark *water);
 uint64_t tide_stretch_far(const struct tide_stretch *stretch,
                           const struct tide_watermark *water);
+
+/* The highest balance that the lane ever had. */
+static inline int64_t tide_stretch_highest(const struct tide_stretch *stretch)
+{
+    return stretch->highest > stretch->highest_before ? stretch->highest
+                                                      : stretch->highest_before;
+}
 
 /* The lowest balance from where the lane was at the time of the last peak, when that
  * found it in the stretch it is in. */

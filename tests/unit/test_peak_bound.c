@@ -248,6 +248,10 @@ static void check_parts(struct tide_account *account, uint64_t true_peak, uint64
     uint64_t near = 0, far = 0;
     for (size_t i = 0; i < account->lane_capacity; i++) {
         const struct tide_lane_book *lane = &account->lanes[i];
+        const bool alone = lane->known && !lane->next_lane &&
+                           account->processes[lane->process].first_lane == i + 1;
+        if (alone && tide_stretch_highest(&lane->stretch) > (int64_t)true_peak)
+            fail_msg("seed %llu: above a process's own", (unsigned long long)seed);
         if (lane->known)
             near += tide_stretch_near(&lane->stretch, water);
         if (lane->known && i != water->peak_lane)
@@ -387,6 +391,19 @@ static void is_certain_of_a_large_block_among_quiet_lanes(void **state)
     check_case(events, 6, 10 + (1 << 30), 0);
 }
 
+/* Lane 1, of another process, may have ended before lane 0 allocated its 100, which it frees
+ * again in the same stretch: the true peak is 100 or 107, not 7. */
+static void is_certain_of_what_a_process_held_by_itself(void **state)
+{
+    (void)state;
+    struct tide_event events[] = {
+        span_event(0, 1, 100),       alloc_event(0, 0x100, 100, 1), span_event(1, 2, 7),
+        alloc_event(1, 0x200, 7, 1), free_event(0, 0x100),
+    };
+    events[2].process = events[3].process = 1;
+    check_case(events, 5, 107, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +413,7 @@ int main(void)
         cmocka_unit_test(minds_frees_that_come_late),
         cmocka_unit_test(minds_no_more_than_the_last_rise),
         cmocka_unit_test(is_certain_of_a_large_block_among_quiet_lanes),
+        cmocka_unit_test(is_certain_of_what_a_process_held_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
