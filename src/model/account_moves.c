@@ -2,6 +2,8 @@
  */
 #include "model/account_enter.h"
 
+enum { TIDE_CREEP_PARTS = 16 };
+
 /* Put a block that was moving back where it was. */
 static enum tide_status put_back(const struct tide_entry *entry,
                                  const struct tide_block *block)
@@ -63,6 +65,33 @@ static enum tide_status keep_label(const struct tide_entry *entry,
                   : tide_context_like(&account->contexts, *context, before, context);
 }
 
+/* Has glibc mapped BLOCK for itself?  Then it fills pages behind 16 bytes of its own, and
+ * realloc has the system move the pages. */
+static bool is_mapped(const struct tide_block *block)
+{
+    const uint64_t page = 4096, head = 16;
+    return block->address % page == head &&
+           (block->size + block->slack + head) % page == 0;
+}
+
+/* BLOCK has become one of SIZE bytes at ADDRESS. */
+static void count_growth(struct tide_key_more *more, const struct tide_block *block,
+                         uint64_t address, uint64_t size)
+{
+    const uint64_t grown = size - block->size;
+    more->grown_bytes += grown;
+    /* Who doubles a block copies about as much as it grows by, who adds an eighth to it
+     * eight times as much. */
+    if (grown >= block->size / TIDE_CREEP_PARTS)
+        return;
+    more->crept_calls++;
+    more->crept_bytes += grown;
+    if (address == block->address || is_mapped(block))
+        return;
+    more->copied_calls++;
+    more->copied_bytes += block->size;
+}
+
 /* The key that the block of this MOVE_END was born to has got it from OLD. */
 static enum tide_status count_move(const struct tide_entry *entry,
                                    const struct tide_block *old)
@@ -74,7 +103,7 @@ static enum tide_status count_move(const struct tide_entry *entry,
         return TIDE_ENOMEM;
     more->moved_calls++;
     if (entry->event->size > old->size)
-        more->grown_bytes += entry->event->size - old->size;
+        count_growth(more, old, entry->event->address, entry->event->size);
     return TIDE_OK;
 }
 

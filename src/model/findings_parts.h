@@ -69,8 +69,8 @@ struct tide_subject {
     uint64_t
         most_bytes; /* at once; if its stacks had theirs at different times: more */
     uint64_t first_ticks, last_ticks;
-    /* Births by realloc: how often, what they grew by, and what they may have copied. */
-    uint64_t moved_calls, grown_bytes, copied_bytes;
+    /* Births by realloc in small steps: see tide_key_more. */
+    uint64_t crept_calls, crept_bytes, copied_calls, copied_bytes;
     /* Births by containers that grow: see tide_blame. */
     uint64_t step_calls, step_bytes;
     /* Of stacks whose blocks have one size: calls, and how many were there at once. */

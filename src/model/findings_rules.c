@@ -139,14 +139,11 @@ static bool find_leak(const struct case_file *file)
 static bool find_growth_by_realloc(const struct case_file *file)
 {
     const struct tide_subject *const subject = file->subject;
-    /* Who doubles a block copies about as much as it grows by, who adds an eighth to it
-     * eight times as much. */
-    if (subject->moved_calls < 100 || subject->copied_bytes < 1 * TIDE_MIB ||
-        subject->copied_bytes / 16 < subject->grown_bytes)
+    if (subject->copied_calls < 100 || subject->copied_bytes < 1 * TIDE_MIB)
         return false;
-    return saves_time(file, subject->copied_bytes, subject->moved_calls,
-                      subject->moved_calls,
-                      (double)subject->moved_calls * TIDE_PAIR_S +
+    return saves_time(file, subject->copied_bytes, subject->copied_calls,
+                      subject->crept_calls,
+                      (double)subject->copied_calls * TIDE_PAIR_S +
                           (double)subject->copied_bytes / TIDE_COPY_BYTES_PER_S);
 }
 
@@ -339,7 +336,7 @@ uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *s
     case TIDE_FOUND_LEAK:
         return site->live_bytes > 0 ? (uint64_t)site->live_bytes : 0;
     case TIDE_FOUND_GROWTH:
-        return site->more.moved_calls ? site->more.moved_calls : site->calls;
+        return site->more.copied_calls ? site->more.copied_calls : site->calls;
     case TIDE_FOUND_CHURN:
         return site->temporary_calls;
     case TIDE_FOUND_POOL:

@@ -96,14 +96,12 @@ static void add_sums(struct tide_subject *subject, const struct tide_site *site)
     }
 }
 
-/* What its reallocs may have copied is what they made, less what they grew by. */
-static void add_moves(struct tide_subject *subject, const struct tide_site *site)
+static void add_moves(struct tide_subject *subject, const struct tide_key_more *more)
 {
-    const struct tide_key_more *const more = &site->more;
-    const uint64_t moved = part_of(site->bytes, more->moved_calls, site->calls);
-    subject->moved_calls += more->moved_calls;
-    subject->grown_bytes += more->grown_bytes;
-    subject->copied_bytes += moved > more->grown_bytes ? moved - more->grown_bytes : 0;
+    subject->crept_calls += more->crept_calls;
+    subject->crept_bytes += more->crept_bytes;
+    subject->copied_calls += more->copied_calls;
+    subject->copied_bytes += more->copied_bytes;
 }
 
 /* How much of what SITE never freed, KNOWN, stood there at the peak.  A stack that frees
@@ -195,7 +193,7 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     add_sums(subject, site);
     subject->may_be_layer =
         subject->stacks > 1 && !paths->functions[subject->function].resolved;
-    add_moves(subject, site);
+    add_moves(subject, &site->more);
     if (blame.grows) {
         subject->step_calls += site->calls;
         subject->step_bytes += site->bytes;

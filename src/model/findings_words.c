@@ -250,17 +250,21 @@ static void say_leak(const struct sentence *s)
 static void say_growth(const struct sentence *s)
 {
     const struct tide_subject *const subject = s->subject;
-    const bool by_realloc = s->verdict->calls == subject->moved_calls;
+    const bool by_realloc = s->verdict->bytes == subject->copied_bytes;
     tide_text_addf(s->text, "%s grows what it holds in ", s->who);
-    add_count(s->text, s->verdict->calls, by_realloc ? "realloc call" : "step");
     if (by_realloc) {
-        tide_text_add(s->text, ", by ");
-        add_bytes(s->text, (double)subject->grown_bytes / (double)subject->moved_calls);
-        tide_text_add(s->text, " each, which may copy ");
+        add_count(s->text, subject->crept_calls, "small realloc step");
+        tide_text_add(s->text, ", of ");
+        add_bytes(s->text, (double)subject->crept_bytes / (double)subject->crept_calls);
+        tide_text_add(s->text, " on average; ");
+        add_number(s->text, subject->copied_calls);
+        tide_text_add(s->text, " of them copied it elsewhere, ");
     } else {
+        add_count(s->text, s->verdict->calls, "step");
         tide_text_add(s->text, ", which made ");
     }
     add_bytes(s->text, (double)s->verdict->bytes);
+    tide_text_add(s->text, by_realloc ? " in all" : "");
     tide_text_add(s->text, ". Reserving the size here, or doubling it,");
     add_gain_of_time(s);
 }

@@ -82,6 +82,8 @@ _Static_assert(sizeof(struct tide_key) == 128, "two cache lines");
  * that the block had then. */
 struct tide_key_more {
     uint64_t moved_calls, grown_bytes;
+    uint64_t crept_calls, crept_bytes;   /* of these: grew by less than a sixteenth, */
+    uint64_t copied_calls, copied_bytes; /* ... and had to be copied elsewhere */
     uint64_t foreign_calls, foreign_bytes; /* freed by another thread than its maker */
     uint64_t left_blocks, left_bytes;      /* by processes that ended: never freed */
 };

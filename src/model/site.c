@@ -39,6 +39,10 @@ static void add_more(struct tide_key_more *sum, const struct tide_key_more *more
 {
     sum->moved_calls += more->moved_calls;
     sum->grown_bytes += more->grown_bytes;
+    sum->crept_calls += more->crept_calls;
+    sum->crept_bytes += more->crept_bytes;
+    sum->copied_calls += more->copied_calls;
+    sum->copied_bytes += more->copied_bytes;
     sum->foreign_calls += more->foreign_calls;
     sum->foreign_bytes += more->foreign_bytes;
     sum->left_blocks += more->left_blocks;

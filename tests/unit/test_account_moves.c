@@ -28,6 +28,37 @@ static void needs_no_second_copy_when_a_block_grows_in_place(void **state)
     assert_int_equal(heap()->live_blocks, 1);
 }
 
+static void counts_as_copied_what_creeps_to_another_address(void **state)
+{
+    (void)state;
+    ENTER(alloc_event(0, 0x100, 100, 1), move_begin_event(0, 0x100),
+          move_end_event(0x100, alloc_event(0, 0x900, 8000, 1)), /* no small step */
+          move_begin_event(0, 0x900),
+          move_end_event(0x900, alloc_event(0, 0x900, 8008, 1)), /* in place */
+          move_begin_event(0, 0x900),
+          move_end_event(0x900, alloc_event(0, 0x9000, 8024, 1)),
+          move_begin_event(0, 0x9000),
+          move_end_event(0x9000, alloc_event(0, 0x1000, 8000, 1)));
+    const struct tide_key_more *const more = &site_of(1)->more;
+    assert_int_equal(more->moved_calls, 4);
+    assert_int_equal(more->grown_bytes, 7924);
+    assert_int_equal(more->crept_calls, 2);
+    assert_int_equal(more->crept_bytes, 24);
+    assert_int_equal(more->copied_calls, 1);
+    assert_int_equal(more->copied_bytes, 8008);
+}
+
+static void knows_blocks_that_the_system_moves_without_copying(void **state)
+{
+    (void)state;
+    struct tide_event mapped = alloc_event(0, 0x100010, 200000, 1);
+    mapped.usable = 49 * 4096 - 16;
+    ENTER(mapped, move_begin_event(0, 0x100010),
+          move_end_event(0x100010, alloc_event(0, 0x200010, 204800, 1)));
+    assert_int_equal(site_of(1)->more.crept_calls, 1);
+    assert_int_equal(site_of(1)->more.copied_calls, 0);
+}
+
 static void lets_others_use_the_address_of_a_moving_block(void **state)
 {
     (void)state;
@@ -107,6 +138,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(counts_a_moved_block_once_in_the_peak),
         CASE(needs_no_second_copy_when_a_block_grows_in_place),
+        CASE(counts_as_copied_what_creeps_to_another_address),
+        CASE(knows_blocks_that_the_system_moves_without_copying),
         CASE(lets_others_use_the_address_of_a_moving_block),
         CASE(puts_back_what_a_failed_realloc_left),
         CASE(frees_by_realloc_to_nothing),

@@ -153,21 +153,28 @@ static void says_where_to_reserve(void **state)
 {
     (void)state;
     begin();
-    hand_site(&hand, (struct tide_site){
-                         .stack = PARSE,
-                         .calls = 1000,
-                         .bytes = 1020ull * TIDE_MIB,
-                         .freed_calls = 1000,
-                         .freed_bytes = 1020ull * TIDE_MIB,
-                         .more = {.moved_calls = 1000, .grown_bytes = 10 * TIDE_MIB}});
+    hand_site(&hand, (struct tide_site){.stack = PARSE,
+                                        .calls = 1000,
+                                        .bytes = 1020ull * TIDE_MIB,
+                                        .freed_calls = 1000,
+                                        .freed_bytes = 1020ull * TIDE_MIB,
+                                        .more = {.moved_calls = 1000,
+                                                 .grown_bytes = 10 * TIDE_MIB,
+                                                 .crept_calls = 900,
+                                                 .crept_bytes = 900 * 4 * TIDE_KIB,
+                                                 .copied_calls = 500,
+                                                 .copied_bytes = 700 * TIDE_MIB}});
     build();
     found(
         "growth",
-        "parse (parse.c:5) grows what it holds in 1,000 realloc calls, by 10.2 KiB each, "
-        "which may copy 1010.0 MiB. Reserving the size here, or doubling it, saves about "
-        "1,000 calls, some 265 ms.");
-    hand.model->sites[0].more.grown_bytes =
-        64 * TIDE_MIB; /* by a good part of it each time */
+        "parse (parse.c:5) grows what it holds in 900 small realloc steps, of 4.0 KiB "
+        "on average; 500 of them copied it elsewhere, 700.0 MiB in all. Reserving the "
+        "size here, or doubling it, saves about 900 calls, some 184 ms.");
+    hand.model->sites[0].more.copied_calls = 99; /* most grew where they stood */
+    build();
+    assert_int_equal(findings.count, 0);
+    hand.model->sites[0].more.copied_calls = 500;
+    hand.model->sites[0].more.copied_bytes = 350 * TIDE_MIB; /* 92 ms of 10 s */
     build();
     assert_int_equal(findings.count, 0);
 }

@@ -87,6 +87,7 @@ struct sums {
     uint64_t calls, bytes, freed_calls, freed_bytes, temporary_calls, temporary_bytes;
     uint64_t peak_blocks, peak_bytes, live_blocks, live_bytes;
     uint64_t foreign_calls, foreign_bytes, moved_calls, grown_bytes, slack_bytes;
+    uint64_t crept_calls, crept_bytes, copied_calls, copied_bytes;
 };
 
 static void add_block(struct sums *sums, const struct true_history *history,
@@ -109,6 +110,10 @@ static void add_block(struct sums *sums, const struct true_history *history,
     sums->foreign_bytes += foreign ? block->size : 0;
     sums->moved_calls += block->moved;
     sums->grown_bytes += block->grown;
+    sums->crept_calls += block->crept;
+    sums->crept_bytes += block->crept ? block->grown : 0;
+    sums->copied_calls += block->copied > 0;
+    sums->copied_bytes += block->copied;
     if (block->space == TIDE_IN_HEAP)
         sums->slack_bytes += TIDE_USABLE_GLIBC(block->size) - block->size;
 }
@@ -127,12 +132,17 @@ static void add_key(struct sums *sums, const struct tide_model *model, size_t in
     sums->peak_blocks += (uint64_t)key->peak_blocks;
     sums->peak_bytes += (uint64_t)key->peak_bytes;
     sums->slack_bytes += key->slack_bytes;
-    if (index < model->key_more_count) {
-        sums->foreign_calls += model->key_more[index].foreign_calls;
-        sums->foreign_bytes += model->key_more[index].foreign_bytes;
-        sums->moved_calls += model->key_more[index].moved_calls;
-        sums->grown_bytes += model->key_more[index].grown_bytes;
-    }
+    if (index >= model->key_more_count)
+        return;
+    const struct tide_key_more *const more = &model->key_more[index];
+    sums->foreign_calls += more->foreign_calls;
+    sums->foreign_bytes += more->foreign_bytes;
+    sums->moved_calls += more->moved_calls;
+    sums->grown_bytes += more->grown_bytes;
+    sums->crept_calls += more->crept_calls;
+    sums->crept_bytes += more->crept_bytes;
+    sums->copied_calls += more->copied_calls;
+    sums->copied_bytes += more->copied_bytes;
 }
 
 /* All blocks of SPACE that have the attribute of PATTERN, from both sides. */
@@ -157,6 +167,10 @@ static void compare_like(const struct true_trial *trial,
     if (attribute == TIDE_OF_LABEL) { /* a move counts under the label of its moment */
         found.moved_calls = truth.moved_calls;
         found.grown_bytes = truth.grown_bytes;
+        found.crept_calls = truth.crept_calls;
+        found.crept_bytes = truth.crept_bytes;
+        found.copied_calls = truth.copied_calls;
+        found.copied_bytes = truth.copied_bytes;
     }
     assert_memory_equal(&found, &truth, sizeof(truth));
 }

@@ -173,8 +173,10 @@ static void end_move(struct true_history *history, uint32_t lane)
     block->label = old->label;
     block->moved = true;
     block->grown = block->size > old->size ? block->size - old->size : 0;
+    block->crept = block->grown && block->grown < old->size / 16;
     if (any_below(&history->random, 2))
         block->address = old->address;
+    block->copied = block->crept && block->address != old->address ? old->size : 0;
     old->death = history->count;
     emit(history, lane,
          move_end_event(old->address,

@@ -34,8 +34,10 @@ struct true_block {
     bool temporary;
     uint32_t freed_by; /* thread; 0: nobody, or realloc */
     bool moving;
-    bool moved;     /* made by realloc ... */
-    uint64_t grown; /* ... out of a block that was so much smaller */
+    bool moved;      /* made by realloc ... */
+    uint64_t grown;  /* ... out of a block that was so much smaller ... */
+    bool crept;      /* ... and that is less than a sixteenth of it */
+    uint64_t copied; /* bytes, when it crept to another address */
 };
 
 struct true_lane {
