@@ -445,6 +445,7 @@ struct tide_rows {
     enum tide_tree_part part;
     struct tide_tree_row *tree;
     size_t tree_count;
+    uint64_t missed_calls; /* made with the focus in the run, when the tree has none */
     void *private_state;
 };
 

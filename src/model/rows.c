@@ -155,6 +155,28 @@ static enum tide_status add_tree(const struct tide_model *model,
     return status;
 }
 
+/* The tree is empty for want of the focus: how many calls of the run have it? */
+static enum tide_status count_missed(const struct tide_model *model,
+                                     const struct tide_rows_request *request,
+                                     struct tide_rows *rows, struct tide_paths *paths)
+{
+    struct tide_rows_request whole = *request;
+    whole.metric = TIDE_METRIC_TOTAL;
+    struct tide_chosen chosen;
+    enum tide_status status = tide_choose(model, &whole, false, &chosen);
+    if (status)
+        return status;
+    for (size_t i = 0; i < model->site_count && !status; i++) {
+        if (chosen.sites[i].calls == 0)
+            continue;
+        status = tide_paths_walk(paths, model->sites[i].stack);
+        if (!status && find_focus(paths, request->focus) < paths->call_count)
+            rows->missed_calls += chosen.sites[i].calls;
+    }
+    tide_chosen_release(&chosen);
+    return status;
+}
+
 /* Functions get their lines from the heaviest stack, so the flat rows come first. */
 static enum tide_status add_shapes(const struct tide_model *model,
                                    const struct tide_rows_request *request,
@@ -165,6 +187,8 @@ static enum tide_status add_shapes(const struct tide_model *model,
         status = add_flat(model, rows, paths);
     if (!status && (!request->shapes || request->shapes & TIDE_BUILD_TREE))
         status = add_tree(model, request, rows, paths);
+    if (!status && request->part == TIDE_TREE_CALLERS && rows->tree_count <= 1)
+        status = count_missed(model, request, rows, paths);
     rows->functions = paths->functions;
     rows->function_count = paths->function_count;
     return status;

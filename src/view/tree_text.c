@@ -6,6 +6,7 @@
 #include "view/columns.h"
 #include "view/names.h"
 #include "view/report_text.h"
+#include "view/run_words.h"
 #include "view/runtime.h"
 #include "view/utf8.h"
 
@@ -307,6 +308,29 @@ static const char *title_of(const struct tide_model *model, enum tide_tree_part 
     return TITLES[part];
 }
 
+/* No stack of ROWS has the function that was asked for. */
+static void add_missing(struct tide_page *page, const struct tide_rows *rows)
+{
+    static const char *const WHERE[] = {
+        [TIDE_METRIC_PEAK] = " at the peak",
+        [TIDE_METRIC_LEAKS] = " of what is live",
+        [TIDE_METRIC_TOTAL] = "",
+        [TIDE_METRIC_CHURN] = " of temporary blocks",
+    };
+    struct tide_text words = {0};
+    tide_text_addf(&words, "No stack%s has such a function", WHERE[rows->metric]);
+    if (rows->missed_calls > 0) {
+        tide_text_add(&words, "; --total has it in ");
+        tide_words_count(&words, rows->missed_calls, "call");
+    }
+    tide_text_add(&words, ".");
+    tide_page_tab(page, 2);
+    if (words.bytes)
+        tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes, 2);
+    page->out->failed |= words.failed;
+    tide_text_release(&words);
+}
+
 void tide_view_tree(struct tide_page *page, const struct tide_model *model,
                     const struct tide_rows *rows, size_t limit)
 {
@@ -335,9 +359,7 @@ void tide_view_tree(struct tide_page *page, const struct tide_model *model,
         tide_page_add(page, TIDE_INK_DIM, title_of(model, rows->part));
         tide_page_end(page);
     } else if (rows->part == TIDE_TREE_CALLERS && totals.calls > 0) {
-        tide_page_tab(page, 2);
-        tide_page_add(page, TIDE_INK_PLAIN, "No stack has such a function.");
-        tide_page_end(page);
+        add_missing(page, rows);
     }
     for (size_t i = 0; i < tree.branches.count; i++)
         add_line(&tree, &tree.branches.list[i]);

@@ -211,8 +211,16 @@ class Views(tide.Case):
         self.assertEqual(result["rows"][0]["function"], "keep")
         self.assertEqual(result["callees"][0]["function"], "keep")
         self.assertEqual(result["rows"][0]["bytes"], result["callees"][0]["bytes"])
-        self.assertIn("No stack has such a function",
+        self.assertIn("No stack at the peak has such a function.",
                       self.text("--callers", "nobody_at_all"))
+
+    def test_callers_say_where_they_looked(self):
+        calls = self.report("--total", "--callers", "churn")["rows"][0]["calls"]
+        for shape in ("--callers", "--sandwich"):
+            for metric, where in (("--peak", "at the peak"), ("--leaks", "of what is live")):
+                text = " ".join(self.text(metric, shape, "churn").split())
+                self.assertIn(f"No stack {where} has such a function; --total "
+                              f"has it in {calls:,} calls.", text)
 
 
 class NoStacks(tide.Case):
