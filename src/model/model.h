@@ -382,6 +382,7 @@ struct tide_tree_row {
     uint32_t function; /* of the root: UINT32_MAX */
     const char *file;  /* of the call inside this function, NULL when unknown */
     uint32_t line;
+    uint32_t lines; /* different ones, of stacks whose innermost call is this row's */
     uint64_t bytes, calls;           /* with everything below */
     uint64_t self_bytes, self_calls; /* of stacks that end here */
     uint32_t first_child, next;      /* 0: none; row 0 is the root */

@@ -7,6 +7,7 @@
 
 #include "model/filter.h"
 #include "model/model.h"
+#include "model/pairs.h"
 #include "model/path.h"
 
 /* The calls that make a branch of the tree, innermost first. */
@@ -35,6 +36,7 @@ struct tide_tree_builder {
     size_t trail_count, trail_capacity;
     uint32_t *slots; /* owned: row of (caller's row, function); 0: none */
     size_t mask;
+    struct tide_pairs lines; /* (row, line) of innermost calls */
 };
 
 /* Add the stack that is number INDEX of the rows. */

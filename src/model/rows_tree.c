@@ -1,7 +1,8 @@
 /* model/rows_tree.c - the call tree, top down or bottom up.
  *
  * Children of one caller are merged by function.  They may be called from several lines
- * of it; the row shows the line of the heaviest stack.  The tree is as deep as the stacks
+ * of it; the row shows the line of the heaviest stack, and knows how many there are where
+ * the stacks have their innermost call.  The tree is as deep as the stacks
  * are, so nothing here recurses.  A stack mostly begins as the one before it: rows are
  * looked up from where the two part.
  */
@@ -18,6 +19,7 @@ void tide_tree_release(struct tide_tree_builder *builder)
     free(builder->ranks);
     free(builder->trail);
     free(builder->slots);
+    tide_pairs_release(&builder->lines);
     *builder = (struct tide_tree_builder){0};
 }
 
@@ -126,6 +128,20 @@ static enum tide_status step(struct tide_tree_builder *builder, struct tide_rows
     return status;
 }
 
+/* The innermost call of a path is at LINE, which is ROW's. */
+static enum tide_status count_line(struct tide_tree_builder *builder,
+                                   struct tide_rows *rows, uint32_t row, uint32_t line)
+{
+    uint32_t number;
+    if (line == 0)
+        return TIDE_OK;
+    const size_t known = builder->lines.count;
+    const enum tide_status status =
+        tide_pairs_find(&builder->lines, (struct tide_pair){row, line}, &number);
+    rows->tree[row].lines += builder->lines.count > known;
+    return status;
+}
+
 enum tide_status tide_tree_add(struct tide_tree_builder *builder,
                                struct tide_rows *rows, struct tide_branch_path path,
                                struct tide_amount amount, uint32_t rank)
@@ -150,6 +166,8 @@ enum tide_status tide_tree_add(struct tide_tree_builder *builder,
             rows->tree[row].file = call->file;
             rows->tree[row].line = call->line;
         }
+        if (!status && call == path.calls)
+            status = count_line(builder, rows, row, call->line);
     }
     if (status)
         return status;

@@ -1,4 +1,5 @@
 /* view/tree_text.c - a call tree as text: who called whom, and what each path holds. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "view/branches.h"
@@ -118,7 +119,8 @@ struct layout {
     int name;  /* columns of the last name, fitted, with ... */
     int again; /* ... how often it is called */
     int more;  /* columns of " > ..." after it; 0: nothing is hidden below */
-    int place; /* columns of the place, with the gap before it; 0: none */
+    int place; /* columns of the place, with the gap before it and others; 0: none */
+    struct tide_number others; /* what is said of other lines, after the place */
 };
 
 /* How many lines the chain takes when what stands between its first name and name FROM
@@ -163,6 +165,22 @@ static const char *joint_of(const struct tree_text *tree)
     return tide_glyph(tree->page->style, tree->up ? TIDE_GLYPH_FROM : TIDE_GLYPH_INTO);
 }
 
+/* What is said, in COLUMNS at most, of the other lines that ROW allocates at.  Those that
+ * it calls on from have lines of the tree. */
+static struct tide_number others_of(const struct tree_text *tree,
+                                    const struct tide_tree_row *row, int columns)
+{
+    struct tide_number words = {""};
+    if (row->lines < 2 || (row->first_child != 0 && !tree->up))
+        return words;
+    (void)snprintf(words.text, sizeof(words.text), " and %u other line%s",
+                   row->lines - 1, row->lines > 2 ? "s" : "");
+    if (tide_columns(words.text) > columns)
+        (void)snprintf(words.text, sizeof(words.text), ", %s",
+                       tide_glyph(tree->page->style, TIDE_GLYPH_ELLIPSIS));
+    return words;
+}
+
 /* What a line holds: the last name and its place, both on one line. */
 static struct layout layout_of(const struct tree_text *tree,
                                const struct tide_chain *chain,
@@ -182,7 +200,10 @@ static struct layout layout_of(const struct tree_text *tree,
     const int place = tide_place_columns(row->file, row->line, style);
     const int room = layout.room - layout.more;
     const int most = room * 2 / 5;
-    layout.place = place > 0 ? place + 2 : 0;
+    if (place > 0) {
+        layout.others = others_of(tree, row, room - layout.name - place - 2);
+        layout.place = place + 2 + tide_columns(layout.others.text);
+    }
     if (layout.name + layout.place > room && layout.place > most)
         layout.place = room - layout.name > most ? room - layout.name : most;
     if (layout.name + layout.place > room)
@@ -225,7 +246,9 @@ static void add_last(const struct tree_text *tree, const struct tide_branch *bra
     }
     if (layout->place > 2) {
         tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_place(page, row->file, row->line, layout->place - 2);
+        tide_page_place(page, row->file, row->line,
+                        layout->place - 2 - tide_columns(layout->others.text));
+        tide_page_add(page, TIDE_INK_DIM, layout->others.text);
     }
 }
 

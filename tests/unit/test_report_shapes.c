@@ -28,6 +28,31 @@ static void the_tree_shows_each_branch_with_its_share(void **state)
     fixture_release(&f);
 }
 
+static void a_line_of_the_tree_tells_of_others(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init_solver(&f);
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    for (size_t i = 0; i < f.rows.tree_count; i++)
+        f.rows.tree[i].lines = 3;
+    static const struct tide_style wide = {.width = 100, .utf8 = true};
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &wide};
+    tide_view_tree(&page, &f.model, &f.rows, 16);
+    assert_holds(&text,
+                 "Pool::worker › Pool::scratch  pool.cpp:23 and 2 other lines\n");
+    assert_holds(&text, "main › Simulation::run  simulation.cpp:88\n"); /* below it */
+    tide_text_clear(&text);
+    static const struct tide_style narrow = {.width = 60, .utf8 = true};
+    page.style = &narrow;
+    tide_view_tree(&page, &f.model, &f.rows, 16);
+    assert_holds(&text, "pool.cpp:23, …\n");
+    assert_width(&text, &narrow);
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
 static void a_chain_of_hundreds_of_calls_is_shown_by_its_ends(void **state)
 {
     (void)state;
@@ -334,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tree_shows_each_branch_with_its_share),
+        cmocka_unit_test(a_line_of_the_tree_tells_of_others),
         cmocka_unit_test(a_chain_of_hundreds_of_calls_is_shown_by_its_ends),
         cmocka_unit_test(recursion_is_said_once),
         cmocka_unit_test(no_bracket_of_recursion_stands_alone),

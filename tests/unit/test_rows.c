@@ -137,6 +137,20 @@ static void sums_a_function_over_its_stacks(void **state)
     assert_int_equal(rows->tree[0].bytes, 55);
 }
 
+static void counts_the_lines_that_allocate(void **state)
+{
+    (void)state;
+    hand_model_init(&hand, symbols);
+    add_site(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x200}), 30, 3);
+    add_site(STACK({TIDE_HAND_APP, 0x110}, {TIDE_HAND_APP, 0x210}), 20, 2);
+    add_site(STACK({TIDE_HAND_APP, 0x110}, {TIDE_HAND_APP, 0x200}), 10, 2);
+    add_site(STACK({TIDE_HAND_APP, 0x110}), 5, 1);
+    build(TIDE_METRIC_TOTAL);
+    const struct tide_tree_row *const top = &rows->tree[rows->tree[0].first_child];
+    assert_int_equal(top->lines, 1);
+    assert_int_equal(rows->tree[top->first_child].lines, 2);
+}
+
 static void takes_each_metric_from_its_own_fields(void **state)
 {
     (void)state;
@@ -450,6 +464,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_teardown(name, leave)
     const struct CMUnitTest tests[] = {
         CASE(sums_a_function_over_its_stacks),
+        CASE(counts_the_lines_that_allocate),
         CASE(takes_each_metric_from_its_own_fields),
         CASE(keeps_spaces_apart),
         CASE(counts_recursion_once),
