@@ -31,8 +31,9 @@ struct candidate {
     bool itself_put;       /* its line of what it allocates itself is out */
     uint64_t bytes, calls; /* of the whole chain, everything below included */
     struct recent recent;
-    uint64_t folded;                 /* rows beside the chain and too small below it */
-    uint64_t self_bytes, self_calls; /* see put_itself() */
+    /* Rows beside the chain and too small below it, and those in it that keep some. */
+    uint64_t folded;
+    uint64_t self_bytes, self_calls;   /* see put_itself() */
     uint64_t shown_bytes, shown_calls; /* of the lines put out below it */
 };
 
@@ -141,6 +142,7 @@ static void follow_chain(const struct builder *builder, struct candidate *candid
     uint64_t bytes = 0, calls = 0; /* of the chain but for its last function */
     bool recursive = false;
     uint32_t row = candidate->first;
+    uint64_t passed = 0; /* functions of the chain that allocate themselves */
     candidate->folded = 0;
     for (;;) {
         uint32_t all;
@@ -157,6 +159,7 @@ static void follow_chain(const struct builder *builder, struct candidate *candid
         if (enough == 0)
             candidate->folded--; /* a recursion goes on to its end */
         recursive |= turn;
+        passed += tree[row].self_calls > 0;
         bytes += tree[row].self_bytes;
         calls += tree[row].self_calls;
         row = child;
@@ -164,6 +167,7 @@ static void follow_chain(const struct builder *builder, struct candidate *candid
     candidate->last = row;
     candidate->self_bytes = tree[row].self_bytes + (recursive ? bytes : 0);
     candidate->self_calls = tree[row].self_calls + (recursive ? calls : 0);
+    candidate->folded += recursive ? 0 : passed;
 }
 
 static bool add_visit(struct builder *builder, uint32_t row, uint32_t parent)
@@ -281,8 +285,8 @@ static bool put_line(struct builder *builder, uint32_t parent, struct tide_branc
 static bool put_itself(struct builder *builder, uint32_t index)
 {
     struct candidate *const c = &builder->candidates[index];
-    if (c->itself_put || c->self_bytes < builder->least ||
-        (c->self_bytes == 0 && c->self_calls == 0))
+    const bool little = c->self_bytes < builder->least && c->folded > 0;
+    if (c->itself_put || little || (c->self_bytes == 0 && c->self_calls == 0))
         return true;
     c->itself_put = true;
     if (builder->rows->tree[c->last].first_child == 0 && index != 0) {
@@ -313,13 +317,19 @@ static bool is_out(const struct builder *builder, uint32_t index, uint32_t row)
     return false;
 }
 
-/* The row that is all that is folded of candidate INDEX; 0: there are others, or it
+/* How many lines CANDIDATE lacks. */
+static uint64_t count_left(const struct candidate *candidate)
+{
+    return candidate->folded + (candidate->self_calls > 0 && !candidate->itself_put);
+}
+
+/* The row that is all that is left of candidate INDEX; 0: there are others, or it
  * branches off inside the chain. */
 static uint32_t only_folded(const struct builder *builder, uint32_t index)
 {
     const struct candidate *const c = &builder->candidates[index];
     const struct tide_tree_row *const tree = builder->rows->tree;
-    if (c->folded != 1 || !builder->options.chains) /* as many rows as asked for */
+    if (count_left(c) != 1 || !builder->options.chains) /* as many rows as asked for */
         return 0;
     for (uint32_t row = tree[c->last].first_child; row; row = tree[row].next)
         if ((tree[row].bytes > 0 || tree[row].calls > 0) &&
@@ -363,7 +373,7 @@ static bool put_rest(struct builder *builder, uint32_t index)
         return false;
     const bool alone = c->line + 1 == builder->out->count;
     const uint64_t rest = minus(c->bytes, c->shown_bytes);
-    if (c->folded == 0 || rest < builder->least / 10)
+    if (c->folded == 0)
         return true;
     if (alone && index != 0) { /* a line for it would repeat the one above */
         builder->out->list[c->line].more = rest >= builder->least ? c->folded : 0;
@@ -375,7 +385,7 @@ static bool put_rest(struct builder *builder, uint32_t index)
     const struct tide_branch line = {.kind = TIDE_BRANCH_MORE,
                                      .bytes = rest,
                                      .calls = minus(c->calls, c->shown_calls),
-                                     .more = c->folded};
+                                     .more = count_left(c)};
     return put_line(builder, index, line);
 }
 
