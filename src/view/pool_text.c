@@ -106,13 +106,12 @@ static struct tide_cells measure(const struct tide_told *told, enum tide_units u
 void tide_view_pools(struct tide_page *page, const struct tide_model *model,
                      const struct tide_told *told)
 {
-    tide_page_heading(page, "Pools", "lies in blocks that are counted elsewhere");
     if (told->pool_count == 0) {
-        tide_page_add(page, TIDE_INK_PLAIN,
-                      "  none: see tide_pool_alloc() in tidemark/tidemark.h");
-        tide_page_end(page);
+        tide_page_heading(page, "Pools",
+                          "none: see tide_pool_alloc() in tidemark/tidemark.h");
         return;
     }
+    tide_page_heading(page, "Pools", "all in blocks that are counted elsewhere");
     const struct tide_cells cells = measure(told, page->style->units);
     tide_cells_head(page, &cells);
     tide_page_add(page, TIDE_INK_DIM, "  pool");

@@ -227,6 +227,9 @@ class Pools(tide.Case):
     def test_no_pools_are_said(self):
         run = tide.Recorded([tide.program("told_loop")])
         self.assertEqual(run.report("--pools")["pools"], [])
+        done = subprocess.run([tide.TIDEMARK, "report", run.trace, "--pools"],
+                              capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn("Pools  none: see tide_pool_alloc()", done.stdout)
 
 
 if __name__ == "__main__":
