@@ -1,7 +1,7 @@
 /* view/flow_text.c - which thread freed whose blocks, as text. */
 #include <stdlib.h>
 
-#include "model/path.h"
+#include "model/makers.h"
 #include "view/calls.h"
 #include "view/columns.h"
 #include "view/names.h"
@@ -94,66 +94,53 @@ static void add_table(struct tide_page *page, const struct tide_model *model,
     }
 }
 
-/* The site whose blocks others freed most of, but for those that are SHOWN. */
-static uint32_t next_maker(const struct tide_model *model, const uint32_t *shown,
-                           size_t count)
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < model->site_count; i++) {
-        bool known = model->sites[i].more.foreign_calls == 0;
-        for (size_t k = 0; k < count && !known; k++)
-            known = shown[k] == i;
-        if (!known && (best == UINT32_MAX || model->sites[i].more.foreign_bytes >
-                                                 model->sites[best].more.foreign_bytes))
-            best = i;
-    }
-    return best;
-}
-
 static void add_maker(struct tide_page *page, const struct tide_columns *columns,
-                      const struct tide_site *site, struct tide_paths *paths,
+                      const struct tide_maker *maker, struct tide_paths *paths,
                       uint64_t total)
 {
-    const struct tide_columns_values values = {.bytes = site->more.foreign_bytes,
-                                               .total = total,
-                                               .count = site->more.foreign_calls};
-    if (tide_paths_walk(paths, site->stack)) {
+    const struct tide_columns_values values = {
+        .bytes = maker->bytes, .total = total, .count = maker->calls};
+    if (tide_paths_walk(paths, paths->model->sites[maker->site].stack)) {
         page->out->failed = true;
         return;
     }
-    const struct tide_call *const call = &paths->calls[0];
     tide_columns_line(page, columns, &values);
-    tide_page_call(page, paths, call);
+    tide_page_call(page, paths, &paths->calls[0]);
     tide_page_end(page);
+}
+
+static void add_list(struct tide_page *page, const struct tide_makers *makers,
+                     struct tide_paths *paths, uint64_t total)
+{
+    const size_t shown =
+        makers->count < TIDE_MAKERS_SHOWN ? makers->count : TIDE_MAKERS_SHOWN;
+    struct tide_columns columns = tide_columns_of(TIDE_METRIC_LEAKS, page->style);
+    for (size_t i = 0; i < shown; i++)
+        tide_columns_measure(&columns, page->style, makers->list[i].bytes,
+                             makers->list[i].calls);
+    tide_page_skip(page);
+    tide_columns_head(page, &columns);
+    tide_page_add(page, TIDE_INK_DIM, "most of them made in");
+    tide_page_end(page);
+    for (size_t i = 0; i < shown; i++)
+        add_maker(page, &columns, &makers->list[i], paths, total);
 }
 
 static void add_makers(struct tide_page *page, const struct tide_model *model,
                        uint64_t total)
 {
-    uint32_t shown[TIDE_MAKERS_SHOWN];
-    size_t count = 0;
-    struct tide_columns columns = tide_columns_of(TIDE_METRIC_LEAKS, page->style);
+    struct tide_makers makers;
     struct tide_paths paths;
     if (tide_paths_init(&paths, model)) {
         page->out->failed = true;
         return;
     }
     paths.fold = true;
-    while (count < TIDE_MAKERS_SHOWN) {
-        const uint32_t site = next_maker(model, shown, count);
-        if (site == UINT32_MAX)
-            break;
-        tide_columns_measure(&columns, page->style,
-                             model->sites[site].more.foreign_bytes,
-                             model->sites[site].more.foreign_calls);
-        shown[count++] = site;
-    }
-    tide_page_skip(page);
-    tide_columns_head(page, &columns);
-    tide_page_add(page, TIDE_INK_DIM, "most of them made in");
-    tide_page_end(page);
-    for (size_t i = 0; i < count; i++)
-        add_maker(page, &columns, &model->sites[shown[i]], &paths, total);
+    if (tide_makers_build(model, &paths, &makers))
+        page->out->failed = true;
+    else
+        add_list(page, &makers, &paths, total);
+    tide_makers_release(&makers);
     tide_paths_release(&paths);
 }
 
