@@ -67,6 +67,23 @@ static bool is_even(const struct tide_survival *survival, enum tide_life_axis ax
     return place > 0.2 && place < 0.85;
 }
 
+/* Is no gap longer than a quarter of the whole? */
+static bool is_dense(uint32_t slices)
+{
+    const struct parts parts = parts_of(slices);
+    return longest_gap(slices) <= (parts.last + 1 - parts.first) / TIDE_GAP_PARTS;
+}
+
+static enum tide_leak_rhythm rhythm_of(const struct tide_survival *survival)
+{
+    const uint32_t *const slices = survival->slices;
+    if (!slices[TIDE_LIFE_BIRTHS] || !slices[TIDE_LIFE_TIME])
+        return TIDE_RHYTHM_UNKNOWN;
+    return is_dense(slices[TIDE_LIFE_BIRTHS]) || is_dense(slices[TIDE_LIFE_TIME])
+               ? TIDE_RHYTHM_STRETCH
+               : TIDE_RHYTHM_SCATTERED;
+}
+
 static bool is_steady(const struct tide_survival *survival, enum tide_life_axis axis,
                       uint64_t blocks_least)
 {
@@ -77,8 +94,8 @@ static bool is_steady(const struct tide_survival *survival, enum tide_life_axis 
     const struct parts parts = parts_of(slices);
     const int length = parts.last + 1 - parts.first;
     return length >= TIDE_STEADY_SLICES &&
-           parts.last >= TIDE_LIFE_SLICES - TIDE_LAST_SLICES &&
-           longest_gap(slices) <= length / TIDE_GAP_PARTS && is_even(survival, axis);
+           parts.last >= TIDE_LIFE_SLICES - TIDE_LAST_SLICES && is_dense(slices) &&
+           is_even(survival, axis);
 }
 
 static bool is_short(uint32_t slices)
@@ -119,6 +136,7 @@ struct tide_leak tide_leak_judge(const struct tide_model *model,
         .processes = survival->processes,
     };
     const uint32_t by_time = survival->slices[TIDE_LIFE_TIME];
+    leak.rhythm = rhythm_of(survival);
     leak.ended = leak.kind == TIDE_LEAK_GROWING &&
                  parts_of(by_time).last < TIDE_LIFE_SLICES - TIDE_ENDED_SLICES;
     const uint64_t events = model->extra_records[TIDE_EXTRA_EVENT];

@@ -11,16 +11,24 @@
 #include "model/model.h"
 
 enum tide_leak_kind {
-    TIDE_LEAK_SOME,       /* now and then, or nothing is known */
+    TIDE_LEAK_SOME,       /* none of the others, or nothing is known */
     TIDE_LEAK_ONCE,       /* all in one short part of the process's life */
     TIDE_LEAK_PER_THREAD, /* a few in each thread */
     TIDE_LEAK_GROWING,    /* steadily, and until the end, or the end of all births */
 };
 const char *tide_leak_word(enum tide_leak_kind kind); /* "growing": a stable word */
 
+/* How births lie between the first and the last. */
+enum tide_leak_rhythm {
+    TIDE_RHYTHM_UNKNOWN,
+    TIDE_RHYTHM_STRETCH, /* with no long time without any, by time or by births */
+    TIDE_RHYTHM_SCATTERED,
+};
+
 struct tide_leak {
     enum tide_leak_kind kind;
-    bool ended;               /* it grew, but by the clock not until the end */
+    bool ended; /* it grew, but by the clock not until the end */
+    enum tide_leak_rhythm rhythm;
     double first_s, last_s;   /* births */
     double bytes_per_second;  /* between them; 0: not known */
     uint64_t bytes_per_event; /* the same by iterations that the program named */

@@ -8,6 +8,20 @@
 #include "view/report_text.h"
 #include "view/run_words.h"
 
+/* Of several processes each has a life of its own. */
+static void add_rhythm(struct tide_text *out, const struct tide_leak *leak,
+                       uint64_t blocks)
+{
+    if (blocks == 1)
+        tide_text_add(out, "one");
+    else if (leak->processes > 1)
+        tide_text_addf(out, "in %u processes", leak->processes);
+    else if (leak->rhythm == TIDE_RHYTHM_SCATTERED)
+        tide_text_add(out, "now and then");
+    else if (leak->rhythm == TIDE_RHYTHM_STRETCH)
+        tide_text_add(out, "in one stretch");
+}
+
 static void add_kind(struct tide_text *out, const struct tide_leak *leak,
                      uint64_t blocks)
 {
@@ -30,7 +44,7 @@ static void add_kind(struct tide_text *out, const struct tide_leak *leak,
         break;
     case TIDE_LEAK_SOME:
     default:
-        tide_text_add(out, blocks == 1 ? "one" : "now and then");
+        add_rhythm(out, leak, blocks);
         break;
     }
 }
@@ -38,21 +52,23 @@ static void add_kind(struct tide_text *out, const struct tide_leak *leak,
 void tide_words_leak(struct tide_text *out, const struct tide_leak *leak,
                      uint64_t blocks, enum tide_units units)
 {
+    const size_t before = out->length;
     add_kind(out, leak, blocks);
+    const char *const comma = out->length > before ? ", " : "";
     const struct tide_number first = tide_number_seconds(leak->first_s);
     const struct tide_number last = tide_number_seconds(leak->last_s);
     const bool at_once = strcmp(first.text, last.text) == 0;
     if (blocks == 1) {
-        tide_text_addf(out, ", born at %s", first.text);
+        tide_text_addf(out, "%sborn at %s", comma, first.text);
         return;
     }
     if (leak->ended && !at_once)
         tide_text_addf(out, ", from %s on", first.text);
     else if (!leak->ended && at_once)
-        tide_text_addf(out, ", born at %s", first.text);
+        tide_text_addf(out, "%sborn at %s", comma, first.text);
     else if (!leak->ended)
-        tide_text_addf(out, ", born from %s to %s", first.text, last.text);
-    const bool grows = leak->kind == TIDE_LEAK_GROWING || leak->kind == TIDE_LEAK_SOME;
+        tide_text_addf(out, "%sborn from %s to %s", comma, first.text, last.text);
+    const bool grows = leak->kind == TIDE_LEAK_GROWING;
     if (leak->bytes_per_second > 0 && leak->bytes_per_second < 1e18 && grows)
         tide_text_addf(out, ", %s/s",
                        tide_number_bytes((uint64_t)leak->bytes_per_second, units).text);

@@ -444,6 +444,16 @@ static void what_was_born_at_once_has_one_time(void **state)
          "grew until 0.060 s"},
         {{.kind = TIDE_LEAK_GROWING, .ended = true, .first_s = 0.05, .last_s = 0.06},
          "grew until 0.060 s, from 0.050 s on"},
+        {{.rhythm = TIDE_RHYTHM_STRETCH,
+          .first_s = 0.003,
+          .last_s = 0.006,
+          .bytes_per_second = 1e8},
+         "in one stretch, born from 0.003 s to 0.006 s"},
+        {{.rhythm = TIDE_RHYTHM_SCATTERED, .first_s = 1, .last_s = 6},
+         "now and then, born from 1.000 s to 6.000 s"},
+        {{.rhythm = TIDE_RHYTHM_STRETCH, .first_s = 1, .last_s = 6, .processes = 3},
+         "in 3 processes, born from 1.000 s to 6.000 s"},
+        {{.first_s = 1, .last_s = 6}, "born from 1.000 s to 6.000 s"},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct tide_text text = {0};

@@ -365,7 +365,20 @@ static void tells_what_each_thread_keeps(void **state)
 static void says_nothing_without_evidence(void **state)
 {
     (void)state;
-    judged((struct tide_survival){.blocks = 5, .bytes = 5}, TIDE_LEAK_SOME);
+    const struct tide_survival survival = {.blocks = 5, .bytes = 5};
+    judged(survival, TIDE_LEAK_SOME);
+    assert_int_equal(tide_leak_judge(&model, &survival).rhythm, TIDE_RHYTHM_UNKNOWN);
+}
+
+static void tells_a_stretch_from_what_is_scattered(void **state)
+{
+    (void)state;
+    struct tide_survival survival = spread(4000, 4, 7, 1);
+    assert_int_equal(tide_leak_judge(&model, &survival).rhythm, TIDE_RHYTHM_STRETCH);
+    survival = spread(4, 0, 30, 10);
+    assert_int_equal(tide_leak_judge(&model, &survival).rhythm, TIDE_RHYTHM_SCATTERED);
+    survival.slices[TIDE_LIFE_BIRTHS] = 0xf0; /* nobody else made any meanwhile */
+    assert_int_equal(tide_leak_judge(&model, &survival).rhythm, TIDE_RHYTHM_STRETCH);
 }
 
 static void says_how_fast(void **state)
@@ -434,6 +447,7 @@ int main(void)
         CASE(tells_what_was_once),
         CASE(tells_what_each_thread_keeps),
         CASE(says_nothing_without_evidence),
+        CASE(tells_a_stretch_from_what_is_scattered),
         CASE(says_how_fast),
         CASE(writes_down_what_is_heavy),
     };
