@@ -12,7 +12,7 @@
 
 /* To be raised by whoever changes what an account holds, or what its fields mean: an index
  * written before would be read wrongly.  Sizes are part of it, so most changes show. */
-#define TIDE_ACCOUNT_STATE 7u
+#define TIDE_ACCOUNT_STATE 8u
 #define TIDE_ACCOUNT_VERSION                                                        \
     ((uint32_t)(TIDE_ACCOUNT_STATE << 24 ^ sizeof(struct tide_account) << 16 ^      \
                 sizeof(struct tide_lane_book) << 9 ^ sizeof(struct tide_key) << 3 ^ \
