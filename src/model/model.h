@@ -243,7 +243,8 @@ struct tide_model {
     struct tide_summary summary[TIDE_SPACES];
     struct tide_honesty honesty;
     double duration_s;
-    uint64_t rss_peak_bytes;
+    uint64_t rss_peak_bytes;     /* 0: nobody looked */
+    bool rss_peak_exact;         /* no sample that a later rise may have outdone */
     uint64_t together_bytes;     /* of heap (usable) and mmap at one time, at least */
     uint64_t threads, processes; /* a process for each program that it executed */
     uint64_t replaced;           /* of processes: by another program, with exec */

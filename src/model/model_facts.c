@@ -5,9 +5,10 @@
  * nothing, and are not counted.  A process that executes another program goes on with its
  * main thread: that is one, though both programs have a note of it.
  *
- * RSS: with one process, the highest that the kernel or a sample told.  With several it
- * is the largest sum over processes at one time, each with its last sample until it ends,
- * and no less than the highest of any one process.  Shared pages count in each of them.
+ * RSS: with one process, what the kernel counted, if we waited for it, or the highest that
+ * a sample told.  With several it is the largest sum over processes at one time, each with
+ * its last sample until it ends, and no less than the highest of any one process.  Shared
+ * pages count in each of them.
  */
 #include "model/model_state.h"
 
@@ -143,15 +144,25 @@ static uint64_t highest_sum(const struct sighting *sightings, size_t count,
     return highest;
 }
 
+/* The highest of any one process: exact where there is but one, whatever it executed. */
+static void find_highest(struct tide_model *model)
+{
+    const struct tide_trace *const trace = model->trace;
+    const bool alone = model->processes == 1 + model->replaced;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct tide_process *const process = &trace->processes[i];
+        if (process->rss_peak > model->rss_peak_bytes)
+            model->rss_peak_bytes = process->rss_peak;
+        model->rss_peak_exact |= alone && process->rss_exact;
+    }
+}
+
 static enum tide_status find_rss_peak(struct tide_model *model)
 {
     const struct tide_trace *const trace = model->trace;
     const size_t processes = trace->process_count;
-    for (size_t i = 0; i < processes; i++) {
-        if (trace->processes[i].rss_peak > model->rss_peak_bytes)
-            model->rss_peak_bytes = trace->processes[i].rss_peak;
-    }
-    if (trace->rss_count == 0)
+    find_highest(model);
+    if (trace->rss_count == 0 || model->rss_peak_exact)
         return TIDE_OK;
     struct sighting *const sightings =
         calloc(trace->rss_count + processes, sizeof(*sightings));

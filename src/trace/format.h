@@ -148,7 +148,8 @@ enum tide_note {
     TIDE_NOTE_PROCESS_END = 34,   /* process, ticks, status known (0/1), wait status,
                                      dropped events, reason (enum tide_end) */
     TIDE_NOTE_CLOCK = 35,         /* ticks, unix ns: one point of the clock's line */
-    TIDE_NOTE_RSS = 36,           /* process, ticks, RSS bytes, peak RSS bytes */
+    TIDE_NOTE_RSS = 36,           /* process, ticks, RSS bytes, peak RSS bytes; exact
+                                     with the ticks of an end whose status is known */
     TIDE_NOTE_TROUBLE = 37,       /* str: one line for the report's honesty section;
                                      processes may write it as well */
     TIDE_NOTE_RINGS = 38,         /* bytes of a segment that targets shared with the

@@ -395,6 +395,17 @@ static void settle_clock(const struct tide_notes *notes)
         notes->trace->ticks_per_second = rate;
 }
 
+/* What is said of the moment at which a process was reaped is what the system counted;
+ * all else was looked at while it lived, and may have missed the peak. */
+static void settle_peaks(struct tide_trace *trace)
+{
+    for (size_t i = 0; i < trace->rss_count; i++) {
+        struct tide_process *const process = &trace->processes[trace->rss[i].process];
+        process->rss_exact |= process->ended && process->status_known &&
+                              trace->rss[i].ticks == process->end_ticks;
+    }
+}
+
 static enum tide_status fill_gaps(struct tide_notes *notes)
 {
     struct tide_trace *trace = notes->trace;
@@ -441,5 +452,6 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
     trace->symbol_notes = given(&notes->symbols, &trace->symbol_note_count);
     trace->modules = given(&notes->modules.modules, &trace->module_count);
     trace->troubles = given(&notes->troubles, &lines);
+    settle_peaks(trace);
     return fill_gaps(notes);
 }

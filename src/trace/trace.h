@@ -51,6 +51,7 @@ struct tide_process {
     uint64_t begin_ticks, end_ticks;
     uint64_t dropped;              /* events that the process could not record */
     uint64_t rss_peak;             /* bytes, the highest seen from outside */
+    bool rss_exact;                /* that is the peak: the system told at its end */
     uint64_t recorder_bytes;       /* private memory of the recorder in it */
     uint64_t order_table_bytes;    /* reserved beside that, touched in part */
     const char *exe;               /* "" when unknown */

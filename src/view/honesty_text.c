@@ -277,22 +277,30 @@ static void add_margin(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
+/* What the RSS says of heap and mmap.  Where it is a sample, nothing that a higher peak
+ * would make false. */
+static void add_explained(struct tide_text *words, const struct tide_model *model)
+{
+    const double part = model->honesty.rss_explained;
+    const bool exact = model->rss_peak_exact;
+    if (part > 1.2 && exact)
+        tide_text_addf(words,
+                       "Heap and mmap hold %.1f times the RSS peak: much of it was "
+                       "never touched. ",
+                       part);
+    else if (part > 0 && (part <= 1 || exact))
+        tide_text_addf(words, "Heap and mmap explain %s%.0f %% of the RSS peak%s. ",
+                       exact ? "" : "at most ", 100.0 * part,
+                       part < 0.8 ? "; programs, libraries and stacks are not counted"
+                                  : "");
+}
+
 static void add_costs(struct tide_page *page, const struct tide_model *model)
 {
     const struct tide_honesty *const h = &model->honesty;
     const enum tide_units units = page->style->units;
     struct tide_text words = {0};
-    if (h->rss_explained > 1.2)
-        tide_text_addf(&words,
-                       "Heap and mmap hold %.1f times the RSS peak: much of it was "
-                       "never touched. ",
-                       h->rss_explained);
-    else if (h->rss_explained > 0)
-        tide_text_addf(&words, "Heap and mmap explain %.0f %% of the RSS peak%s. ",
-                       100.0 * h->rss_explained,
-                       h->rss_explained < 0.8
-                           ? "; programs, libraries and stacks are not counted"
-                           : "");
+    add_explained(&words, model);
     /* Neither is known of a run that was cut short. */
     if (h->recorder_bytes > 0) {
         tide_text_add(&words, "Recorder ");

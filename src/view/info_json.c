@@ -111,6 +111,7 @@ static void add_processes(struct tide_json *json, const struct tide_trace *trace
             tide_json_uint(json, "rss_peak_bytes", process->rss_peak);
         else
             tide_json_null(json, "rss_peak_bytes"); /* it was never looked at */
+        tide_json_bool(json, "rss_peak_exact", process->rss_exact);
         tide_json_uint(json, "recorder_bytes", process->recorder_bytes);
         tide_json_uint(json, "order_table_bytes", process->order_table_bytes);
         tide_json_close(json);

@@ -148,7 +148,9 @@ static void add_resident(const struct overview *overview)
         return;
     const struct tide_number value = size(overview, model->rss_peak_bytes);
     struct tide_text words = {0};
-    tide_text_add(&words, "resident at most (RSS)");
+    tide_text_add(&words, model->rss_peak_exact
+                              ? "resident at most (RSS)"
+                              : "resident at least (RSS); the peak may be higher");
     add_entry(overview, "memory", &value, &words);
     tide_text_release(&words);
 }

@@ -255,6 +255,7 @@ static void add_summary(struct tide_json *json, const struct tide_model *model)
         tide_json_uint(json, "rss_peak_bytes", model->rss_peak_bytes);
     else
         tide_json_null(json, "rss_peak_bytes"); /* it ended before anybody looked */
+    tide_json_bool(json, "rss_peak_exact", model->rss_peak_exact);
     tide_json_uint(json, "threads", model->threads);
     tide_json_uint(json, "processes", model->processes);
     tide_json_close(json);

@@ -57,6 +57,20 @@ class PreloadAlone(tide.Case):
             self.whole(result)
             self.assertEqual(result["summary"]["alloc_calls"], 100)
 
+    def test_a_peak_that_nobody_was_told_is_a_least_one(self):
+        bytes_made = 100 << 20
+        with tempfile.TemporaryDirectory() as folder:
+            _, trace = self.record(folder, tide.program("fills"), "100", "1")
+            summary = tide.report(trace)["summary"]
+            text = subprocess.run([tide.TIDEMARK, "report", trace], capture_output=True,
+                                  text=True, check=True).stdout
+            self.assertFalse(summary["rss_peak_exact"])
+            self.assertNotIn("resident at most", text)
+            self.assertNotIn("never touched", text)
+        summary = tide.Recorded([tide.program("fills"), "100", "1"]).report()["summary"]
+        self.assertTrue(summary["rss_peak_exact"])
+        self.assertGreater(summary["rss_peak_bytes"], bytes_made)
+
     def test_what_it_starts_goes_into_the_same_trace(self):
         with tempfile.TemporaryDirectory() as folder:
             deep = tide.program("deep")

@@ -409,6 +409,7 @@ static void solver_words(struct fixture *fixture)
     model->duration_s = 12.4312;
     model->threads = 9;
     model->rss_peak_bytes = 804 * MIB;
+    model->rss_peak_exact = true;
     model->summary[TIDE_IN_HEAP].peak_time_s = 7.3122;
     model->summary[TIDE_IN_HEAP].peak_uncertainty_bytes = 12 * 1024;
     model->summary[TIDE_IN_MMAP] =

@@ -218,6 +218,44 @@ static void explains_resident_memory(void **state)
                      (double)TIDE_USABLE_GLIBC(1000) / 4000) < 1e-9);
 }
 
+/* Looks at a process may miss its peak; what the system told who waited for it is exact, also
+ * when it has become another program, but not of what several held together. */
+static void knows_whether_the_peak_was_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        double at;
+        bool known;
+        uint32_t pid;
+        bool exact;
+    } cases[] = {
+        {2, true, 100, true},
+        {1, true, 100, false},
+        {2, false, 100, false},
+        {2, true, 101, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint64_t second[] = {cases[i].pid, 1, TIDE_START + 2, 0, 0};
+        const uint64_t early[] = {0, ticks_at(1), 7000, 7000};
+        const uint64_t last[] = {1, ticks_at(cases[i].at), 5000, 9000};
+        const uint64_t left[] = {0, ticks_at(0.5), 0, 0, 0, TIDE_END_EXECED};
+        const uint64_t ended[] = {1, ticks_at(2), cases[i].known,
+                                  0, 0,           TIDE_END_EXITED};
+        enter(NULL);
+        describe(0, 0);
+        tide_builder_note(&builder->notes[1], TIDE_NOTE_PROCESS, second, 5, NULL);
+        tide_builder_note(&builder->run, TIDE_NOTE_RSS, early, 4, NULL);
+        tide_builder_note(&builder->run, TIDE_NOTE_PROCESS_END, left, 6, NULL);
+        tide_builder_note(&builder->run, TIDE_NOTE_RSS, last, 4, NULL);
+        tide_builder_note(&builder->run, TIDE_NOTE_PROCESS_END, ended, 6, NULL);
+        load();
+        assert_int_equal(model->replaced, cases[i].pid == 100);
+        assert_int_equal(model->rss_peak_exact, cases[i].exact);
+        assert_int_equal(model->rss_peak_bytes, 9000);
+        leave(NULL);
+    }
+}
+
 /* A block of 1000 bytes, gone before 8192 are mapped, or not. */
 static double explained(bool apart)
 {
@@ -414,6 +452,7 @@ int main(void)
         CASE(knows_inherited_frees_by_the_process),
         CASE(adds_up_the_memory_of_processes),
         CASE(explains_resident_memory),
+        cmocka_unit_test(knows_whether_the_peak_was_seen),
         cmocka_unit_test(memory_of_two_times_is_not_added_up),
         CASE(memory_that_takes_turns_is_not_added_up),
         cmocka_unit_test(tells_exec_from_a_pid_that_comes_again),

@@ -359,6 +359,7 @@ static void the_honesty_lines_name_every_loss(void **state)
     f.model.honesty.lost_records = 7;
     f.model.honesty.replaced_blocks = 8;
     f.model.honesty.rss_explained = 0.923;
+    f.model.rss_peak_exact = true;
     const struct tide_style wide = {.width = 300};
     page.style = &wide;
     tide_view_honesty(&page, &f.model);

@@ -1,4 +1,5 @@
-/* unit/test_run_words.c - what is said of runs with several processes or programs. */
+/* unit/test_run_words.c - what is said of runs with several processes or programs, and of
+ * what is not known for sure. */
 #include "report_bench.h"
 
 /* WORDS are in both texts that say what the recorder takes, of PROCESSES of which
@@ -30,10 +31,42 @@ static void what_the_recorder_takes_is_of_each_process(void **state)
     assert_costs(3, 2, "at most 1.00 MiB in each program, ");
 }
 
+/* EXPLAINED of a peak that is EXACT, or a sample. */
+static void assert_resident(double explained, bool exact, const char *words)
+{
+    static const struct tide_style WIDE = {.width = 300};
+    struct fixture f;
+    fixture_init_solver(&f);
+    f.model.honesty.rss_explained = explained;
+    f.model.rss_peak_exact = exact;
+    struct tide_text text = everything(&f, &WIDE, 10);
+    assert_holds(&text, exact ? "804 MiB  resident at most (RSS)\n"
+                              : "804 MiB  resident at least (RSS); the peak may be "
+                                "higher\n");
+    if (words)
+        assert_holds(&text, words);
+    else
+        assert_null(strstr(text.bytes, "RSS peak"));
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void nothing_is_concluded_from_a_peak_that_may_be_higher(void **state)
+{
+    (void)state;
+    assert_resident(5.1, true, "hold 5.1 times the RSS peak: much of it was never");
+    assert_resident(0.9, true, "Heap and mmap explain 90 % of the RSS peak. ");
+    assert_resident(5.1, false, NULL);
+    assert_resident(1.1, false, NULL);
+    assert_resident(0.5, false,
+                    "Heap and mmap explain at most 50 % of the RSS peak; programs, ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_recorder_takes_is_of_each_process),
+        cmocka_unit_test(nothing_is_concluded_from_a_peak_that_may_be_higher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
