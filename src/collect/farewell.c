@@ -230,6 +230,8 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
     tide_outlet_flush(collector, target);
     const bool known = collector->main_gone && is_main(collector, target) &&
                        target->reason == TIDE_END_EXITED;
+    const bool silent = !known && target->reason == TIDE_END_EXITED &&
+                        when_left(target) <= target->birth;
     const struct tide_end_facts facts = {
         .process = target->index,
         .ticks = known ? collector->main_end_ticks : when_ended(collector, target),
@@ -237,6 +239,7 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
         .status = known ? collector->main_status : 0,
         .dropped = free_lanes(target),
         .reason = target->reason,
+        .silent = silent,
     };
     pthread_mutex_lock(&collector->lock);
     if (known)

@@ -134,10 +134,14 @@ void tide_notes_out_begin(struct tide_text *notes, const struct tide_begin_facts
 
 void tide_notes_out_end(struct tide_text *notes, const struct tide_end_facts *facts)
 {
-    const uint64_t numbers[] = {
-        facts->process,          facts->ticks,   (uint64_t)facts->status_known,
-        (uint32_t)facts->status, facts->dropped, facts->reason};
-    add_numbers(notes, TIDE_NOTE_PROCESS_END, numbers, 6);
+    const uint64_t numbers[] = {facts->process,
+                                facts->ticks,
+                                (uint64_t)facts->status_known,
+                                (uint32_t)facts->status,
+                                facts->dropped,
+                                facts->reason,
+                                facts->silent};
+    add_numbers(notes, TIDE_NOTE_PROCESS_END, numbers, facts->silent ? 7 : 6);
 }
 
 void tide_notes_out_clock(struct tide_text *notes, uint64_t ticks, uint64_t unix_ns)

@@ -6,6 +6,7 @@
 #ifndef TIDE_COLLECT_NOTES_OUT_H
 #define TIDE_COLLECT_NOTES_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,7 @@ struct tide_end_facts {
     int status_known, status;
     uint64_t dropped;
     enum tide_end reason;
+    bool silent; /* it had not said that it would end */
 };
 
 struct tide_rss_facts {

@@ -146,7 +146,8 @@ enum tide_note {
                                      argc, then argc str; may be followed by MPI rank +
                                      1, 0: none */
     TIDE_NOTE_PROCESS_END = 34,   /* process, ticks, status known (0/1), wait status,
-                                     dropped events, reason (enum tide_end) */
+                                     dropped events, reason (enum tide_end); may be
+                                     followed by 1: it had not said that it would end */
     TIDE_NOTE_CLOCK = 35,         /* ticks, unix ns: one point of the clock's line */
     TIDE_NOTE_RSS = 36,           /* process, ticks, RSS bytes, peak RSS bytes; exact
                                      with the ticks of an end whose status is known */

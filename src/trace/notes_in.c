@@ -216,6 +216,7 @@ static void note_process_end(struct tide_notes *notes, uint32_t index,
     process->status_known = known != 0;
     process->status = (int)(wait_status & INT32_MAX);
     process->dropped = dropped;
+    process->silent = tide_cursor_left(cursor) && tide_cursor_varint(cursor) == 1;
     saw_ticks(notes, ticks);
 }
 

@@ -39,14 +39,15 @@ struct tide_mapping {
 
 struct tide_process {
     uint32_t pid, ppid;
-    bool ranked;           /* it has an MPI rank */
-    uint64_t rank;         /* which */
-    bool forked;           /* began by fork: unknown frees are inherited */
-    bool main;             /* the program that was started */
-    bool ended;            /* an end was recorded */
-    bool status_known;     /* status holds what wait gave */
-    int status;            /* wait status */
-    uint64_t birth_ticks;  /* names the process together with pid */
+    bool ranked;          /* it has an MPI rank */
+    uint64_t rank;        /* which */
+    bool forked;          /* began by fork: unknown frees are inherited */
+    bool main;            /* the program that was started */
+    bool ended;           /* an end was recorded */
+    bool status_known;    /* status holds what wait gave */
+    bool silent;          /* that is not known, and it had not said that it would end */
+    int status;           /* wait status */
+    uint64_t birth_ticks; /* names the process together with pid */
     uint64_t parent_birth; /* of the process that forked it, 0 when none */
     uint64_t begin_ticks, end_ticks;
     uint64_t dropped;              /* events that the process could not record */

@@ -43,6 +43,25 @@ static void a_rss_note_is_these_bytes(void **state)
     tide_text_release(&notes);
 }
 
+/* What readers of before do not know stands last, and only where it says something. */
+static void an_end_without_a_word_is_one_byte_more(void **state)
+{
+    (void)state;
+    for (int silent = 0; silent < 2; silent++) {
+        struct tide_text notes = {0};
+        const struct tide_end_facts facts = {.process = 3,
+                                             .ticks = 100,
+                                             .dropped = 5,
+                                             .reason = TIDE_END_EXITED,
+                                             .silent = silent};
+        tide_notes_out_end(&notes, &facts);
+        const char expected[] = {34, (char)(6 + silent), 3, 100, 0, 0, 5, 0, 1};
+        assert_int_equal(notes.length, 8 + silent);
+        assert_memory_equal(notes.bytes, expected, notes.length);
+        tide_text_release(&notes);
+    }
+}
+
 static void a_run_is_described_in_full(void **state)
 {
     (void)state;
@@ -134,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rss_note_is_these_bytes),
+        cmocka_unit_test(an_end_without_a_word_is_one_byte_more),
         cmocka_unit_test(a_run_is_described_in_full),
         cmocka_unit_test(a_command_line_of_a_megabyte_is_cut_short),
         cmocka_unit_test(a_process_begins_with_its_command_line),
