@@ -9,6 +9,7 @@
 #include "model/near_names.h"
 #include "model/path.h"
 #include "model/pattern.h"
+#include "model/process_ends.h"
 
 static enum tide_status add(struct tide_verdicts *checks, struct tide_verdict check)
 {
@@ -74,9 +75,16 @@ static uint64_t leaked(const struct tide_summary *summary,
 /* What is to be said beside BYTES that are live at the end of MODEL. */
 static const char *note_of_left(const struct tide_model *model, uint64_t bytes)
 {
-    return bytes > 0 && !model->stopped && tide_model_killed_by(model)
-               ? "still held when the program was killed"
-               : NULL;
+    if (bytes == 0 || model->stopped)
+        return NULL;
+    if (tide_model_killed_by(model))
+        return "still held when the program was killed";
+    const uint64_t held = tide_model_held_bytes(model);
+    if (held == 0)
+        return NULL;
+    return held < model->summary[TIDE_IN_HEAP].live_bytes
+               ? "in part still held by a process not seen to exit"
+               : "still held by a process not seen to exit";
 }
 
 /* --- Limits of one run --------------------------------------------------------------- */

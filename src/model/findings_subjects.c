@@ -5,6 +5,7 @@
 #include "model/findings_parts.h"
 #include "model/grow.h"
 #include "model/pairs.h"
+#include "model/process_ends.h"
 #include "model/survivors.h"
 
 enum {
@@ -20,11 +21,13 @@ void tide_subjects_release(struct tide_subjects *subjects)
     *subjects = (struct tide_subjects){0};
 }
 
-/* May what is live at the end be called leaked?  Not when the end was not seen, nor when
- * the program died of a signal: then blocks are live because the work was not done. */
+/* May what is live at the end be called leaked?  Not when the end was not seen, nor what a
+ * process held that broke off: its work was not done.  Without evidence one cannot be told
+ * from the other. */
 static bool ended_well(const struct tide_model *model)
 {
-    return model->honesty.complete && !model->stopped && !tide_model_killed_by(model);
+    return model->honesty.complete && !model->stopped &&
+           (model->losses || !tide_model_breaks_off(model));
 }
 
 /* Many programs end without freeing what they hold, and are right: then what is live was
@@ -124,20 +127,25 @@ static void add_left_at_peak(struct tide_subject *subject,
 }
 
 /* What SITE never freed; without evidence no more than how much. */
-static void add_left(struct tide_subject *subject, const struct tide_model *model,
-                     uint32_t site)
+static struct tide_survival left_by(const struct tide_model *model, uint32_t site)
 {
-    const struct tide_site *const leaks = &model->sites[site];
-    const struct tide_survival plain = {
-        .blocks = at_least_zero(leaks->live_blocks),
-        .bytes = at_least_zero(leaks->live_bytes),
-        .first_ticks = leaks->first_ticks,
-        .last_ticks = leaks->last_ticks,
-    };
     const struct tide_survival *const known =
-        model->survivals ? &model->survivals[site] : &plain;
+        model->losses ? model->losses : model->survivals;
+    const struct tide_site *const leaks = &model->sites[site];
+    return known ? known[site]
+                 : (struct tide_survival){
+                       .blocks = at_least_zero(leaks->live_blocks),
+                       .bytes = at_least_zero(leaks->live_bytes),
+                       .first_ticks = leaks->first_ticks,
+                       .last_ticks = leaks->last_ticks,
+                   };
+}
+
+static void add_left(struct tide_subject *subject, const struct tide_model *model,
+                     const struct tide_site *site, const struct tide_survival *known)
+{
     tide_survival_merge(&subject->left, known);
-    add_left_at_peak(subject, model, leaks, known);
+    add_left_at_peak(subject, model, site, known);
     /* Two stacks of one thread count twice: so many threads at most. */
     if (known->threads > subject->left.threads)
         subject->left.threads = known->threads;
@@ -200,9 +208,10 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     }
     const bool silent =
         blame.loader || (gathering->suppressed && gathering->suppressed[index]);
-    const bool left = site->space == TIDE_IN_HEAP && site->live_blocks > 0 && !silent;
+    const struct tide_survival known = left_by(gathering->model, index);
+    const bool left = site->space == TIDE_IN_HEAP && known.blocks > 0 && !silent;
     if (left)
-        add_left(subject, gathering->model, index);
+        add_left(subject, gathering->model, site, &known);
     gathering->subjects->of_site[index] = (struct tide_subject_site){
         .subject = number,
         .line = paths->calls[blame.call].line,

@@ -6,6 +6,7 @@
 #include "model/account.h"
 #include "model/account_evidence.h"
 #include "model/model_state.h"
+#include "model/process_ends.h"
 
 static int by_weight(const void *one, const void *other)
 {
@@ -60,10 +61,14 @@ static enum tide_status hand_over_evidence(struct tide_account *account,
 {
     if (!account->evidence)
         return TIDE_OK;
-    model->survivals = tide_survivors_by_site(&account->evidence->survivors, model);
-    return model->survivals
-               ? tide_holdings_hand_over(&account->evidence->holdings, model)
-               : TIDE_ENOMEM;
+    const struct tide_survivors *const survivors = &account->evidence->survivors;
+    const bool apart = tide_model_breaks_off(model);
+    model->survivals = tide_survivors_by_site(survivors, model, false);
+    if (apart)
+        model->losses = tide_survivors_by_site(survivors, model, true);
+    if (!model->survivals || (apart && !model->losses))
+        return TIDE_ENOMEM;
+    return tide_holdings_hand_over(&account->evidence->holdings, model);
 }
 
 enum tide_status tide_model_take(struct tide_model *model, struct tide_account *account)

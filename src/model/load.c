@@ -356,6 +356,7 @@ void tide_model_free(struct tide_model *model)
     free(model->flows);
     free(model->histograms);
     free(model->survivals);
+    free(model->losses);
     free(model->holdings);
     free(model->regions);
     free(model);

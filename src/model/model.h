@@ -261,8 +261,10 @@ struct tide_model {
     struct tide_debuginfod *debuginfod; /* borrowed: set it before symbolizing, to look
                                            for names on servers; else NULL */
     struct tide_histograms *histograms; /* owned; NULL: not asked for */
-    /* Both NULL unless options.evidence asks for them. */
+    /* All NULL unless options.evidence asks for them. */
     struct tide_survival *survivals; /* owned; per site */
+    struct tide_survival *losses;    /* owned; those but of processes that broke off;
+                                        NULL: none did */
     struct tide_holding *holdings;   /* owned; by site and moment */
     size_t holding_count;
     bool stopped;        /* read up to until_s only: what is live is live then */
@@ -330,9 +332,6 @@ void tide_model_region(const struct tide_model *model, uint32_t region,
 
 /* Did the user ask for SPACE to be recorded?  Where nothing is said of it he did. */
 bool tide_model_records(const struct tide_model *model, enum tide_space space);
-
-/* The signal that killed the program, 0 for none: what it held then is not leaked. */
-int tide_model_killed_by(const struct tide_model *model);
 
 /* The process that holds most when the heap stands highest, and how much; NULL when nothing
  * does. */

@@ -5,7 +5,6 @@
  * no time between the two; pids come around after ten thousands of processes.
  */
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "model/model_state.h"
 
@@ -107,16 +106,6 @@ enum tide_status tide_model_count_processes(struct tide_model *model, uint32_t *
     model->processes = count;
     free(list);
     return TIDE_OK;
-}
-
-int tide_model_killed_by(const struct tide_model *model)
-{
-    for (size_t i = 0; i < model->trace->process_count; i++) {
-        const struct tide_process *const process = &model->trace->processes[i];
-        if (process->main && process->status_known && WIFSIGNALED(process->status))
-            return WTERMSIG(process->status);
-    }
-    return 0;
 }
 
 enum tide_status tide_model_heaviest(const struct tide_model *model,

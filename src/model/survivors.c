@@ -6,6 +6,7 @@
 
 #include "model/grow.h"
 #include "model/pairs.h"
+#include "model/process_ends.h"
 
 void tide_survivors_release(struct tide_survivors *survivors)
 {
@@ -332,7 +333,7 @@ static bool count_new(struct tide_pairs *seen, struct tide_pair pair, uint32_t *
 /* What a site made is no younger than its last birth, nor older than its first. */
 static void settle(struct tide_survival *survival, const struct tide_site *site)
 {
-    const bool all = site->freed_calls == 0; /* then it is known exactly */
+    const bool all = survival->blocks == site->calls; /* then it is known exactly */
     if (survival->blocks == 0)
         return;
     if (all || survival->first_ticks < site->first_ticks)
@@ -343,8 +344,14 @@ static void settle(struct tide_survival *survival, const struct tide_site *site)
         survival->first_ticks = survival->last_ticks;
 }
 
+static bool is_held(const struct tide_model *model, uint32_t process)
+{
+    return process < model->trace->process_count &&
+           tide_process_broke_off(&model->trace->processes[process]);
+}
+
 static bool gather(const struct tide_survivors *survivors,
-                   const struct tide_model *model, const uint32_t *by_stack,
+                   const struct tide_model *model, const uint32_t *by_stack, bool lost,
                    struct tide_survival *out)
 {
     struct tide_pairs threads = {0}, processes = {0};
@@ -356,6 +363,8 @@ static bool gather(const struct tide_survivors *survivors,
         const uint32_t site = by_stack[key->stack] - 1;
         const uint32_t thread = model->contexts[key->context].thread;
         const uint32_t process = model->key_threads[thread].process;
+        if (lost && is_held(model, process))
+            continue;
         tide_survival_merge(&out[site], &survivors->list[i]);
         memory =
             count_new(&threads, (struct tide_pair){site, thread}, &out[site].threads) &&
@@ -368,7 +377,7 @@ static bool gather(const struct tide_survivors *survivors,
 }
 
 struct tide_survival *tide_survivors_by_site(const struct tide_survivors *survivors,
-                                             const struct tide_model *model)
+                                             const struct tide_model *model, bool lost)
 {
     uint32_t *const by_stack =
         calloc((size_t)model->stacks.node_count + 1, sizeof(*by_stack));
@@ -377,7 +386,7 @@ struct tide_survival *tide_survivors_by_site(const struct tide_survivors *surviv
         if (model->sites[i].space == TIDE_IN_HEAP)
             by_stack[model->sites[i].stack] = (uint32_t)i + 1;
     }
-    if (!by_stack || !out || !gather(survivors, model, by_stack, out)) {
+    if (!by_stack || !out || !gather(survivors, model, by_stack, lost, out)) {
         free(out);
         out = NULL;
     }

@@ -98,8 +98,9 @@ bool tide_survivors_join(struct tide_survivors *survivors,
 /* Add the survivors of ONE to SUM, all but how many threads and processes made them. */
 void tide_survival_merge(struct tide_survival *sum, const struct tide_survival *one);
 
-/* Sum them up by site.  Owned by the caller, one per site; NULL without memory. */
+/* Sum them up by site: all, or only what is LOST, and was not held by a process that broke
+ * off.  Owned by the caller, one per site; NULL without memory. */
 struct tide_survival *tide_survivors_by_site(const struct tide_survivors *survivors,
-                                             const struct tide_model *model);
+                                             const struct tide_model *model, bool lost);
 
 #endif

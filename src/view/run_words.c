@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "model/process_ends.h"
 #include "view/units.h"
 
 bool tide_words_plain(const char *word)
@@ -66,7 +67,8 @@ void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
     } else if (!process->ended) {
         tide_text_add(out, "still running when the recording stopped");
     } else if (!process->status_known) {
-        tide_text_add(out, "ended, status not known");
+        tide_text_add(out, process->silent ? "ended, not seen to exit"
+                                           : "ended, status not known");
     } else if (WIFSIGNALED(status)) {
         add_killed(out, WTERMSIG(status));
         if (WCOREDUMP(status))
@@ -76,13 +78,28 @@ void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
     }
 }
 
+/* What nobody was told the end of: that it was killed is likely, and not known. */
+static void add_held(struct tide_text *out, const struct tide_model *model, bool alone)
+{
+    const uint64_t held = tide_model_held_bytes(model);
+    if (held == 0)
+        tide_text_add(out, " never freed");
+    else if (alone)
+        tide_text_add(out, " still held when it ended, not seen to exit");
+    else
+        tide_text_addf(
+            out, "%s still held by processes not seen to exit",
+            held < model->summary[TIDE_IN_HEAP].live_bytes ? " never freed, or" : "");
+}
+
 void tide_words_left(struct tide_text *out, const struct tide_model *model)
 {
     const int signal = tide_model_killed_by(model);
+    const bool alone = model->processes - model->replaced == 1;
     const struct tide_process *const process = tide_words_main(model->trace);
     if (!model->trace->complete) {
         tide_text_add(out, ", where the trace ends");
-    } else if (signal && model->processes - model->replaced == 1) {
+    } else if (signal && alone) {
         tide_text_add(out, " still held when it was ");
         add_killed(out, signal);
     } else if (signal) {
@@ -91,7 +108,7 @@ void tide_words_left(struct tide_text *out, const struct tide_model *model)
     } else if (process && !process->ended) {
         tide_text_add(out, " still held when the recording stopped");
     } else {
-        tide_text_add(out, " never freed");
+        add_held(out, model, alone);
     }
 }
 

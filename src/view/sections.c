@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/process_ends.h"
 #include "trace/format.h"
 #include "view/names.h"
 #include "view/report_text.h"
@@ -161,7 +162,7 @@ void tide_view_heading(struct tide_page *page, const struct tide_model *model,
             &detail, ", at %s",
             tide_number_seconds(model->summary[totals->space].peak_time_s).text);
     if (totals->metric == TIDE_METRIC_LEAKS && totals->calls > 0 && !model->stopped &&
-        tide_model_killed_by(model))
+        (tide_model_killed_by(model) || tide_model_held_bytes(model) > 0))
         tide_words_left(&detail, model);
     tide_view_part_of_run(&detail, model, totals->metric != TIDE_METRIC_LEAKS);
     if (!model->stopped && model->until_s > model->duration_s)

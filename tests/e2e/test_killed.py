@@ -94,5 +94,64 @@ class Killed(tide.Case):
                                     f"seed {seed}")
 
 
+class NotSeenToExit(tide.Case):
+    """Nobody tells us of a signal that kills what we did not start; who exits says so."""
+
+    @staticmethod
+    def words(*argv):
+        return subprocess.run([tide.TIDEMARK, *argv], capture_output=True, text=True,
+                              check=False).stdout
+
+    def leaks(self, trace):
+        return [found for found in tide.report(trace)["findings"]
+                if found["kind"].startswith("leak")]
+
+    def alone(self, folder, how):
+        """The trace of `endings HOW`, with LD_PRELOAD and nothing else."""
+        env = dict(os.environ, LD_PRELOAD=os.environ["TIDEMARK_LIBRARY"], TMPDIR=folder,
+                   COUNTS=os.path.join(folder, "counts"))
+        for name in ("TIDEMARK_SESSION", "XDG_RUNTIME_DIR"):
+            env.pop(name, None)
+        subprocess.run([tide.program("endings"), how], env=env, cwd=folder, check=False)
+        for _ in range(200): # it is finished behind the program's back
+            names = [n for n in os.listdir(folder) if n.endswith(".tide")]
+            traces = [os.path.join(folder, name) for name in names]
+            if traces and tide.report(traces[0])["honesty"]["complete"]:
+                return traces[0]
+            time.sleep(0.05)
+        raise AssertionError("no trace")
+
+    def test_is_not_called_a_leak(self):
+        for how in ("kill", "segv", "exit_group"):
+            with tempfile.TemporaryDirectory() as folder:
+                trace = self.alone(folder, how)
+                self.assertEqual(self.leaks(trace), [], how)
+                self.assertIn("600 blocks still held when it ended, not seen to exit\n",
+                              self.words("report", trace))
+                self.assertIn("(still held by a process not seen to exit)",
+                              self.words("check", "--max-leak", "0", trace))
+
+    def test_who_exits_leaks(self):
+        for how in ("return", "exit", "_exit", "thread", "pthread_exit"):
+            with tempfile.TemporaryDirectory() as folder:
+                trace = self.alone(folder, how)
+                self.assertIn("blocks never freed\n", self.words("report", trace), how)
+                self.assertNotIn("seen to exit",
+                                 self.words("check", "--max-leak", "0", trace), how)
+
+    def test_of_two_processes_one_is_to_blame(self):
+        killed = f"{tide.program('endings')} term; true"
+        blamed = []
+        with tempfile.TemporaryDirectory() as folder:
+            env = dict(os.environ, COUNTS=os.path.join(folder, "counts"))
+            for before in ("", f"{tide.program('planted_leak_growing')}; "):
+                run = tide.Recorded(["/bin/sh", "-c", before + killed], env=env)
+                text = self.words("report", run.trace)
+                self.assertIn("never freed, or still held by processes not seen to exit",
+                              " ".join(text.split()))
+                blamed.append([found["kind"] for found in self.leaks(run.trace)])
+        self.assertEqual(blamed, [[], ["leak_growing"]])
+
+
 if __name__ == "__main__":
     tide.main()

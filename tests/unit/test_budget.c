@@ -264,6 +264,40 @@ static void what_a_killed_program_held_is_said_to_be_that(void **state)
     hand_model_release(&hand);
 }
 
+/* Of two processes none, one and both ended without a word. */
+static void what_was_held_by_one_not_seen_to_exit_is_said_to_be_that(void **state)
+{
+    (void)state;
+    static const char *const notes[] = {
+        "",
+        "in part still held by a process not seen to exit",
+        "still held by a process not seen to exit",
+    };
+    struct tide_context contexts[] = {{.thread = 0}, {.thread = 1}};
+    struct tide_key_thread threads[] = {{.process = 0}, {.process = 1}};
+    struct tide_key keys[] = {{.bytes = 10}, {.context = 1, .bytes = 20}};
+    struct tide_process processes[] = {{.ended = true}, {.ended = true}};
+    struct tide_trace trace = {.processes = processes, .process_count = 2};
+    struct tide_model model = {.trace = &trace,
+                               .keys = keys,
+                               .key_count = 2,
+                               .contexts = contexts,
+                               .key_threads = threads,
+                               .honesty.complete = true};
+    struct tide_budget budget = NO_LIMITS;
+    budget.max_leak = 0;
+    model.summary[TIDE_IN_HEAP].live_bytes = 30;
+    for (size_t i = 0; i < 3; i++) {
+        struct tide_verdicts verdicts;
+        processes[0].silent = i > 1;
+        processes[1].silent = i > 0;
+        assert_int_equal(tide_budget_check(&budget, &model, NULL, &verdicts), TIDE_OK);
+        const char *const note = verdicts.list[1].note;
+        assert_string_equal(note ? note : "", notes[i]);
+        tide_verdicts_release(&verdicts);
+    }
+}
+
 static void a_margin_over_the_limit_is_said_and_fails_nothing(void **state)
 {
     (void)state;
@@ -305,6 +339,7 @@ int main(void)
         cmocka_unit_test(what_was_lost_fails_unless_it_is_allowed),
         cmocka_unit_test(troubles_are_losses),
         cmocka_unit_test(what_a_killed_program_held_is_said_to_be_that),
+        cmocka_unit_test(what_was_held_by_one_not_seen_to_exit_is_said_to_be_that),
         cmocka_unit_test(a_margin_over_the_limit_is_said_and_fails_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,6 +259,31 @@ static void calls_nothing_leaked_when_the_end_was_not_seen(void **state)
     hand.process.status = 0;
     build();
     assert_int_equal(findings.count, 1);
+
+    hand.process.status_known = false; /* nobody waited: it may have been killed */
+    hand.process.ended = hand.process.silent = true;
+    build();
+    assert_int_equal(findings.count, 0);
+
+    hand.process.silent = false;
+    build();
+    assert_int_equal(findings.count, 1);
+}
+
+/* Where some processes broke off, what the others left is a leak. */
+static void blames_those_who_left_something_behind_in_peace(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 100, WHOLE_LIFE);
+    hand.process.ended = hand.process.silent = true;
+    hand.model->losses = calloc(64, sizeof(*hand.model->losses));
+    assert_non_null(hand.model->losses);
+    build();
+    assert_int_equal(findings.count, 0);
+    hand.model->losses[0] = hand.model->survivals[0];
+    build();
+    assert_int_equal(findings.count, 1);
 }
 
 static void calls_nothing_leaked_that_is_suppressed_or_older_than_main(void **state)
@@ -307,6 +332,7 @@ int main(void)
         CASE(calls_nothing_lost_that_all_keep),
         CASE(leaves_small_leaks_to_the_list_of_leaks),
         CASE(calls_nothing_leaked_when_the_end_was_not_seen),
+        CASE(blames_those_who_left_something_behind_in_peace),
         CASE(calls_nothing_leaked_that_is_suppressed_or_older_than_main),
         CASE(counts_only_lines_that_have_part_in_it),
     };

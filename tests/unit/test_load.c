@@ -11,6 +11,7 @@
 
 #include "model/model.h"
 #include "model/model_state.h"
+#include "model/process_ends.h"
 #include "trace_builder.h"
 #include "trace_rich.h"
 
@@ -287,6 +288,33 @@ static void memory_of_two_times_is_not_added_up(void **state)
                 1e-9);
 }
 
+/* Two processes keep a block each; the first ended without a word. */
+static void tells_what_was_held_from_what_was_lost(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t ended[] = {i, ticks_at(2), 0, 0, 0, TIDE_END_EXITED, i == 0};
+        describe(i, 0);
+        tide_builder_note(&builder->run, TIDE_NOTE_PROCESS_END, ended, i == 0 ? 7 : 6,
+                          NULL);
+        struct tide_lane_out *lane = tide_builder_lane(builder, i, 0);
+        tide_out_sync(lane, ticks_at(1), 0);
+        tide_out_alloc(lane, birth(0x1000, i == 0 ? 100 : 30), in_app);
+    }
+    open_trace();
+    const struct tide_model_options options = {.until_s = -1, .evidence = true};
+    assert_int_equal(tide_model_load(trace, &options, &model), TIDE_OK);
+    assert_true(trace->processes[0].silent);
+    assert_false(trace->processes[1].silent);
+    assert_int_equal(model->summary[TIDE_IN_HEAP].live_bytes, 130);
+    assert_int_equal(tide_model_held_bytes(model), 100);
+    assert_int_equal(model->site_count, 1);
+    assert_int_equal(model->survivals[0].bytes, 130);
+    assert_int_equal(model->losses[0].blocks, 1);
+    assert_int_equal(model->losses[0].bytes, 30);
+    assert_int_equal(model->losses[0].processes, 1);
+}
+
 /* How many of two programs of pid 7 the second took the place of. */
 static uint64_t replaced(struct tide_process first, struct tide_process second)
 {
@@ -455,6 +483,7 @@ int main(void)
         cmocka_unit_test(knows_whether_the_peak_was_seen),
         cmocka_unit_test(memory_of_two_times_is_not_added_up),
         CASE(memory_that_takes_turns_is_not_added_up),
+        CASE(tells_what_was_held_from_what_was_lost),
         cmocka_unit_test(tells_exec_from_a_pid_that_comes_again),
         cmocka_unit_test(tells_exec_of_an_orphan),
         CASE(counts_threads_by_their_notes),

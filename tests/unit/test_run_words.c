@@ -62,10 +62,52 @@ static void nothing_is_concluded_from_a_peak_that_may_be_higher(void **state)
                     "Heap and mmap explain at most 50 % of the RSS peak; programs, ");
 }
 
+/* Nobody was told how it ended, and it did not say that it would. */
+static void what_was_held_at_an_end_without_a_word_is_not_called_never_freed(
+    void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    f.trace.processes[0].status_known = false;
+    f.trace.processes[0].silent = true;
+    fixture_add(&f, &(struct fixture_site){"main", 1, 10, 1, 10, 1, 10, 0, 0});
+    static const struct tide_style WIDE = {.width = 300};
+    struct tide_key key = {.bytes = 10};
+    struct tide_context context = {0};
+    struct tide_key_thread thread = {0};
+    f.model.keys = &key;
+    f.model.key_count = 1;
+    f.model.contexts = &context;
+    f.model.key_threads = &thread;
+    struct tide_text text = everything(&f, &WIDE, 10);
+    assert_holds(&text, "; ended, not seen to exit.");
+    assert_holds(&text, "in 1 block still held when it ended, not seen to exit\n");
+    assert_holds(&text, "Live at the end  10 B in 1 block still held when it ended");
+    assert_null(strstr(text.bytes, "never freed"));
+    tide_text_release(&text);
+    f.model.processes = 2;
+    text = everything(&f, &WIDE, 10);
+    assert_holds(&text, "in 1 block still held by processes not seen to exit");
+    tide_text_release(&text);
+    f.model.summary[TIDE_IN_HEAP].live_bytes = 11;
+    text = everything(&f, &WIDE, 10);
+    assert_holds(&text,
+                 "never freed, or still held by processes not seen to exit, over all");
+    tide_text_release(&text);
+    f.model.keys = NULL;
+    f.model.key_count = 0;
+    f.model.contexts = NULL;
+    f.model.key_threads = NULL;
+    fixture_release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_recorder_takes_is_of_each_process),
+        cmocka_unit_test(
+            what_was_held_at_an_end_without_a_word_is_not_called_never_freed),
         cmocka_unit_test(nothing_is_concluded_from_a_peak_that_may_be_higher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
