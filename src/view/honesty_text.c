@@ -1,4 +1,5 @@
 /* view/honesty_text.c - how far the numbers can be trusted, and what stands out. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "view/names.h"
@@ -157,19 +158,40 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
-/* "a, libb.so, libc.so and 3 more" is added name by name, then how many there were. */
+/* "a, libb.so, libc.so and 3 more".  Files of several folders may have one name, which is
+ * said once. */
 enum { TIDE_NAMED = 3 };
+struct naming {
+    const char **names; /* owned: of these, each once */
+    size_t count;
+};
 
-static void add_name(struct tide_text *out, size_t before, const char *name)
+/* Room for MOST names. */
+static struct naming naming_of(size_t most)
 {
-    if (before < TIDE_NAMED)
-        tide_text_addf(out, "%s%s", before ? ", " : "", name);
+    return (struct naming){.names = calloc(most + 1, sizeof(char *))};
 }
 
-static void add_more(struct tide_text *out, size_t count)
+static void add_name(struct naming *naming, const char *name)
 {
+    bool known = !naming->names;
+    for (size_t i = 0; i < naming->count && !known; i++)
+        known = strcmp(naming->names[i], name) == 0;
+    if (!known)
+        naming->names[naming->count++] = name;
+}
+
+/* Add the names to OUT, and let go of them. */
+static void tell_names(struct tide_text *out, struct naming *naming)
+{
+    const size_t count = naming->count;
+    for (size_t i = 0; i < count && i < TIDE_NAMED; i++)
+        tide_text_addf(out, "%s%s", i ? ", " : "", naming->names[i]);
     if (count > TIDE_NAMED)
         tide_text_addf(out, " and %s more", tide_number_count(count - TIDE_NAMED).text);
+    out->failed |= !naming->names;
+    free(naming->names);
+    naming->names = NULL;
 }
 
 /* In whose code stacks end, what that means, and what can be done. */
@@ -178,12 +200,12 @@ static void add_unfinished(struct tide_page *page, const struct tide_honesty *h)
     if (h->unfinished_count == 0)
         return;
     struct tide_text modules = {0}, safe = {0}, words = {0};
+    struct naming naming = naming_of(h->unfinished_count);
     for (size_t i = 0; i < h->unfinished_count; i++) {
         const char *const module = h->unfinished[i].module;
-        add_name(&modules, i,
-                 module ? tide_name_base(module) : "code made at run time");
+        add_name(&naming, module ? tide_name_base(module) : "code made at run time");
     }
-    add_more(&modules, h->unfinished_count);
+    tell_names(&modules, &naming);
     tide_name_safe(&safe, modules.bytes ? modules.bytes : "", page->style);
     tide_text_addf(
         &words,
@@ -215,17 +237,17 @@ static void add_sanitizer(struct tide_page *page, const struct tide_honesty *h)
     tide_text_release(&words);
 }
 
-/* Those that are unnamed for this reason. */
+/* Those that are unnamed for this reason; how many names that are. */
 static size_t add_modules(struct tide_text *out, const struct tide_honesty *h,
                           enum tide_module_state why)
 {
-    size_t count = 0;
+    struct naming naming = naming_of(h->unnamed_count);
     for (size_t i = 0; i < h->unnamed_count; i++) {
         if (h->unnamed[i].why == why)
-            add_name(out, count++, tide_name_base(h->unnamed[i].module));
+            add_name(&naming, tide_name_base(h->unnamed[i].module));
     }
-    add_more(out, count);
-    return count;
+    tell_names(out, &naming);
+    return naming.count;
 }
 
 /* Whose names are missing, why, and what can be done. */

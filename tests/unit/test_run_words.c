@@ -102,12 +102,38 @@ static void what_was_held_at_an_end_without_a_word_is_not_called_never_freed(
     fixture_release(&f);
 }
 
+/* A program may stand in two folders, and a trace have both. */
+static void a_name_that_two_files_have_is_said_once(void **state)
+{
+    (void)state;
+    static const struct tide_style WIDE = {.width = 300};
+    struct fixture f;
+    fixture_init(&f);
+    f.model.honesty.unnamed = (struct tide_unnamed[]){
+        {.module = "/usr/bin/git", .why = TIDE_MODULE_STRIPPED},
+        {.module = "/usr/lib/git-core/git", .why = TIDE_MODULE_STRIPPED},
+        {.module = "/lib/libz.so.1", .why = TIDE_MODULE_STRIPPED},
+        {.module = "/old/git", .why = TIDE_MODULE_GONE}};
+    f.model.honesty.unnamed_count = 4;
+    struct tide_text text = everything(&f, &WIDE, 10);
+    assert_holds(&text, "Names are missing from git, libz.so.1: they are stripped.");
+    assert_holds(&text, "Names are missing from git: the file is gone.");
+    tide_text_release(&text);
+    f.model.honesty.unnamed_count = 2;
+    text = everything(&f, &WIDE, 10);
+    assert_holds(&text, "Names are missing from git: it is stripped.");
+    tide_text_release(&text);
+    f.model.honesty.unnamed_count = 0;
+    fixture_release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_recorder_takes_is_of_each_process),
         cmocka_unit_test(
             what_was_held_at_an_end_without_a_word_is_not_called_never_freed),
+        cmocka_unit_test(a_name_that_two_files_have_is_said_once),
         cmocka_unit_test(nothing_is_concluded_from_a_peak_that_may_be_higher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
