@@ -28,9 +28,12 @@ enum {
 int tide_handshake_listen(const char *directory)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s",
-                                directory, TIDE_SOCKET_NAME);
-    if (length < 0 || (size_t)length >= sizeof(address.sun_path)) {
+    char name[sizeof(address.sun_path)];
+    const int early = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s",
+                               directory, TIDE_SOCKET_EARLY);
+    const int length =
+        snprintf(name, sizeof(name), "%s/%s", directory, TIDE_SOCKET_NAME);
+    if (early < 0 || length < early || (size_t)length >= sizeof(name)) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -41,7 +44,8 @@ int tide_handshake_listen(const char *directory)
     if (bind(fd, where, sizeof(address)) == 0 && listen(fd, TIDE_BACKLOG) == 0) {
         if (geteuid() == 0)
             (void)chmod(address.sun_path, 0666);
-        return fd;
+        if (rename(address.sun_path, name) == 0)
+            return fd;
     }
     const int problem = errno;
     (void)close(fd);

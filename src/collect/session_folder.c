@@ -1,7 +1,9 @@
 /* collect/session_folder.c - the folder where targets find their collector.
  *
  * A collector removes its folder; one that was killed cannot.  Nobody listens on the
- * socket of such a folder, which is how the next one knows.
+ * socket of such a folder, which is how the next one knows: a socket has its name only once
+ * somebody listens (handshake.c).  Where folders are shared by machines that says nothing of
+ * another one's, so the name of a folder tells on which it was made, and since which start.
  */
 #include "collect/session_folder.h"
 
@@ -24,7 +26,9 @@
 enum {
     TIDE_FOLDER_MOST = 90, /* leaves room for the name of the socket */
     TIDE_PASSABLE = 0711,  /* everybody who knows its name may pass through */
-    TIDE_OLD_S = 60, /* a younger folder may belong to one who does not listen yet */
+    TIDE_OLD_S = 60, /* a younger folder may belong to one who has no socket yet */
+    TIDE_MACHINE_BYTES = 8, /* of the number that Linux has for a start of the system */
+    TIDE_PREFIX_BYTES = 24,
     TIDE_SWEEP_MOST = 1000, /* entries of a crowded /tmp that a start is kept up by */
 };
 static const char PREFIX[] = "tidemark-";
@@ -41,6 +45,7 @@ static void remove_from(const char *folder, const char *name)
 void tide_session_folder_remove(const char *path)
 {
     remove_from(path, TIDE_SOCKET_NAME);
+    remove_from(path, TIDE_SOCKET_EARLY);
     remove_from(path, TIDE_SILENT_NAME);
     (void)rmdir(path);
 }
@@ -50,44 +55,61 @@ void tide_session_folder_speak(const char *path)
     remove_from(path, TIDE_SILENT_NAME);
 }
 
-/* Is there no socket in the folder PATH, or one that nobody listens to? */
-static bool is_deserted(const char *path)
+/* How the names of all folders begin that this system made; false: it has no number, so
+ * nothing is known of others. */
+static bool find_prefix(char prefix[TIDE_PREFIX_BYTES])
+{
+    char machine[TIDE_MACHINE_BYTES + 1] = "";
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? -1 : read(fd, machine, TIDE_MACHINE_BYTES);
+    const bool known = got == TIDE_MACHINE_BYTES && !strchr(machine, '/');
+    if (fd >= 0)
+        (void)close(fd);
+    (void)snprintf(prefix, TIDE_PREFIX_BYTES, "%s%s%s", PREFIX, known ? machine : "",
+                   known ? "-" : "");
+    return known;
+}
+
+/* What connecting to the socket in the folder PATH gives: 0, or an error. */
+static int try_socket(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s",
                                 path, TIDE_SOCKET_NAME);
     if (length < 0 || (size_t)length >= sizeof(address.sun_path))
-        return false;
+        return ENAMETOOLONG;
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return false;
+        return errno;
     const struct sockaddr *const where = (const struct sockaddr *)&address;
-    const bool refused = connect(fd, where, sizeof(address)) != 0 &&
-                         (errno == ECONNREFUSED || errno == ENOENT);
+    const int problem = connect(fd, where, sizeof(address)) == 0 ? 0 : errno;
     (void)close(fd);
-    return refused;
+    return problem;
 }
 
-/* A folder of ours, old enough, not a link? */
-static bool is_old(const char *path)
+/* Is PATH a folder of ours, not a link, whose collector is dead? */
+static bool is_deserted(const char *path)
 {
     struct stat found;
-    return lstat(path, &found) == 0 && S_ISDIR(found.st_mode) &&
-           found.st_uid == geteuid() && (found.st_mode & 066) == 0 &&
-           time(NULL) - found.st_mtime > TIDE_OLD_S;
+    if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode) ||
+        found.st_uid != geteuid() || (found.st_mode & 066) != 0)
+        return false;
+    const int problem = try_socket(path);
+    return problem == ECONNREFUSED ||
+           (problem == ENOENT && time(NULL) - found.st_mtime > TIDE_OLD_S);
 }
 
-static void sweep(const char *parent)
+static void sweep(const char *parent, const char *prefix)
 {
     DIR *const folder = opendir(parent);
     const struct dirent *item;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own
     for (int i = 0; folder && i < TIDE_SWEEP_MOST && (item = readdir(folder)); i++) {
-        if (strncmp(item->d_name, PREFIX, strlen(PREFIX)) != 0)
+        if (strncmp(item->d_name, prefix, strlen(prefix)) != 0)
             continue;
         struct tide_text path = {0};
         tide_text_addf(&path, "%s/%s", parent, item->d_name);
-        if (!path.failed && is_old(path.bytes) && is_deserted(path.bytes))
+        if (!path.failed && is_deserted(path.bytes))
             tide_session_folder_remove(path.bytes);
         tide_text_release(&path);
     }
@@ -106,17 +128,19 @@ static bool is_safe(const char *parent)
 
 static char *make_below(const char *parent)
 {
-    char path[TIDE_FOLDER_MOST];
+    char path[TIDE_FOLDER_MOST], prefix[TIDE_PREFIX_BYTES];
     if (!parent || parent[0] != '/' || !is_safe(parent))
         return NULL;
-    const int length = snprintf(path, sizeof(path), "%s/%sXXXXXX", parent, PREFIX);
+    const bool known = find_prefix(prefix);
+    const int length = snprintf(path, sizeof(path), "%s/%sXXXXXX", parent, prefix);
     if (length < 0 || (size_t)length >= sizeof(path) || !mkdtemp(path))
         return NULL;
     /* What root starts may become another user and execute a program; it shall find us.
      * Who else comes in is not let in: see handshake.c. */
     if (geteuid() == 0)
         (void)chmod(path, TIDE_PASSABLE);
-    sweep(parent);
+    if (known)
+        sweep(parent, prefix);
     char *const copy = strdup(path);
     if (!copy)
         (void)rmdir(path);

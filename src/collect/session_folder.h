@@ -5,6 +5,10 @@
 #ifndef TIDE_COLLECT_SESSION_FOLDER_H
 #define TIDE_COLLECT_SESSION_FOLDER_H
 
+/* What the socket is called until somebody listens, so that one which refuses is one whose
+ * listener is dead. */
+#define TIDE_SOCKET_EARLY "early"
+
 /* A new folder, 0700 (0711 when we are root), in $XDG_RUNTIME_DIR, $TMPDIR or /tmp; NULL
  * on failure.  Owned by the caller.  Folders that killed collectors left there are removed on the way. */
 char *tide_session_folder_make(void);

@@ -93,6 +93,21 @@ class Killed(tide.Case):
             self.assertGreaterEqual(result["summary"]["alloc_calls"], max(old),
                                     f"seed {seed}")
 
+    def test_the_next_run_clears_up_behind_a_killed_collector(self):
+        with tempfile.TemporaryDirectory() as folder:
+            env = dict(os.environ, TMPDIR=folder)
+            env.pop("XDG_RUNTIME_DIR", None)
+            argv = [tide.TIDEMARK, "run", "-q", "-o", os.path.join(folder, "t"), "--"]
+            with subprocess.Popen([*argv, "sleep", "2"], env=env) as first:
+                while not any(os.path.exists(os.path.join(folder, name, "collector"))
+                              for name in os.listdir(folder)):
+                    time.sleep(0.01)
+                subprocess.run([*argv, "true"], env=env, check=True)
+                self.assertEqual(len([n for n in os.listdir(folder) if "-" in n]), 1)
+                first.kill()
+            subprocess.run([*argv, "true"], env=env, check=True)
+            self.assertEqual([n for n in os.listdir(folder) if "-" in n], [])
+
 
 class NotSeenToExit(tide.Case):
     """Nobody tells us of a signal that kills what we did not start; who exits says so."""

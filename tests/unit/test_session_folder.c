@@ -90,29 +90,62 @@ static void falls_back_when_the_place_is_unusable(void **state)
     (void)setenv("XDG_RUNTIME_DIR", parent, 1);
 }
 
+/* How the names of folders begin that are made here and now. */
+static void find_prefix(char prefix[40])
+{
+    char *const path = tide_session_folder_make();
+    assert_non_null(path);
+    const char *const name = strrchr(path, '/') + 1;
+    (void)snprintf(prefix, 40, "%.*s", (int)(strlen(name) - strlen("XXXXXX")), name);
+    tide_session_folder_remove(path);
+    free(path);
+}
+
 static void sweeps_what_killed_collectors_left_and_nothing_else(void **state)
 {
     (void)state;
-    char dead[100], bare[100], young[100], alive[100], other[100];
-    const struct timespec long_ago[2] = {{1000, 0}, {1000, 0}};
-    (void)make_session("tidemark-dead00", false, true, dead);
-    (void)snprintf(bare, sizeof(bare), "%s/tidemark-bare00", parent);
-    assert_int_equal(mkdir(bare, 0700),
-                     0); /* its maker died before there was a socket */
-    assert_int_equal(utimensat(AT_FDCWD, bare, long_ago, 0), 0);
-    (void)make_session("tidemark-young0", false, false, young);
-    const int fd = make_session("tidemark-alive0", true, true, alive);
+    static const char *const ends[] = {"dead00", "fresh0", "alive0"};
+    char paths[3][100], elsewhere[100], other[100], prefix[40], name[60];
+    int listener = -1;
+    find_prefix(prefix);
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(name, sizeof(name), "%s%s", prefix, ends[i]);
+        listener = make_session(name, i == 2, i != 1, paths[i]);
+    }
+    (void)make_session("tidemark-00000000-dead00", false, true, elsewhere);
     (void)make_session("another-thing0", false, true, other);
     char *const path = tide_session_folder_make();
     assert_non_null(path);
-    assert_false(exists(dead) || exists(bare));
-    assert_true(exists(young) && exists(alive) && exists(other));
-    (void)close(fd);
+    assert_false(exists(paths[0]) || exists(paths[1]));
+    assert_true(exists(elsewhere) && exists(paths[2]) && exists(other));
+    (void)close(listener);
     tide_session_folder_remove(path);
     free(path);
-    tide_session_folder_remove(young);
-    tide_session_folder_remove(alive);
+    tide_session_folder_remove(elsewhere);
+    tide_session_folder_remove(paths[2]);
     tide_session_folder_remove(other);
+}
+
+/* Its maker died before there was a socket, or is about to make one. */
+static void sweeps_a_folder_without_a_socket_when_it_is_old(void **state)
+{
+    (void)state;
+    const struct timespec long_ago[2] = {{1000, 0}, {1000, 0}};
+    char prefix[40], bare[100], early[120];
+    find_prefix(prefix);
+    (void)snprintf(bare, sizeof(bare), "%s/%sbare00", parent, prefix);
+    (void)snprintf(early, sizeof(early), "%s/%s", bare, TIDE_SOCKET_EARLY);
+    assert_int_equal(mkdir(bare, 0700), 0);
+    assert_int_equal(mknod(early, S_IFSOCK | 0600, 0), 0);
+    for (int old = 0; old < 2; old++) {
+        if (old)
+            assert_int_equal(utimensat(AT_FDCWD, bare, long_ago, 0), 0);
+        char *const path = tide_session_folder_make();
+        assert_non_null(path);
+        assert_int_equal(exists(bare), !old);
+        tide_session_folder_remove(path);
+        free(path);
+    }
 }
 // NOLINTEND(concurrency-mt-unsafe)
 
@@ -122,6 +155,7 @@ int main(void)
         cmocka_unit_test(is_private_and_of_our_choice),
         cmocka_unit_test(falls_back_when_the_place_is_unusable),
         cmocka_unit_test(sweeps_what_killed_collectors_left_and_nothing_else),
+        cmocka_unit_test(sweeps_a_folder_without_a_socket_when_it_is_old),
     };
     return cmocka_run_group_tests(tests, make_parent, remove_parent);
 }
