@@ -1,7 +1,7 @@
 /* collect/samples.c - what is looked at from outside, now and then.
  *
  * The peak that the kernel keeps (VmHWM) is exact, but gone with the process; so it is
- * read often while a process is young, and seldom later.
+ * read often while a process is young or the peak rises, and seldom later.
  */
 #include <stdlib.h>
 
@@ -50,18 +50,20 @@ static size_t find_due(struct tide_collector *collector, uint64_t now,
     return count;
 }
 
-/* The time is one at which the process lived: from before the look. */
-static void look_at_rss(struct tide_collector *collector, const struct tide_look *due)
+/* The time is one at which the process lived: from before the look.  Lowers *NEXT to when it
+ * is due again. */
+static void look_at_rss(struct tide_collector *collector, const struct tide_look *due,
+                        uint64_t now, uint64_t *next)
 {
     struct tide_rss_facts facts = {.process = due->process, .ticks = tide_ticks()};
     if (!tide_procfs_rss(due->pid, &facts.bytes, &facts.peak))
         return;
     pthread_mutex_lock(&collector->lock);
     for (struct tide_target *t = collector->targets; t; t = t->next) {
-        if (t->index == due->process) {
-            t->rss = facts.bytes;
-            t->lived_ticks = facts.ticks;
-        }
+        if (t->index != due->process)
+            continue;
+        tide_target_saw(t, &facts, now);
+        *next = t->next_rss_ns < *next ? t->next_rss_ns : *next;
     }
     tide_notes_out_rss(&collector->notes, &facts);
     pthread_mutex_unlock(&collector->lock);
@@ -81,7 +83,7 @@ int tide_samples_take(struct tide_collector *collector)
     struct tide_look due[TIDE_BATCH];
     const size_t count = find_due(collector, now, due, &next);
     for (size_t i = 0; i < count; i++) {
-        look_at_rss(collector, &due[i]);
+        look_at_rss(collector, &due[i], now, &next);
         tide_strangers_look(collector, &due[i]);
     }
     return next <= now ? 0 : (int)((next - now) / TIDE_MS) + 1;

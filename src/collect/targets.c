@@ -18,6 +18,9 @@
  * says hello after that is known by both his pids. */
 enum { TIDE_INNER_PIDS = 300 };
 
+enum { TIDE_RISE_PARTS = 8 };
+#define TIDE_SOON_NS (10ull * 1000 * 1000)
+
 struct tide_target *tide_target_find(struct tide_target *list, uint32_t pid,
                                      uint64_t birth)
 {
@@ -57,6 +60,18 @@ struct tide_target *tide_target_new(struct tide_share *share, uint32_t pid,
         target->pidfd = -1;
     }
     return target;
+}
+
+/* Each look is at an eighth more, so that they are few however much there is. */
+void tide_target_saw(struct tide_target *target, const struct tide_rss_facts *seen,
+                     uint64_t now_ns)
+{
+    const uint64_t risen = target->rss_peak + target->rss_peak / TIDE_RISE_PARTS;
+    if (seen->peak > risen && target->next_rss_ns > now_ns + TIDE_SOON_NS)
+        target->next_rss_ns = now_ns + TIDE_SOON_NS;
+    target->rss = seen->bytes;
+    target->rss_peak = seen->peak;
+    target->lived_ticks = seen->ticks;
 }
 
 void tide_target_free(struct tide_target *target)

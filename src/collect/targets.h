@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/notes_out.h"
 #include "collect/segment.h"
 #include "trace/format.h"
 
@@ -35,6 +36,7 @@ struct tide_target {
     bool left;            /* its process runs another program */
     uint64_t next_rss_ns; /* when to look at its memory next */
     uint64_t rss;         /* bytes, as last seen */
+    uint64_t rss_peak;    /* likewise */
     uint64_t lived_ticks; /* it had memory then */
 
     /* The drain thread's. */
@@ -61,5 +63,9 @@ struct tide_target *tide_target_find(struct tide_target *list, uint32_t pid,
 struct tide_target *tide_target_new(struct tide_share *share, uint32_t pid,
                                     uint64_t birth);
 void tide_target_free(struct tide_target *target);
+
+/* Its memory was SEEN at NOW_NS; while its peak rises it is to be looked at soon again. */
+void tide_target_saw(struct tide_target *target, const struct tide_rss_facts *seen,
+                     uint64_t now_ns);
 
 #endif

@@ -342,9 +342,30 @@ static void a_process_met_when_it_was_gone_is_not_two(void **state)
 #define WITH_SESSION(test) \
     cmocka_unit_test_setup_teardown(test, tide_bench_set_up, tide_bench_tear_down)
 
+/* Who ends amid a rise has been seen shortly before. */
+static void memory_that_rises_is_looked_at_again_soon(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t peak;
+        bool soon;
+    } looks[] = {{800, true}, {900, false}, {1012, false}, {1140, true}, {1140, false}};
+    struct tide_target target = {0};
+    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        const struct tide_rss_facts seen = {.bytes = 7, .peak = looks[i].peak};
+        const uint64_t now = 1000000000ull * (i + 1), later = now + 1000000000;
+        target.next_rss_ns = later;
+        tide_target_saw(&target, &seen, now);
+        assert_int_equal(target.next_rss_ns < later, looks[i].soon);
+        assert_true(target.next_rss_ns > now);
+        assert_int_equal(target.rss, 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_that_rises_is_looked_at_again_soon),
         WITH_SESSION(every_record_of_many_processes_arrives),
         WITH_SESSION(more_lanes_than_desks_take_turns),
         WITH_SESSION(kill_loses_nothing),
