@@ -10,7 +10,8 @@
 #define TIDE_SOCKET_EARLY "early"
 
 /* A new folder, 0700 (0711 when we are root), in $XDG_RUNTIME_DIR, $TMPDIR or /tmp; NULL
- * on failure.  Owned by the caller.  Folders that killed collectors left there are removed on the way. */
+ * on failure.  Owned by the caller.  Folders that killed collectors left there are removed
+ * on the way. */
 char *tide_session_folder_make(void);
 
 /* A target got its answer: take back what another may have left who got none. */
