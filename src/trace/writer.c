@@ -26,6 +26,8 @@
 #endif
 #include <xxhash.h>
 
+enum { TIDE_LAST_WORDS = 4096 }; /* bytes that are kept for them */
+
 struct tide_writer {
     int fd; /* owned */
     struct tide_format_header header;
@@ -205,20 +207,35 @@ static struct tide_format_chunk head_of(const struct tide_chunk_label *label)
     };
 }
 
-/* LENGTH bytes at CHUNK go to the end of the file; the lock is held.  Once a write has failed,
- * only the LAST_WORDS are tried. */
-static enum tide_status append(struct tide_writer *writer, const uint8_t *chunk,
-                               size_t length, bool last_words)
+/* The words that say why a file ends may not fit into what is left of its last page, so the
+ * disk must have more than the LENGTH bytes that come next.  0, or the errno if it has not. */
+static int keep_room(const struct tide_writer *writer, size_t length)
 {
+    const off_t behind = (off_t)(writer->good_bytes + length);
+    const bool kept =
+        fallocate(writer->fd, FALLOC_FL_KEEP_SIZE, behind, TIDE_LAST_WORDS) == 0;
+    return !kept && (errno == ENOSPC || errno == EDQUOT) ? errno : 0;
+}
+
+/* A chunk of LENGTH bytes, of KIND, goes to the end of the file; the lock is held.  Once a
+ * write has failed, only the last words are tried. */
+static enum tide_status append(struct tide_writer *writer, const uint8_t *chunk,
+                               size_t length, uint32_t kind)
+{
+    const bool last_words = kind == TIDE_CHUNK_RUN;
     if (writer->problem && !last_words)
         return TIDE_EIO;
-    const int problem = write_all(writer->fd, chunk, length, writer->good_bytes);
+    int problem = last_words || kind == TIDE_CHUNK_END ? 0 : keep_room(writer, length);
+    if (!problem)
+        problem = write_all(writer->fd, chunk, length, writer->good_bytes);
     if (problem) {
         cut_back(writer, problem);
         return TIDE_EIO;
     }
     writer->good_bytes += length;
     writer->chunks++;
+    if (kind == TIDE_CHUNK_END) /* nothing has to be kept any more */
+        (void)!ftruncate(writer->fd, (off_t)writer->good_bytes);
     return TIDE_OK;
 }
 
@@ -232,8 +249,7 @@ static enum tide_status write_packed(struct tide_writer *writer,
     memcpy(out, chunk, sizeof(*chunk));
     pthread_mutex_lock(&writer->lock);
     const enum tide_status status =
-        append(writer, out, sizeof(*chunk) + chunk->stored_bytes,
-               chunk->kind == TIDE_CHUNK_RUN);
+        append(writer, out, sizeof(*chunk) + chunk->stored_bytes, chunk->kind);
     pthread_mutex_unlock(&writer->lock);
     return status;
 }

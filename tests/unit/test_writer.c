@@ -1,11 +1,13 @@
 /* unit/test_writer.c - the trace file: whole chunks, or none. */
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -284,6 +286,42 @@ static void works_in_a_child(int (*work)(void))
     assert_int_equal(status, 0);
 }
 
+/* On a disk of 16 pages of its own, of which all but 60 bytes would be taken.  0: the last
+ * words are written; -1: there is no such disk to be had. */
+static int fill_last_page(void)
+{
+    static const struct tide_chunk_label NOTES = {
+        .kind = TIDE_CHUNK_NOTES, .first_ticks = 1, .last_ticks = 2};
+    const size_t pages = 16 * 4096, heads = 2 * 64;
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", folder, "tmpfs", 0, "size=64k") != 0)
+        return -1;
+    uint8_t *const bytes = notes(pages, true);
+    struct tide_writer *writer;
+    if (tide_writer_create(path, &START, &writer))
+        return 1;
+    (void)tide_writer_chunk(writer, &NOTES, bytes, pages - heads - 60);
+    const bool refused = tide_writer_chunk(writer, &NOTES, bytes, 100) == TIDE_EIO;
+    const bool said = tide_writer_chunk(writer, &RUN, bytes, 100) == TIDE_OK;
+    tide_writer_close(writer);
+    free(bytes);
+    return refused && said ? 0 : 2;
+}
+
+static void the_last_page_has_room_for_last_words(void **state)
+{
+    (void)state;
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(fill_last_page());
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 255)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 static void little_memory_is_enough_for_one_chunk(void **state)
 {
     (void)state;
@@ -346,6 +384,7 @@ int main(void)
         cmocka_unit_test_teardown(never_follows_a_link, remove_file),
         cmocka_unit_test(says_when_the_folder_is_missing),
         cmocka_unit_test_teardown(a_full_disk_leaves_whole_chunks, remove_file),
+        cmocka_unit_test(the_last_page_has_room_for_last_words),
         cmocka_unit_test_teardown(little_memory_is_enough_for_one_chunk, remove_file),
         cmocka_unit_test_teardown(halves_go_nowhere_without_memory, remove_file),
     };
