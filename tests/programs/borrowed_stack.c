@@ -14,20 +14,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "other_stack.h"
 #include "say.h"
 
-enum { TIMES = 100, DEPTH = 20, PAGE = 4096, STACK = 16 * PAGE };
-
-static volatile int sum;
-
-__attribute__((noinline)) static void make(void)
-{
-    for (int i = 0; i < TIMES; i++) {
-        void *volatile block = malloc(50);
-        free(block);
-    }
-    sum++;
-}
+enum { DEPTH = 20, PAGE = 4096, STACK = 16 * PAGE };
 
 __attribute__((noinline)) static void deeper(int more)
 {
@@ -44,18 +34,6 @@ static void work(void)
 {
     deeper(DEPTH);
     sum++;
-}
-
-__attribute__((noinline)) static void call_on(char *top, void (*function)(void))
-{
-    __asm__ volatile("movq %%rsp, %%r12\n\t"
-                     "movq %0, %%rsp\n\t"
-                     "call *%1\n\t"
-                     "movq %%r12, %%rsp"
-                     :
-                     : "r"(top), "r"(function)
-                     : "r12", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10",
-                       "r11", "memory", "cc");
 }
 
 static int enter_sandbox(void)

@@ -3,21 +3,12 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "other_stack.h"
 #include "say.h"
 
-enum { TIMES = 100, FRAME = 3 << 20, STACK = 16 << 20 };
+enum { FRAME = 3 << 20, STACK = 16 << 20 };
 
 static ucontext_t here, there;
-static volatile int sum;
-
-__attribute__((noinline)) static void make(void)
-{
-    for (int i = 0; i < TIMES; i++) {
-        void *volatile block = malloc(50);
-        free(block);
-    }
-    sum++;
-}
 
 __attribute__((noinline)) static void make_far_in(void)
 {

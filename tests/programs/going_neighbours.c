@@ -16,37 +16,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "other_stack.h"
 #include "say.h"
 
-enum { TIMES = 100, PAGE = 4096, STACK = 16 * PAGE, LARGE = 64 << 20 };
-
-static volatile int sum;
-
-__attribute__((noinline)) static void make(void)
-{
-    for (int i = 0; i < TIMES; i++) {
-        void *volatile block = malloc(50);
-        free(block);
-    }
-    sum++;
-}
+enum { PAGE = 4096, STACK = 16 * PAGE, LARGE = 64 << 20 };
 
 static void work(void)
 {
     make();
     sum++;
-}
-
-__attribute__((noinline)) static void call_on(char *top, void (*function)(void))
-{
-    __asm__ volatile("movq %%rsp, %%r12\n\t"
-                     "movq %0, %%rsp\n\t"
-                     "call *%1\n\t"
-                     "movq %%r12, %%rsp"
-                     :
-                     : "r"(top), "r"(function)
-                     : "r12", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10",
-                       "r11", "memory", "cc");
 }
 
 /* A stack that ends where the page of NEIGHBOUR begins; returns its end. */

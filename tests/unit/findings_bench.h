@@ -50,10 +50,6 @@ static const struct hand_symbol symbols[] = {
     {0, 0, NULL, NULL, 0},
 };
 
-#define STACK(...)                                                \
-    hand_stack(&hand, (const struct hand_frame[]){__VA_ARGS__},   \
-               sizeof((const struct hand_frame[]){__VA_ARGS__}) / \
-                   sizeof(struct hand_frame))
 #define MAIN  STACK({TIDE_HAND_APP, 0x100})
 #define PARSE STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x200})
 

@@ -49,6 +49,11 @@ void hand_model_release(struct hand_model *hand);
 /* The node of the stack of COUNT frames, outermost first. */
 uint32_t hand_stack(struct hand_model *hand, const struct hand_frame *frames,
                     size_t count);
+/* The same of the model that a test calls `hand`. */
+#define STACK(...)                                                \
+    hand_stack(&hand, (const struct hand_frame[]){__VA_ARGS__},   \
+               sizeof((const struct hand_frame[]){__VA_ARGS__}) / \
+                   sizeof(struct hand_frame))
 uint32_t hand_synthetic(struct hand_model *hand, uint32_t parent, uint64_t synthetic);
 /* Add SITE as it is; it is also counted in the summary of its space. */
 void hand_site(struct hand_model *hand, struct tide_site site);

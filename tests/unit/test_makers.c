@@ -31,11 +31,6 @@ static const struct hand_symbol symbols[] = {
     {0, 0, NULL, NULL, 0},
 };
 
-#define STACK(...)                                                \
-    hand_stack(&hand, (const struct hand_frame[]){__VA_ARGS__},   \
-               sizeof((const struct hand_frame[]){__VA_ARGS__}) / \
-                   sizeof(struct hand_frame))
-
 static void add_site(uint32_t stack, uint64_t bytes, uint64_t calls)
 {
     hand_site(&hand, (struct tide_site){

@@ -145,11 +145,6 @@ static const struct hand_symbol symbols[] = {
     {0, 0, NULL, NULL, 0},
 };
 
-#define STACK(...)                                                \
-    hand_stack(&hand, (const struct hand_frame[]){__VA_ARGS__},   \
-               sizeof((const struct hand_frame[]){__VA_ARGS__}) / \
-                   sizeof(struct hand_frame))
-
 static void add_leak(uint32_t stack, int64_t bytes)
 {
     hand_site(&hand, (struct tide_site){
