@@ -148,8 +148,12 @@ class Resolve(tide.Case):
                          for block in answer["blocks"]
                          if block["state"] == "live" and block["offset"] == 0]
             summary = run.report("--total")["summary"]
-            self.assertEqual((sum(live), len(live)),
-                             (summary["peak_bytes"], summary["peak_blocks"]), argv)
+            # Of threads, the free of a block and the birth of one that overlaps it may
+            # have changed places: then an address is in both, and is told of one.
+            missed = summary["peak_bytes"] - sum(live)
+            self.assertLessEqual(missed, summary["peak_uncertainty_bytes"], argv)
+            self.assertGreaterEqual(missed, 0, argv)
+            self.assertEqual(missed == 0, len(live) == summary["peak_blocks"], argv)
 
     def test_a_variable_is_in_its_module(self):
         answer, = self.ask(hex(self.at["global"]))
