@@ -9,6 +9,11 @@ import tempfile
 import time
 import unittest
 
+# Tests run the same for every caller: these change how programs buffer, load and allocate.
+for variable in list(os.environ):
+    if variable.startswith(("PYTHON", "LD_", "MALLOC_", "GLIBC_TUNABLES", "OMP_")):
+        del os.environ[variable]
+
 TIDEMARK = os.environ["TIDEMARK"]
 PROGRAMS = os.environ["TIDEMARK_PROGRAMS"]
 SOURCE = os.environ["TIDEMARK_SOURCE"]
