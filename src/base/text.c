@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/raw/characters.h"
+
 enum { TIDE_TEXT_FIRST = 64 };
 
 void tide_text_release(struct tide_text *text)
@@ -93,4 +95,37 @@ void tide_text_addf(struct tide_text *text, const char *format, ...)
     va_start(arguments, format);
     tide_text_addv(text, format, arguments);
     va_end(arguments);
+}
+
+/* How many of the LENGTH bytes at STRING are shown ASCII: names are mostly that. */
+static size_t plain_length(const char *string, size_t length)
+{
+    size_t plain = 0;
+    while (plain < length && string[plain] >= ' ' && string[plain] <= '~')
+        plain++;
+    return plain;
+}
+
+void tide_text_add_safe_bytes(struct tide_text *text, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        uint32_t character;
+        size_t taken = plain_length(bytes, length);
+        const size_t size = taken ? 0 : tide_utf8_decode(bytes, length, &character);
+        if (taken || (size && tide_utf8_shown(character))) {
+            taken = taken ? taken : size;
+            tide_text_add_bytes(text, bytes, taken);
+        } else {
+            taken = size ? size : 1;
+            for (size_t i = 0; i < taken; i++)
+                tide_text_addf(text, "\\x%02x", (unsigned char)bytes[i]);
+        }
+        bytes += taken;
+        length -= taken;
+    }
+}
+
+void tide_text_add_safe(struct tide_text *text, const char *string)
+{
+    tide_text_add_safe_bytes(text, string, string ? strlen(string) : 0);
 }

@@ -26,4 +26,10 @@ void tide_text_addf(struct tide_text *text, const char *format, ...)
 void tide_text_addv(struct tide_text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
+/* Add STRING (NULL: nothing), a name of any origin, as text that a terminal only shows:
+ * bytes that are no shown character (characters.h) stand as \xNN.  Safe text stays as it
+ * is.  All names that are printed go through here, or through view/json.h. */
+void tide_text_add_safe(struct tide_text *text, const char *string);
+void tide_text_add_safe_bytes(struct tide_text *text, const char *bytes, size_t length);
+
 #endif

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "view/names.h"
 
 static const char *failing_about; /* borrowed; NULL: nothing */
 
@@ -20,9 +19,8 @@ void tide_fail_about(const char *about)
 /* Names come from outside: a control character in one must not reach the terminal. */
 static void write_clean(const char *line)
 {
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
     struct tide_text safe = {0};
-    tide_name_safe(&safe, line, &PLAIN);
+    tide_text_add_safe(&safe, line);
     (void)fputs(safe.failed || !safe.bytes ? "out of memory" : safe.bytes, stderr);
     tide_text_release(&safe);
 }

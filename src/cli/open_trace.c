@@ -79,22 +79,14 @@ static const char *what_is(const char *path)
 /* PATH cannot be opened: say why. */
 static int explain(const char *path, enum tide_status status, const char *why)
 {
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
-    struct tide_text safe = {0};
     struct stat about;
-    int result;
-    tide_name_safe(&safe, path, &PLAIN);
-    const char *const name = safe.bytes ? safe.bytes : "";
     const bool found = stat(path, &about) == 0;
     if (!found && errno == ENOENT)
-        result = tide_fail("%s: no such file", name);
-    else if (status == TIDE_ENOTTRACE ||
-             (found && (!S_ISREG(about.st_mode) || about.st_size == 0)))
-        result = tide_fail("%s: this is %s", name, what_is(path));
-    else
-        result = tide_fail("%s: %s", name, *why ? why : tide_status_words(status));
-    tide_text_release(&safe);
-    return result;
+        return tide_fail("%s: no such file", path);
+    if (status == TIDE_ENOTTRACE ||
+        (found && (!S_ISREG(about.st_mode) || about.st_size == 0)))
+        return tide_fail("%s: this is %s", path, what_is(path));
+    return tide_fail("%s: %s", path, *why ? why : tide_status_words(status));
 }
 
 /* --- Open -------------------------------------------------------------------------- */

@@ -15,15 +15,13 @@
 #include "model/embed.h"
 #include "model/path.h"
 #include "trace/embedded.h"
-#include "view/names.h"
 #include "view/run_words.h"
 
 /* "1,234 of 1,240 frames in 12 modules have names; most without are in libx.so" */
 static void say_counts(const char *name, const struct tide_embed_counts *counts)
 {
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
     struct tide_text words = {0};
-    tide_name_safe(&words, name, &PLAIN);
+    tide_text_add_safe(&words, name);
     tide_text_addf(&words, ": %s of ", tide_number_count(counts->named).text);
     tide_words_count(&words, counts->frames, "frame");
     tide_text_add(&words, " in ");
@@ -31,7 +29,7 @@ static void say_counts(const char *name, const struct tide_embed_counts *counts)
     tide_text_add(&words, counts->named == 1 ? " has a name" : " have names");
     if (counts->one) {
         tide_text_add(&words, "; most without are in ");
-        tide_name_safe(&words, tide_path_base(counts->one), &PLAIN);
+        tide_text_add_safe(&words, tide_path_base(counts->one));
     }
     if (!words.failed)
         (void)fprintf(stderr, "tidemark: %s\n", words.bytes);

@@ -61,9 +61,8 @@ void tide_view_check_json(struct tide_text *out, const struct tide_check_view *v
 /* RAW as the value of an attribute or as text. */
 static void add_xml(struct tide_text *out, const char *raw)
 {
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
     struct tide_text safe = {0};
-    tide_name_safe(&safe, raw, &PLAIN);
+    tide_text_add_safe(&safe, raw);
     for (const char *at = safe.bytes; at && *at; at++) {
         if (*at == '&')
             tide_text_add(out, "&amp;");

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "view/names.h"
-
 void tide_csv_next(struct tide_csv *csv)
 {
     if (csv->comma)
@@ -59,10 +57,9 @@ static void add_quoted(struct tide_csv *csv, const char *text)
 
 void tide_csv_text(struct tide_csv *csv, const char *text)
 {
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
     struct tide_text safe = {0};
     tide_csv_next(csv);
-    tide_name_safe(&safe, text, &PLAIN);
+    tide_text_add_safe(&safe, text);
     if (safe.bytes && strpbrk(safe.bytes, ",\" "))
         add_quoted(csv, safe.bytes);
     else

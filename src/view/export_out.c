@@ -7,8 +7,6 @@
 #include <zlib.h>
 
 #include "view/json.h"
-#include "view/names.h"
-#include "view/style.h"
 
 enum {
     TIDE_OUT_ENOUGH = 64 * 1024,
@@ -144,6 +142,5 @@ void tide_out_json(struct tide_text *text, const char *value)
 
 void tide_out_name(struct tide_text *text, const char *name)
 {
-    static const struct tide_style PLAIN = {.width = TIDE_WIDTH_MAX, .utf8 = true};
-    tide_name_safe(text, name, &PLAIN);
+    tide_text_add_safe(text, name);
 }

@@ -24,21 +24,13 @@ enum { TIDE_BRACKETS_MAX = 4096 };
 void tide_name_safe(struct tide_text *out, const char *name,
                     const struct tide_style *style)
 {
-    if (!name)
-        return;
-    size_t left = strlen(name);
-    while (left > 0) {
-        uint32_t character;
-        const size_t size = tide_utf8_decode(name, left, &character);
-        const bool shown =
-            size > 0 && tide_utf8_shown(character) && (style->utf8 || character < 0x80);
-        const size_t taken = size > 0 ? size : 1;
-        if (shown)
-            tide_text_add_bytes(out, name, taken);
-        for (size_t i = 0; !shown && i < taken; i++)
-            tide_text_addf(out, "\\x%02x", (unsigned char)name[i]);
-        name += taken;
-        left -= taken;
+    if (style->utf8)
+        tide_text_add_safe(out, name);
+    for (; name && *name && !style->utf8; name++) {
+        if (*name >= ' ' && *name <= '~')
+            tide_text_add_bytes(out, name, 1);
+        else
+            tide_text_addf(out, "\\x%02x", (unsigned char)*name);
     }
 }
 

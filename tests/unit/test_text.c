@@ -99,6 +99,32 @@ static void remembers_that_memory_ran_out(void **state)
     tide_text_release(&text);
 }
 
+static void names_are_shown_and_not_obeyed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *safe;
+    } CASES[] = {
+        {NULL, ""},
+        {"main<int>(\"a\\b\")", "main<int>(\"a\\b\")"},
+        {"gr\303\266\303\237e \342\202\254", "gr\303\266\303\237e \342\202\254"},
+        {"a\033[2J\177\r\n\t", "a\\x1b[2J\\x7f\\x0d\\x0a\\x09"},
+        {"\302\233H", "\\xc2\\x9bH"},                                     /* C1's CSI */
+        {"\342\200\256x\342\201\251", "\\xe2\\x80\\xaex\\xe2\\x81\\xa9"}, /* bidi */
+        {"\342\200\250\357\273\277", "\\xe2\\x80\\xa8\\xef\\xbb\\xbf"}, /* line, BOM */
+        {"\377\340\200\200\303", "\\xff\\xe0\\x80\\x80\\xc3"},          /* no UTF-8 */
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct tide_text text = {0}, again = {0};
+        tide_text_add_safe(&text, CASES[i].name);
+        tide_text_add_safe(&again, text.bytes);
+        assert_string_equal(text.bytes ? text.bytes : "", CASES[i].safe);
+        assert_string_equal(again.bytes ? again.bytes : "", CASES[i].safe);
+        tide_text_release(&text);
+        tide_text_release(&again);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +134,7 @@ int main(void)
         cmocka_unit_test(formats_at_every_distance_from_the_end),
         cmocka_unit_test(holds_zero_bytes),
         cmocka_unit_test(remembers_that_memory_ran_out),
+        cmocka_unit_test(names_are_shown_and_not_obeyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
