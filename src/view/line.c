@@ -50,9 +50,14 @@ static void add_part(struct tide_page *page, enum tide_ink ink, const char *safe
     tide_text_release(&part);
 }
 
-void tide_page_add(struct tide_page *page, enum tide_ink ink, const char *safe)
+void tide_page_add(struct tide_page *page, enum tide_ink ink, const char *text)
 {
-    add_part(page, ink, safe, strlen(safe));
+    struct tide_text safe = {0};
+    tide_text_add_safe(&safe, text);
+    if (safe.bytes)
+        add_part(page, ink, safe.bytes, safe.length);
+    page->out->failed |= safe.failed;
+    tide_text_release(&safe);
 }
 
 void tide_page_add_right(struct tide_page *page, enum tide_ink ink, const char *safe,
@@ -141,8 +146,8 @@ static size_t line_length(const char *safe, int columns)
     return length;
 }
 
-void tide_page_wrap(struct tide_page *page, enum tide_ink ink, const char *safe,
-                    int indent)
+static void wrap(struct tide_page *page, enum tide_ink ink, const char *safe,
+                 int indent)
 {
     while (*safe) {
         size_t length = line_length(safe, tide_page_left(page));
@@ -160,6 +165,16 @@ void tide_page_wrap(struct tide_page *page, enum tide_ink ink, const char *safe,
         }
     }
     tide_page_end(page);
+}
+
+void tide_page_wrap(struct tide_page *page, enum tide_ink ink, const char *text,
+                    int indent)
+{
+    struct tide_text safe = {0};
+    tide_text_add_safe(&safe, text);
+    wrap(page, ink, safe.bytes ? safe.bytes : "", indent);
+    page->out->failed |= safe.failed;
+    tide_text_release(&safe);
 }
 
 static void add_rule(struct tide_page *page)

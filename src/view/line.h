@@ -2,7 +2,8 @@
  *
  * For: view/, tests/.  Whatever is added is cut at the style's width, so no view can
  * print a line that is too long; the views see to it that nothing of weight is cut.
- * All text that is added must be safe (names.h).
+ * All text that is added goes through tide_text_add_safe() here; a view calls names.h
+ * itself where it must know the width before.
  */
 #ifndef TIDE_VIEW_LINE_H
 #define TIDE_VIEW_LINE_H
@@ -21,8 +22,8 @@ struct tide_page {
 
 /* Columns left on this line. */
 int tide_page_left(const struct tide_page *page);
-void tide_page_add(struct tide_page *page, enum tide_ink ink, const char *safe);
-/* The same, right-aligned in WIDTH columns. */
+void tide_page_add(struct tide_page *page, enum tide_ink ink, const char *text);
+/* The same of text that is safe, right-aligned in WIDTH columns. */
 void tide_page_add_right(struct tide_page *page, enum tide_ink ink, const char *safe,
                          int width);
 /* Blanks up to COLUMN; nothing when the line is already there. */
@@ -40,7 +41,7 @@ void tide_page_name(struct tide_page *page, enum tide_ink ink, const char *name,
 
 /* Words, wrapped at blanks; all lines but the first start at column INDENT, the first
  * where the page is.  A word too long for a line is broken.  Ends the line. */
-void tide_page_wrap(struct tide_page *page, enum tide_ink ink, const char *safe,
+void tide_page_wrap(struct tide_page *page, enum tide_ink ink, const char *text,
                     int indent);
 
 /* The heading of a section: "Title   detail" and a rule below. */
