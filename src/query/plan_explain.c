@@ -36,17 +36,27 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+/* NAME may be one that the program chose. */
+static void add_named(struct tide_text *out, const char *before, const char *name,
+                      const char *behind)
+{
+    tide_text_add(out, before);
+    tide_text_add_safe(out, name);
+    tide_text_add(out, behind);
+}
+
 static void explain_slots(const struct tide_plan *plan, struct tide_text *out)
 {
     for (size_t i = 0; i < plan->slot_count; i++)
         if (!plan->slots[i].let)
-            tide_text_addf(out, "%s%s%s", i ? "        " : "take    ",
-                           plan->slots[i].name,
-                           plan->slots[i].early ? "\n" : " (if the row passes)\n");
-    for (size_t i = 0; i < plan->let_count; i++)
-        tide_text_addf(out, "let     %s: %zu step%s%s\n", plan->lets[i].name,
-                       plan->lets[i].count, plural(plan->lets[i].count),
+            add_named(out, i ? "        " : "take    ", plan->slots[i].name,
+                      plan->slots[i].early ? "\n" : " (if the row passes)\n");
+    for (size_t i = 0; i < plan->let_count; i++) {
+        add_named(out, "let     ", plan->lets[i].name, "");
+        tide_text_addf(out, ": %zu step%s%s\n", plan->lets[i].count,
+                       plural(plan->lets[i].count),
                        plan->lets[i].condition.count ? ", on a condition" : "");
+    }
     if (plan->where.count)
         tide_text_addf(out, "where   %zu term%s\n", plan->where.count,
                        plural(plan->where.count));
@@ -58,11 +68,11 @@ static void explain_groups(const struct tide_plan *plan, struct tide_text *out)
         return;
     tide_text_add(out, "group   ");
     for (size_t i = 0; i < plan->key_count; i++)
-        tide_text_addf(out, "%s%s", i ? ", " : "by ", plan->slots[plan->keys[i]].name);
+        add_named(out, i ? ", " : "by ", plan->slots[plan->keys[i]].name, "");
     tide_text_add(out, plan->key_count ? "\n" : "all rows as one\n");
     for (size_t i = 0; i < plan->sum_count; i++)
-        tide_text_addf(out, "sum     %s%s\n", plan->sums[i].name,
-                       plan->sums[i].inclusive ? ", also into the paths around" : "");
+        add_named(out, "sum     ", plan->sums[i].name,
+                  plan->sums[i].inclusive ? ", also into the paths around\n" : "\n");
     if (plan->having.count)
         tide_text_addf(out, "having  %zu term%s\n", plan->having.count,
                        plural(plan->having.count));
@@ -74,13 +84,13 @@ void tide_plan_explain(const struct tide_plan *plan, struct tide_text *out)
     explain_slots(plan, out);
     explain_groups(plan, out);
     for (size_t i = 0; i < plan->order_count; i++)
-        tide_text_addf(out, "%s%s%s\n", i ? "        " : "order   ",
-                       plan->cells[plan->orders[i].cell].name,
-                       plan->orders[i].descending ? ", largest first" : "");
+        add_named(out, i ? "        " : "order   ",
+                  plan->cells[plan->orders[i].cell].name,
+                  plan->orders[i].descending ? ", largest first\n" : "\n");
     if (plan->limited)
         tide_text_addf(out, "limit   %llu rows\n", (unsigned long long)plan->limit);
     tide_text_add(out, "show    ");
     for (size_t i = 0; i < plan->column_count; i++)
-        tide_text_addf(out, "%s%s", i ? ", " : "", plan->columns[i].title);
+        add_named(out, i ? ", " : "", plan->columns[i].title, "");
     tide_text_add(out, "\n");
 }

@@ -11,7 +11,6 @@
 
 #include "model/grow.h"
 #include "view/query_view.h"
-#include "view/utf8.h"
 
 enum {
     TIDE_CALI_NAME = 8,        /* cali.attribute.name */
@@ -50,25 +49,19 @@ static unsigned type_node(uint64_t type)
     return NODES[type];
 }
 
-/* Inside strings \ , = are escaped, a newline is \n, other controls are dropped; what is no
- * character at all stands as \xNN. */
+/* Inside strings \ , = are escaped; what a terminal would obey, a newline too, stands as
+ * \xNN, as in all other text. */
 static void add_escaped(struct tide_text *out, const char *text)
 {
-    size_t left = strlen(text);
-    while (left) {
-        uint32_t character;
-        const size_t size = tide_utf8_decode(text, left, &character);
-        if (size == 0)
-            tide_text_addf(out, "\\\\x%02x", (unsigned char)*text);
-        else if (character == '\n')
-            tide_text_add(out, "\\n");
-        else if (size == 1 && strchr("\\,=", *text))
-            tide_text_addf(out, "\\%c", *text);
-        else if (character >= 0x20 && (character < 0x7f || character > 0x9f))
-            tide_text_add_bytes(out, text, size);
-        text += size ? size : 1;
-        left -= size ? size : 1;
+    struct tide_text safe = {0};
+    tide_text_add_safe(&safe, text);
+    for (const char *at = safe.bytes; at && *at; at++) {
+        if (strchr("\\,=", *at))
+            tide_text_add(out, "\\");
+        tide_text_add_bytes(out, at, 1);
     }
+    out->failed = out->failed || safe.failed;
+    tide_text_release(&safe);
 }
 
 /* Write a node; returns its number. */

@@ -42,15 +42,11 @@ static void add_field(struct tide_query_view *view, const char *text)
 
 static void csv_begin(struct tide_query_view *view)
 {
-    struct tide_text safe = {0};
     for (size_t i = 0; i < view->plan->column_count; i++) {
         tide_text_add(out_of(view), i == 0 ? "" : is_tsv(view) ? "\t" : ",");
-        tide_text_clear(&safe);
-        tide_out_name(&safe, view->plan->columns[i].title);
-        add_field(view, safe.length ? safe.bytes : "");
+        add_field(view, tide_query_title(view, i));
     }
     tide_text_add(out_of(view), "\n");
-    tide_text_release(&safe);
 }
 
 static void csv_row(struct tide_query_view *view, const struct tide_value *cells)
@@ -250,7 +246,7 @@ static void expand_row(struct tide_query_view *view, const struct tide_value *ce
         if (!value.type)
             continue;
         tide_text_addf(out_of(view), "%s%s=", any ? "," : "",
-                       view->plan->columns[i].title);
+                       tide_query_title(view, i));
         tide_text_add(out_of(view), tide_query_safe(view, value));
         any = true;
     }
@@ -317,8 +313,8 @@ static void format_row(struct tide_query_view *view, const struct tide_value *ce
 static void format_begin(struct tide_query_view *view)
 {
     const char *const title = tide_query_argument(view, "title");
-    if (title)
-        tide_text_addf(out_of(view), "%s\n", title);
+    tide_text_add_safe(out_of(view), title);
+    tide_text_add(out_of(view), title ? "\n" : "");
 }
 
 static const char *const FORMAT_KEYS[] = {"format", "title", NULL};

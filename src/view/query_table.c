@@ -57,7 +57,7 @@ int *tide_query_widths(struct tide_query_view *view, int most)
     const struct tide_plan *const plan = view->plan;
     int *const widths = calloc(plan->column_count + 1, sizeof(*widths));
     for (size_t i = 0; widths && i < plan->column_count; i++) {
-        widths[i] = tide_columns(plan->columns[i].title);
+        widths[i] = tide_columns(tide_query_title(view, i));
         for (size_t row = 0; row < view->row_count; row++) {
             const struct tide_value value =
                 tide_query_kept(view, row)[plan->columns[i].cell];
@@ -99,7 +99,7 @@ static void table_end(struct tide_query_view *view)
     tide_query_globals(view);
     for (size_t i = 0; widths && i < plan->column_count; i++)
         if (view->shown[i])
-            tide_query_cell_add(out, plan->columns[i].title, widths[i], false);
+            tide_query_cell_add(out, tide_query_title(view, i), widths[i], false);
     tide_text_add(out, "\n");
     for (size_t row = 0; widths && row < view->row_count; row++) {
         if (!has_any(view, row))
@@ -166,7 +166,7 @@ static void add_marked_row(struct tide_query_view *view, const struct tide_value
             continue;
         tide_text_add(out, "| ");
         add_marked(out, cells ? tide_query_safe(view, cells[plan->columns[i].cell])
-                              : plan->columns[i].title);
+                              : tide_query_title(view, i));
         tide_text_add(out, " ");
     }
     tide_text_add(out, "|\n");

@@ -243,7 +243,7 @@ static void tree_end(struct tide_query_view *view)
         tide_query_cell_add(out, "Path", tree.path_width, false);
         for (size_t i = 0; i < view->plan->column_count; i++)
             if (view->shown[i] && !in_path(&tree, view->plan->columns[i].cell))
-                tide_query_cell_add(out, view->plan->columns[i].title, tree.widths[i],
+                tide_query_cell_add(out, tide_query_title(view, i), tree.widths[i],
                                     false);
         tide_text_add(out, "\n");
         add_branches(&tree);

@@ -151,6 +151,13 @@ size_t tide_query_cell_called(const struct tide_plan *plan, const char *name)
     return SIZE_MAX;
 }
 
+const char *tide_query_title(struct tide_query_view *view, size_t column)
+{
+    tide_text_clear(&view->text);
+    tide_text_add_safe(&view->text, view->plan->columns[column].title);
+    return view->text.length ? view->text.bytes : "";
+}
+
 const char *tide_query_safe(struct tide_query_view *view, struct tide_value value)
 {
     tide_text_clear(&view->text);

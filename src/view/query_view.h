@@ -106,7 +106,9 @@ size_t tide_query_cell_called(const struct tide_plan *plan, const char *name);
 /* Row NUMBER of those that are kept. */
 const struct tide_value *tide_query_kept(const struct tide_query_view *view,
                                          size_t number);
-/* VALUE as text that a terminal does not obey; view->text is used for it. */
+/* The title of COLUMN as text that a terminal does not obey; view->text is used for it. */
+const char *tide_query_title(struct tide_query_view *view, size_t column);
+/* VALUE as such text, in view->text as well. */
 const char *tide_query_safe(struct tide_query_view *view, struct tide_value value);
 /* Reals with all their digits. */
 const char *tide_query_exact(struct tide_query_view *view, struct tide_value value);
