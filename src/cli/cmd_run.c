@@ -186,14 +186,16 @@ static void say_trouble(const struct tide_run_outcome *outcome)
 /* What there is, and what to do with it. */
 static void say_where(const struct tide_run_outcome *outcome)
 {
-    struct tide_text command = {0};
+    struct tide_text line = {0};
     const char *const words[] = {"tidemark", "report", outcome->trace, NULL};
-    tide_words_command(&command, words);
-    if (!command.failed)
-        (void)fprintf(stderr, "tidemark: %s in %s; now: %s\n",
-                      tide_number_bytes(outcome->bytes, TIDE_UNITS_IEC).text,
-                      outcome->trace, command.bytes);
-    tide_text_release(&command);
+    tide_text_addf(&line, "tidemark: %s in ",
+                   tide_number_bytes(outcome->bytes, TIDE_UNITS_IEC).text);
+    tide_text_add_safe(&line, outcome->trace);
+    tide_text_add(&line, "; now: ");
+    tide_words_command(&line, words);
+    if (!line.failed)
+        (void)fprintf(stderr, "%s\n", line.bytes);
+    tide_text_release(&line);
 }
 
 /* What becomes of a name that was asked for is said in any case. */

@@ -14,6 +14,30 @@ bool tide_words_plain(const char *word)
     return *word && word[strspn(word, PLAIN)] == '\0';
 }
 
+/* Would a terminal obey WORD? */
+static bool is_unsafe(const char *word)
+{
+    struct tide_text safe = {0};
+    tide_text_add_safe(&safe, word);
+    const bool unsafe = safe.bytes && strcmp(safe.bytes, word) != 0;
+    tide_text_release(&safe);
+    return unsafe;
+}
+
+/* $'...', where shells read \xNN as the byte. */
+static void add_escaped(struct tide_text *out, const char *word)
+{
+    tide_text_add(out, "$'");
+    while (*word) {
+        const size_t length = strcspn(word, "\\'");
+        tide_text_add_safe_bytes(out, word, length);
+        word += length;
+        if (*word)
+            tide_text_addf(out, "\\%c", *word++);
+    }
+    tide_text_add(out, "'");
+}
+
 static void add_quoted(struct tide_text *out, const char *word)
 {
     tide_text_add(out, "'");
@@ -33,6 +57,8 @@ void tide_words_command(struct tide_text *out, const char *const *argv)
             tide_text_add(out, " ");
         if (tide_words_plain(argv[i]))
             tide_text_add(out, argv[i]);
+        else if (is_unsafe(argv[i]))
+            add_escaped(out, argv[i]);
         else
             add_quoted(out, argv[i]);
     }

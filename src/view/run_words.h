@@ -11,7 +11,8 @@
 #include "view/units.h"
 
 /* Add the words of ARGV (NULL-terminated, or NULL) with blanks between them, quoted so
- * that a shell would read them as they were.  Not made safe. */
+ * that a shell would read them as they were.  A terminal only shows them: see
+ * tide_text_add_safe(). */
 void tide_words_command(struct tide_text *out, const char *const *argv);
 
 /* Does a shell read WORD as it is? */

@@ -1,6 +1,7 @@
 /* unit/test_run_words.c - what is said of runs with several processes or programs, and of
  * what is not known for sure. */
 #include "report_bench.h"
+#include "view/run_words.h"
 
 /* WORDS are in both texts that say what the recorder takes, of PROCESSES of which
  * REPLACED were replaced by another program. */
@@ -127,6 +128,16 @@ static void a_name_that_two_files_have_is_said_once(void **state)
     fixture_release(&f);
 }
 
+static void a_command_can_be_pasted_and_is_not_obeyed(void **state)
+{
+    (void)state;
+    static const char *const ARGV[] = {"./a.out", "it's", "a\033[2J'\\\n\377", NULL};
+    struct tide_text text = {0};
+    tide_words_command(&text, ARGV);
+    assert_string_equal(text.bytes, "./a.out 'it'\\''s' $'a\\x1b[2J\\'\\\\\\x0a\\xff'");
+    tide_text_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +145,7 @@ int main(void)
         cmocka_unit_test(
             what_was_held_at_an_end_without_a_word_is_not_called_never_freed),
         cmocka_unit_test(a_name_that_two_files_have_is_said_once),
+        cmocka_unit_test(a_command_can_be_pasted_and_is_not_obeyed),
         cmocka_unit_test(nothing_is_concluded_from_a_peak_that_may_be_higher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
