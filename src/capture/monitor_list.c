@@ -185,11 +185,11 @@ void tide_monitor_title(struct tide_monitor_report *report, const char *name)
     tide_lines_text(lines, "tidemark: ");
     tide_lines_text(lines, name);
     tide_lines_text(lines, ", ");
-    tide_lines_text(lines, program);
+    tide_lines_name(lines, program);
     tide_lines_text(lines, " (pid ");
     tide_lines_number(lines, pid);
     tide_lines_text(lines, "), at ");
-    tide_lines_text(lines, report->cause);
+    tide_lines_name(lines, report->cause);
     tide_lines_text(lines, "\n");
 }
 
@@ -208,7 +208,7 @@ static int open_report(struct tide_lines *lines)
     lines->file = file >= 0 ? file : tide_first_errors();
     if (*file_path && file < 0) {
         tide_lines_text(lines, "tidemark: TIDEMARK_MONITOR: cannot write ");
-        tide_lines_text(lines, file_path);
+        tide_lines_name(lines, file_path);
         tide_lines_text(lines, ":\n");
     }
     return file;

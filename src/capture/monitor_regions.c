@@ -142,7 +142,9 @@ static void free_heard(void *unused, const struct tide_happening *happening)
 
 /* --- Report ---------------------------------------------------------------------------- */
 
-static void add_path(struct tide_lines *lines, const struct tide_region_node *node)
+/* "main/solve"; ADD_NAME adds each of the names. */
+static void add_path(struct tide_lines *lines, const struct tide_region_node *node,
+                     void (*add_name)(struct tide_lines *, const char *))
 {
     const struct tide_region_node *path[TIDE_TRAIL_DEEP];
     uint32_t depth = 0;
@@ -150,7 +152,7 @@ static void add_path(struct tide_lines *lines, const struct tide_region_node *no
         path[depth++] = node;
     while (depth > 0) {
         const struct tide_name *const name = path[--depth]->name;
-        tide_lines_text(lines, name ? name->text : "[unnamed]");
+        add_name(lines, name ? name->text : "[unnamed]");
         if (depth > 0)
             tide_lines_text(lines, "/");
     }
@@ -165,7 +167,7 @@ static void report_node_json(struct tide_lines *lines,
                              const struct tide_region_node *node)
 {
     struct tide_lines path = {.file = -1};
-    add_path(&path, node);
+    add_path(&path, node, tide_lines_text);
     path.bytes[path.used < sizeof(path.bytes) ? path.used : sizeof(path.bytes) - 1] = 0;
     tide_lines_text(lines, "{\"region\":");
     tide_lines_quoted(lines, path.bytes);
@@ -201,7 +203,7 @@ static void report_node_text(struct tide_lines *lines,
     tide_lines_column(lines, atomic_load(&node->temporary_calls), 11);
     tide_lines_text(lines, "  ");
     if (node->around)
-        add_path(lines, node);
+        add_path(lines, node, tide_lines_name);
     else
         tide_lines_text(lines, "[no region]");
     tide_lines_text(lines, "\n");

@@ -151,7 +151,7 @@ static void say_no_loop(struct tide_lines *lines)
     tide_lines_text(lines, "There was no loop");
     if (loop_name[0]) {
         tide_lines_text(lines, " named ");
-        tide_lines_text(lines, loop_name);
+        tide_lines_name(lines, loop_name);
     }
     tide_lines_text(lines, ": tide_loop_begin() was not called");
     tide_lines_text(lines, loop_name[0] ? " with that name\n" : "\n");

@@ -73,7 +73,7 @@ static struct frame frame_of(uint64_t word)
 static void add_frame(struct tide_lines *lines, const struct frame *frame)
 {
     tide_lines_text(lines, "    ");
-    tide_lines_text(lines, *frame->file   ? frame->file
+    tide_lines_name(lines, *frame->file   ? frame->file
                            : frame->known ? "[program]"
                                           : "[unknown]");
     tide_lines_text(lines, "+");
@@ -124,7 +124,7 @@ static void add_advice(struct tide_lines *lines, uint32_t depth)
         syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
     path[length > 0 ? length : 0] = '\0';
     tide_lines_text(lines, "  for names: addr2line -Cfpe ");
-    tide_lines_text(lines, length > 0 ? path : "[program]");
+    tide_lines_name(lines, length > 0 ? path : "[program]");
     add_frames(lines, depth, true);
     tide_lines_text(lines, "\n");
 }

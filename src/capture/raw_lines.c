@@ -4,15 +4,17 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/raw/characters.h"
 #include "capture/process.h"
 #include "capture/self.h"
 
-enum { TIDE_DIGITS = 24 };
+enum { TIDE_DIGITS = 24, TIDE_NO_CHARACTER = 0x110000 };
 
 /* Which of the signals that a write may cause wait for this thread. */
 static uint64_t waiting_signals(void)
@@ -110,19 +112,75 @@ void tide_lines_column(struct tide_lines *lines, uint64_t value, unsigned width)
     add(lines, begin, length);
 }
 
+/* The lowest COUNT digits of VALUE in hexadecimal. */
+static void add_hex(struct tide_lines *lines, uint32_t value, unsigned count)
+{
+    while (count-- > 0)
+        add(lines, &"0123456789abcdef"[value >> 4 * count & 15], 1);
+}
+
+/* LEFT is what is left of the text at AT: how much of it is one character, or one byte of
+ * none.  SHOWN: it may stand for itself. */
+static size_t next_character(const char *at, size_t left, uint32_t *character,
+                             bool *shown)
+{
+    const size_t size = tide_utf8_decode(at, left, character);
+    *shown = size > 0 && tide_utf8_shown(*character);
+    if (size == 0)
+        *character = TIDE_NO_CHARACTER;
+    return size ? size : 1;
+}
+
+void tide_lines_name(struct tide_lines *lines, const char *name)
+{
+    size_t left = strlen(name);
+    while (left > 0) {
+        uint32_t character;
+        bool shown;
+        const size_t size = next_character(name, left, &character, &shown);
+        if (shown)
+            add(lines, name, size);
+        for (size_t i = 0; !shown && i < size; i++) {
+            add(lines, "\\x", 2);
+            add_hex(lines, (unsigned char)name[i], 2);
+        }
+        name += size;
+        left -= size;
+    }
+}
+
+/* A character that is not shown, as JSON has it: two halves, if it is beyond 16 bits. */
+static void add_unshown(struct tide_lines *lines, uint32_t character)
+{
+    const bool large = character > 0xffff;
+    add(lines, "\\u", 2);
+    add_hex(lines, large ? 0xd800 + ((character - 0x10000) >> 10) : character, 4);
+    if (large) {
+        add(lines, "\\u", 2);
+        add_hex(lines, 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
+    }
+}
+
 void tide_lines_quoted(struct tide_lines *lines, const char *text)
 {
+    size_t left = strlen(text);
     add(lines, "\"", 1);
-    for (; *text; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        char escaped[] = "\\u00..";
-        if (byte >= 0x20 && byte != '"' && byte != '\\') {
-            add(lines, text, 1);
-            continue;
+    while (left > 0) {
+        uint32_t character;
+        bool shown;
+        const size_t size = next_character(text, left, &character, &shown);
+        if (character == TIDE_NO_CHARACTER) {
+            add(lines, "\\\\x", 3);
+            add_hex(lines, (unsigned char)*text, 2);
+        } else if (!shown) {
+            add_unshown(lines, character);
+        } else {
+            if (character == '"' || character == '\\')
+                add(lines, "\\", 1);
+            add(lines, text, size);
         }
-        escaped[4] = "0123456789abcdef"[byte >> 4];
-        escaped[5] = "0123456789abcdef"[byte & 15];
-        add(lines, escaped, 6);
+        text += size;
+        left -= size;
     }
     add(lines, "\"", 1);
 }

@@ -17,12 +17,16 @@ struct tide_lines {
 };
 
 void tide_lines_text(struct tide_lines *lines, const char *text);
+/* A name, as text that a terminal only shows: what is no shown character
+ * (base/raw/characters.h) stands as \xNN. */
+void tide_lines_name(struct tide_lines *lines, const char *name);
 void tide_lines_number(struct tide_lines *lines, uint64_t value);
 void tide_lines_signed(struct tide_lines *lines, int64_t value);
 void tide_lines_hex(struct tide_lines *lines, uint64_t value);
 /* VALUE at the right of so many columns. */
 void tide_lines_column(struct tide_lines *lines, uint64_t value, unsigned width);
-/* TEXT in quotes, as JSON has it. */
+/* TEXT in quotes, as JSON has it; what would not be shown as \uNNNN, what is no character
+ * as the text \xNN. */
 void tide_lines_quoted(struct tide_lines *lines, const char *text);
 /* ,"NAME":VALUE */
 void tide_lines_field(struct tide_lines *lines, const char *name, uint64_t value);
