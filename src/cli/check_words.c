@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/memory_limit.h"
 
 static const char CALLS_IN[] = "--max-calls-in";
 static const char CONFIG[] = "--config";
@@ -34,13 +35,13 @@ static int add_word(struct tide_check_words *words, const char *word)
         const size_t capacity = words->capacity ? words->capacity * 2 : 16;
         char **const list = realloc(words->list, capacity * sizeof(*list));
         if (!list)
-            return tide_fail("out of memory");
+            return tide_fail_memory();
         words->list = list;
         words->capacity = capacity;
     }
     char *const copy = tide_arena_copy(&words->arena, word, strlen(word));
     if (!copy)
-        return tide_fail("out of memory");
+        return tide_fail_memory();
     words->list[words->count++] = copy;
     words->list[words->count] = NULL;
     return -1;
@@ -55,14 +56,14 @@ static int add_word_of_file(const struct source *source, const struct tide_text 
         struct tide_check_setting *const list =
             realloc(words->settings, capacity * sizeof(*list));
         if (!list)
-            return tide_fail("out of memory");
+            return tide_fail_memory();
         words->settings = list;
         words->setting_capacity = capacity;
     }
     char *const copy =
         word->failed ? NULL : tide_arena_copy(&words->arena, word->bytes, word->length);
     if (!copy)
-        return tide_fail("out of memory");
+        return tide_fail_memory();
     words->settings[words->setting_count++] =
         (struct tide_check_setting){.word = copy, .place = source->place};
     return -1;
@@ -92,14 +93,14 @@ static int add_calls_in(const struct source *source, const char *value)
         struct tide_call_limit *const list =
             realloc(words->calls_in, capacity * sizeof(*list));
         if (!list)
-            return tide_fail("out of memory");
+            return tide_fail_memory();
         words->calls_in = list;
         words->calls_in_capacity = capacity;
     }
     const char *const name =
         tide_arena_copy(&words->arena, value, (size_t)(sign - value));
     if (!name)
-        return tide_fail("out of memory");
+        return tide_fail_memory();
     words->calls_in[words->calls_in_count++] =
         (struct tide_call_limit){.function = name, .most = most};
     return -1;
@@ -212,7 +213,7 @@ static int add_file(struct source *source, const char *path)
     while (done < 0 && getline(&line, &capacity, file) >= 0) {
         source->place = place_of(source, ++number);
         tide_fail_about(source->place);
-        done = source->place ? add_line(source, line) : tide_fail("out of memory");
+        done = source->place ? add_line(source, line) : tide_fail_memory();
         tide_fail_about(NULL);
     }
     if (done < 0 && ferror(file))

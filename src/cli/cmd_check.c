@@ -10,6 +10,7 @@
 #include "cli/check_words.h"
 #include "cli/command.h"
 #include "cli/export_file.h"
+#include "cli/memory_limit.h"
 #include "cli/open_moment.h"
 #include "cli/options.h"
 #include "cli/suppression_file.h"
@@ -231,7 +232,7 @@ static int judge(const struct check_options *options, const struct tide_opened *
     if (!status)
         status = tide_budget_check(&budget, opened->model, baseline->model, &checks);
     if (status)
-        return tide_fail("%s", tide_status_words(status));
+        return tide_fail("%s", tide_failure_words(status));
     const struct tide_check_view view = {
         .checks = &checks,
         .model = opened->model,
@@ -275,8 +276,7 @@ static int open_and_judge(const struct check_options *options,
         char *word = strdup(options->baseline);
         char *words[] = {word, NULL};
         const struct tide_arguments arguments = {.list = words, .count = 1};
-        done =
-            word ? open_one(&arguments, &load, &baseline) : tide_fail("out of memory");
+        done = word ? open_one(&arguments, &load, &baseline) : tide_fail_memory();
         free(word);
     }
     if (done < 0)
@@ -321,6 +321,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_check = {
     .name = "check",
     .summary = "hold a trace against limits, for CI",
+    .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Exits with 0 when all limits are kept and with 1 when one is not, or when the\n"
@@ -349,6 +350,7 @@ const struct tide_command tide_cmd_check = {
         "  --markdown FILE        write a table for a merge request\n"
         "  --json                 for programs, see tidemark-check(1)\n"
         "  --color WHEN           auto (default), always or never\n"
+        "  --max-memory SIZE      take no more (default: three quarters of what is free)\n"
         "\n"
         "example: tidemark check --max-peak 2GiB --max-leak 0 prog.tide\n",
     .run = run,

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/memory_limit.h"
 #include "cli/open_moment.h"
 #include "cli/options.h"
 #include "cli/suppression_file.h"
@@ -186,7 +187,7 @@ static int open_and_compare(const struct diff_options *options,
     if (done < 0) {
         const enum tide_status status =
             compare(options, rest, sides, suppressions, &text);
-        done = status ? tide_fail("%s", tide_status_words(status))
+        done = status ? tide_fail("%s", tide_failure_words(status))
                       : tide_print_text(&text);
         tide_opened_moment_close(&sides[TIDE_SIDE_NEW]);
     }
@@ -216,6 +217,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_diff = {
     .name = "diff",
     .summary = "say what changed from one trace to another",
+    .reads_traces = true,
     .usage = "[OPTION...] BASE NEW",
     .help =
         "BASE and NEW are traces, or moments of traces: TRACE@12.5s or @150ms (a time),\n"
@@ -248,6 +250,8 @@ const struct tide_command tide_cmd_diff = {
         "  --bytes          sizes in bytes\n"
         "  --si             sizes in powers of 1000\n"
         "  --color WHEN     auto (default), always or never\n"
+        "  --max-memory SIZE\n"
+        "                   take no more (default: three quarters of what is free)\n"
         "\n"
         "example: tidemark diff yesterday.tide today.tide\n",
     .run = run,

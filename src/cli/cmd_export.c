@@ -1,4 +1,5 @@
 /* cli/cmd_export.c - tidemark export: a trace in other tools' formats. */
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/export_file.h"
+#include "cli/memory_limit.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
 #include "cli/run_query.h"
@@ -142,9 +144,11 @@ static bool is_query(const struct export_options *options)
 
 /* --- Write --------------------------------------------------------------------------- */
 
-static int fail_file(const struct tide_export_file *file, int error)
+static int fail_file(const struct tide_export_file *file, const struct tide_out *out)
 {
-    return tide_fail("%s: %s", file->name, strerrordesc_np(error));
+    return tide_fail("%s: %s", file->name,
+                     out->error == ENOMEM ? tide_failure_words(TIDE_ENOMEM)
+                                          : strerrordesc_np(out->error));
 }
 
 /* Into a file of its own making.  -1 or the exit status. */
@@ -157,16 +161,20 @@ static int write_tables(const struct tide_export_file *file,
         return tide_fail("%s: not a file; sqlite needs one", file->name);
     const enum tide_status status = tide_export_sqlite(file->path, what, &why);
     if (status)
-        result = tide_fail("%s: %s", file->name,
-                           why.length ? why.bytes : tide_status_words(status));
+        result =
+            tide_fail("%s: %s", file->name,
+                      why.length && status != TIDE_ENOMEM ? why.bytes
+                                                          : tide_failure_words(status));
     tide_text_release(&why);
     return result;
 }
 
 /* In one stream.  -1 or the exit status. */
 static int write_stream(const struct tide_export_file *file,
-                        const struct format *format, const struct tide_export *what)
+                        const struct export_options *options,
+                        const struct tide_export *what)
 {
+    const struct format *const format = &FORMATS[options->format];
     struct tide_out out;
     enum tide_status status = TIDE_OK;
     if (format->traits & TIDE_EXPORT_GZIP)
@@ -177,10 +185,10 @@ static int write_stream(const struct tide_export_file *file,
         status = format->write(&out, what);
     const enum tide_status written = tide_out_end(&out);
     if (out.error)
-        return fail_file(file, out.error);
+        return fail_file(file, &out);
     if (!status)
         status = written;
-    return status ? tide_fail("%s: %s", file->name, tide_status_words(status)) : -1;
+    return status ? tide_fail("%s: %s", file->name, tide_failure_words(status)) : -1;
 }
 
 /* Export OPENED to FILE.  -1 or the exit status. */
@@ -200,7 +208,7 @@ static int write_file(const struct tide_export_file *file,
     };
     const int result = format->traits & TIDE_EXPORT_FILE
                            ? write_tables(file, &what)
-                           : write_stream(file, format, &what);
+                           : write_stream(file, options, &what);
     tide_progress_bar_end(&bar);
     return result;
 }
@@ -257,7 +265,7 @@ static int export_to(const struct tide_export_file *file,
     const enum tide_status status = tide_model_symbolize(opened.model);
     int result;
     if (status)
-        result = tide_fail("%s", tide_status_words(status));
+        result = tide_fail("%s", tide_failure_words(status));
     else if (is_trace(options->output, opened.trace))
         result = tide_fail("%s: this is the trace itself", file->name);
     else
@@ -291,6 +299,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_export = {
     .name = "export",
     .summary = "give a trace to other tools",
+    .reads_traces = true,
     .usage = "--to FORMAT [OPTION...] [TRACE]",
     .help =
         "Without TRACE the newest of this folder is taken.\n"
@@ -316,6 +325,8 @@ const struct tide_command tide_cmd_export = {
         "  --total          folded: everything that was allocated\n"
         "  --churn          folded: temporary blocks\n"
         "  --all            blocks: all there ever were, not only those live at the end\n"
+        "  --max-memory SIZE\n"
+        "                   take no more (default: three quarters of what is free)\n"
         "\n"
         "example: tidemark export --to pprof -o prog.pb.gz prog.tide\n",
     .run = run,

@@ -67,6 +67,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_info = {
     .name = "info",
     .summary = "say what a trace holds",
+    .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help = "Without TRACE the newest of this folder is taken.\n"
             "\n"
@@ -77,6 +78,8 @@ const struct tide_command tide_cmd_info = {
             "  --bytes        sizes in bytes\n"
             "  --si           sizes in powers of 1000\n"
             "  --color WHEN   auto (default), always or never\n"
+            "  --max-memory SIZE\n"
+            "                 take no more (default: three quarters of what is free)\n"
             "\n"
             "example: tidemark info --modules prog.tide\n",
     .run = run,

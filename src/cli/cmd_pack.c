@@ -35,6 +35,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_pack = {
     .name = "pack",
     .summary = "put the names of functions and lines into a trace",
+    .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Afterwards the trace can be read where the program and its libraries are not,\n"
@@ -44,6 +45,8 @@ const struct tide_command tide_cmd_pack = {
         "  -o, --output OUT  write OUT and leave TRACE as it is\n"
         "  --debuginfod      ask the servers of DEBUGINFOD_URLS for missing names\n"
         "  -q, --quiet       do not say how many names were found\n"
+        "  --max-memory SIZE\n"
+        "                    take no more (default: three quarters of what is free)\n"
         "\n"
         "example: tidemark pack prog.tide && scp prog.tide elsewhere:\n",
     .run = run,

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "cli/query_text.h"
 #include "cli/run_query.h"
@@ -21,7 +22,7 @@ struct query_options {
     const char *file;
     bool explain, attributes, json, labelled, sql;
     int source;
-    uint64_t budget, threads;
+    uint64_t threads;
 };
 
 static int parse(int argc, char **argv, struct query_options *options,
@@ -35,7 +36,6 @@ static int parse(int argc, char **argv, struct query_options *options,
         {.name = "json", .flag = &options->json},
         {.name = "labelled", .flag = &options->labelled},
         {.name = "sql", .flag = &options->sql},
-        {.name = "max-memory", .bytes = &options->budget},
         {.name = "threads", .letter = 'j', .count = &options->threads},
         {.name = NULL},
     };
@@ -88,8 +88,7 @@ static int find_text(const struct query_options *options, struct tide_arguments 
 
 static int run(int argc, char **argv)
 {
-    struct query_options options = {.budget = (uint64_t)TIDE_QUERY_BUDGET << 20,
-                                    .source = -1};
+    struct query_options options = {.source = -1};
     struct tide_arguments rest = {0};
     struct tide_text text = {0};
     int done = parse(argc, argv, &options, &rest);
@@ -100,7 +99,7 @@ static int run(int argc, char **argv)
         .format = options.json ? &tide_query_schema_json : NULL,
         .labelled_only = options.labelled,
         .explain = options.explain,
-        .budget = options.budget,
+        .budget = tide_memory_limit(),
         .threads = options.threads,
     };
     if (options.source >= 0 && !options.attributes)
@@ -129,6 +128,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_query = {
     .name = "query",
     .summary = "ask a trace anything",
+    .reads_traces = true,
     .usage = "[OPTION...] [TRACE...] 'SELECT ...'",
     .help =
         "Without TRACE the newest of this folder is taken; several are read at the\n"
@@ -162,7 +162,7 @@ const struct tide_command tide_cmd_query = {
         "  --json               the answer with schema, columns and rows\n"
         "  --labelled           only blocks with a label make rows\n"
         "  --sql                the query is SQL, on the tables of export --to sqlite\n"
-        "  --max-memory SIZE    for groups and rows (default: 1G); 0: no limit\n"
+        "  --max-memory SIZE    take no more (default: three quarters of what is free)\n"
         "  -j, --threads N      at most N traces at the same time\n"
         "\n"
         "example: tidemark query prog.tide 'SELECT leaf, count(), sum(size)\n"

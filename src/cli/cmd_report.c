@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fetch_names.h"
+#include "cli/memory_limit.h"
 #include "cli/open_moment.h"
 #include "cli/report_write.h"
 #include "cli/suppression_file.h"
@@ -118,7 +119,7 @@ static int report(struct tide_report_options *options, struct tide_opened *opene
     if (!status)
         return tide_print_text(&text);
     tide_text_release(&text);
-    return tide_fail("%s", tide_status_words(status));
+    return tide_fail("%s", tide_failure_words(status));
 }
 
 static int run(int argc, char **argv)
@@ -149,6 +150,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_report = {
     .name = "report",
     .summary = "say where the memory went",
+    .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Without TRACE the newest of this folder is taken.  Without a view: an overview,\n"
@@ -218,6 +220,8 @@ const struct tide_command tide_cmd_report = {
         "  --bytes          sizes in bytes\n"
         "  --si             sizes in powers of 1000\n"
         "  --color WHEN     auto (default), always or never\n"
+        "  --max-memory SIZE\n"
+        "                   take no more (default: three quarters of what is free)\n"
         "\n"
         "example: tidemark report --leaks -n 5 prog.tide\n",
     .run = run,

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/memory_limit.h"
 #include "cli/open_moment.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
@@ -159,7 +160,7 @@ static int answer(const struct resolve_options *options, struct tide_opened *ope
     tide_progress_bar_end(&bar);
     if (!status)
         status = tide_model_symbolize_all(opened->model);
-    return status ? tide_fail("%s: %s", opened->path, tide_status_words(status))
+    return status ? tide_fail("%s: %s", opened->path, tide_failure_words(status))
                   : show(options, opened->model, inquiry);
 }
 
@@ -174,7 +175,7 @@ static int inquire(const struct resolve_options *options, struct tide_opened *op
     if (inquiry.questions && inquiry.asked)
         done = read_words(opened, words, count, &inquiry);
     else
-        done = tide_fail("out of memory");
+        done = tide_fail_memory();
     if (done < 0)
         done = answer(options, opened, &inquiry);
     for (size_t i = 0; i < inquiry.count; i++)
@@ -207,6 +208,7 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_resolve = {
     .name = "resolve",
     .summary = "say which block held an address",
+    .reads_traces = true,
     .usage = "[OPTION...] [TRACE] ADDRESS[@WHEN]... [@WHEN]",
     .help =
         "Says for each address (hexadecimal, as in a crash) which block it lies in or lay\n"
@@ -219,6 +221,8 @@ const struct tide_command tide_cmd_resolve = {
         "options\n"
         "  --json           for programs, see tidemark-resolve(1)\n"
         "  --color WHEN     auto (default), always or never\n"
+        "  --max-memory SIZE\n"
+        "                   take no more (default: three quarters of what is free)\n"
         "\n"
         "example: tidemark resolve prog.tide 0x5581f02a4c10 0x5581f02a5000@12.5s\n",
     .run = run,

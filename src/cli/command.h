@@ -6,11 +6,14 @@
 #ifndef TIDE_CLI_COMMAND_H
 #define TIDE_CLI_COMMAND_H
 
+#include <stdbool.h>
+
 struct tide_command {
     const char *name;
     const char *summary; /* one line, no full stop; NULL: not listed, not for people */
     const char *usage;   /* what follows the verb */
     const char *help;    /* options, one a line, then an example; ends in a newline */
+    bool reads_traces;   /* has --max-memory, which applies once its options are read */
     int (*run)(int argc,
                char **argv); /* argv[0] is the verb; returns the exit status */
 };

@@ -11,7 +11,10 @@
 #include "cli/command.h"
 #include "cli/run_query.h"
 
-enum { TIDE_END_QUERY_MODE = 0666 };
+enum {
+    TIDE_END_QUERY_MODE = 0666,
+    TIDE_END_QUERY_BUDGET = 1 << 30, /* bytes of groups and rows */
+};
 
 /* What the environment says; NULL: nothing. */
 static const char *variable(const char *name)
@@ -64,7 +67,7 @@ void tide_end_query_answer(const struct tide_end_query *query, char *trace)
         .trace_count = 1,
         .fd = fd,
         .labelled_only = query->labelled_only,
-        .budget = (uint64_t)TIDE_QUERY_BUDGET << 20,
+        .budget = TIDE_END_QUERY_BUDGET,
     };
     (void)tide_run_query(&request);
     if (fd > STDERR_FILENO)

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "cli/memory_limit.h"
 #include "model/axis.h"
 #include "view/progress.h"
 
@@ -52,7 +53,7 @@ int tide_open_along(const struct tide_command *command,
     const enum tide_status status = load_along(out, along, *options);
     if (!status)
         return -1;
-    const int result = tide_fail("%s: %s", out->path, tide_status_words(status));
+    const int result = tide_fail("%s: %s", out->path, tide_failure_words(status));
     tide_opened_close(out);
     return result;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/memory_limit.h"
 #include "cli/values.h"
 #include "model/moment.h"
 #include "view/progress.h"
@@ -93,7 +94,7 @@ static int find_mark(const struct tide_opened *opened, const char *when,
     out->until_s = moment.until_s;
     out->name = when;
     if (status)
-        result = tide_fail("%s: %s", opened->path, tide_status_words(status));
+        result = tide_fail("%s: %s", opened->path, tide_failure_words(status));
     else if (moment.count == 0 && strcmp(when, "peak") == 0)
         find_peak(opened, out);
     else if (!moment.found)
@@ -139,7 +140,7 @@ static int go_to(const struct journey *journey, const char *when, double *at_s)
     const enum tide_status status = reload(journey, &place);
     if (!status)
         opened->model->moment = place.name;
-    return status ? tide_fail("%s: %s", opened->path, tide_status_words(status)) : -1;
+    return status ? tide_fail("%s: %s", opened->path, tide_failure_words(status)) : -1;
 }
 
 int tide_open_moment(const struct tide_command *command, const char *word,
@@ -157,7 +158,7 @@ int tide_open_moment_with(const struct tide_command *command, const char *word,
     char *const path = strdup(word);
     *out = (struct tide_opened_moment){.at_s = -1};
     if (!path)
-        return tide_fail("out of memory");
+        return tide_fail_memory();
     char *const sign = strrchr(path, '@');
     const bool split = sign && sign > path && access(path, F_OK) != 0;
     if (split)

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/zeroed.h"
 #include "cli/latest_trace.h"
+#include "cli/memory_limit.h"
 #include "view/names.h"
 #include "view/progress.h"
 
@@ -80,13 +81,15 @@ static const char *what_is(const char *path)
 static int explain(const char *path, enum tide_status status, const char *why)
 {
     struct stat about;
+    /* This ends the limit, so it comes before all that takes memory. */
+    const char *const words = tide_failure_words(status);
     const bool found = stat(path, &about) == 0;
     if (!found && errno == ENOENT)
         return tide_fail("%s: no such file", path);
     if (status == TIDE_ENOTTRACE ||
         (found && (!S_ISREG(about.st_mode) || about.st_size == 0)))
         return tide_fail("%s: this is %s", path, what_is(path));
-    return tide_fail("%s: %s", path, *why ? why : tide_status_words(status));
+    return tide_fail("%s: %s", path, *why && status != TIDE_ENOMEM ? why : words);
 }
 
 /* --- Open -------------------------------------------------------------------------- */
@@ -111,13 +114,13 @@ static int find_named(const char *name, char **path)
     *path = NULL;
     if (name) {
         *path = named_trace(name);
-        return *path ? -1 : tide_fail("out of memory");
+        return *path ? -1 : tide_fail_memory();
     }
     const enum tide_status status = tide_latest_trace(".", path);
     if (status == TIDE_ENOENT)
         return tide_fail("there is no trace (*.tide) in this folder; record one: "
                          "tidemark run PROGRAM");
-    return status ? tide_fail("this folder: %s", tide_status_words(status)) : -1;
+    return status ? tide_fail("this folder: %s", tide_failure_words(status)) : -1;
 }
 
 /* The same of what the arguments name. */
@@ -222,5 +225,5 @@ int tide_print_text(struct tide_text *text)
     if (!failed && text->length > 0)
         (void)fwrite(text->bytes, 1, text->length, stdout); /* main looks at ferror */
     tide_text_release(text);
-    return failed ? tide_fail("out of memory") : 0;
+    return failed ? tide_fail_memory() : 0;
 }

@@ -14,6 +14,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "cli/memory_limit.h"
 #include "cli/messages.h"
 #include "cli/values.h"
 
@@ -25,6 +26,7 @@ enum {
 struct parser {
     const struct tide_command *command;
     const struct tide_option *table;
+    const struct tide_option *common; /* those of every verb that reads traces */
     int argc;
     char **argv;
     int at; /* the word being read */
@@ -271,6 +273,8 @@ static const char *nearest_name(const struct parser *parser, const char *name)
         if (count < TIDE_SUGGESTIONS)
             names[count++] = o->name;
     }
+    if (parser->common->name && count < TIDE_SUGGESTIONS)
+        names[count++] = parser->common->name;
     return tide_nearest(name, names, count);
 }
 
@@ -283,14 +287,21 @@ static int fail_unknown(const struct parser *parser, const char *name)
     return tide_fail_usage(parser->command, "unknown option --%s", name);
 }
 
-static const struct tide_option *find_name(const struct parser *parser,
-                                           const char *name)
+static const struct tide_option *find_in(const struct tide_option *table,
+                                         const char *name)
 {
-    for (const struct tide_option *o = parser->table; o->name; o++) {
+    for (const struct tide_option *o = table; o->name; o++) {
         if (strcmp(o->name, name) == 0)
             return o;
     }
     return NULL;
+}
+
+static const struct tide_option *find_name(const struct parser *parser,
+                                           const char *name)
+{
+    const struct tide_option *const own = find_in(parser->table, name);
+    return own ? own : find_in(parser->common, name);
 }
 
 static const struct tide_option *find_letter(const struct parser *parser, char letter)
@@ -381,13 +392,30 @@ static int parse(struct parser *parser, bool anywhere, struct tide_arguments *re
     return TIDE_PARSE_GO_ON;
 }
 
+/* What every verb that reads traces understands is read with its own options, and applies
+ * as soon as all of them have been read. */
+static int parse_all(struct parser *parser, bool anywhere, struct tide_arguments *rest)
+{
+    uint64_t most = TIDE_MEMORY_BY_DEFAULT;
+    const struct tide_option common[] = {
+        {.name = "max-memory", .bytes = &most},
+        {.name = NULL},
+    };
+    const bool reads = parser->command->reads_traces;
+    parser->common = reads ? common : &common[1];
+    const int done = parse(parser, anywhere, rest);
+    if (reads && done == TIDE_PARSE_GO_ON)
+        tide_memory_limit_set(most);
+    return done;
+}
+
 int tide_options_parse(const struct tide_command *command,
                        const struct tide_option *table, int argc, char **argv,
                        struct tide_arguments *rest)
 {
     struct parser parser = {
         .command = command, .table = table, .argc = argc, .argv = argv};
-    return parse(&parser, true, rest);
+    return parse_all(&parser, true, rest);
 }
 
 int tide_options_parse_first(const struct tide_command *command,
@@ -396,5 +424,5 @@ int tide_options_parse_first(const struct tide_command *command,
 {
     struct parser parser = {
         .command = command, .table = table, .argc = argc, .argv = argv};
-    return parse(&parser, false, rest);
+    return parse_all(&parser, false, rest);
 }

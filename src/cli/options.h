@@ -21,8 +21,9 @@
  *
  * Understood: --name, --name value, --name=value, -n value, -n5, and letters of flags
  * together (-ab).  "--" ends the options.  -h and --help print the verb's help; they
- * need no entry.  A mistake is explained on stderr, with the nearest name when an option
- * is unknown.  An option given twice counts as the last one says.
+ * need no entry.  Nor does --max-memory of verbs that read traces.  A mistake is explained
+ * on stderr, with the nearest name when an option is unknown.  An option given twice
+ * counts as the last one says.
  */
 #ifndef TIDE_CLI_OPTIONS_H
 #define TIDE_CLI_OPTIONS_H

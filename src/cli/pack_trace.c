@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "cli/export_file.h"
+#include "cli/memory_limit.h"
 #include "model/embed.h"
 #include "model/path.h"
 #include "trace/embedded.h"
@@ -69,7 +70,7 @@ static int write_copy(const struct tide_trace *trace, const char *name,
             return tide_fail("%s: it is damaged, and left as it is", trace->path);
         return tide_fail("%s: %s", name,
                          error ? strerror_r(error, buffer, sizeof(buffer))
-                               : tide_status_words(status));
+                               : tide_failure_words(status));
     }
     error = tide_export_file_keep(&file);
     return error ? tide_fail("%s: %s", name, strerror_r(error, buffer, sizeof(buffer)))
@@ -85,7 +86,7 @@ int tide_pack_trace(struct tide_opened *opened, const char *out, bool say)
     if (!status)
         status = tide_model_embed(opened->model, &notes, &counts);
     const int code = status
-                         ? tide_fail("%s: %s", opened->path, tide_status_words(status))
+                         ? tide_fail("%s: %s", opened->path, tide_failure_words(status))
                          : write_copy(opened->trace, name, &notes);
     if (code == 0 && say)
         say_counts(name, &counts);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/latest_trace.h"
+#include "cli/memory_limit.h"
 #include "cli/open_trace.h"
 #include "view/progress.h"
 #include "view/units.h"
@@ -50,7 +51,7 @@ static int compile(const char *text, size_t length,
         status = tide_plan_make(&out->query, options, &out->plan, &out->error);
     if (status == TIDE_EUSAGE)
         return say_error(text, length, &out->error);
-    return status ? tide_fail("%s", tide_status_words(status)) : -1;
+    return status ? tide_fail("%s", tide_failure_words(status)) : -1;
 }
 
 int tide_check_query(const char *text, size_t length, bool labelled_only)
@@ -113,7 +114,7 @@ static int open_traces(const struct tide_query_request *request, struct traces *
         .names = calloc(wanted, sizeof(char *)),
     };
     if (!out->opened || !out->list || !out->names)
-        return tide_fail("out of memory");
+        return tide_fail_memory();
     for (size_t i = 0; i < wanted; i++) {
         struct tide_opened *const opened = &out->opened[i];
         const int done = tide_open_trace_only(
@@ -124,7 +125,7 @@ static int open_traces(const struct tide_query_request *request, struct traces *
         out->names[i] = short_name(opened->path);
         out->count++;
         if (!out->names[i])
-            return tide_fail("out of memory");
+            return tide_fail_memory();
     }
     return -1;
 }
@@ -167,7 +168,7 @@ static int say_failure(const struct tide_query_request *request,
             "the answer needs more than %s: ask for less (WHERE, LIMIT, fewer keys), or "
             "allow more with --max-memory",
             tide_number_bytes(request->budget, TIDE_UNITS_IEC).text);
-    return tide_fail("%s", tide_status_words(status));
+    return tide_fail("%s", tide_failure_words(status));
 }
 
 /* Run the plan and write its rows. */
@@ -217,7 +218,7 @@ static int write_answer(const struct tide_query_request *request,
     if (status == TIDE_EUSAGE)
         failed = say_error(request->text, request->length, &compiled->error);
     else if (status)
-        failed = tide_fail("%s", tide_status_words(status));
+        failed = tide_fail("%s", tide_failure_words(status));
     else
         failed = answer(request, compiled, traces, &view);
     tide_query_view_release(&view);
@@ -227,7 +228,7 @@ static int write_answer(const struct tide_query_request *request,
     if (failed < 0 && written)
         failed = tide_fail("the answer cannot be written: %s",
                            out.error ? strerrordesc_np(out.error)
-                                     : tide_status_words(written));
+                                     : tide_failure_words(written));
     return failed < 0 ? 0 : failed;
 }
 
@@ -260,7 +261,7 @@ int tide_run_query(const struct tide_query_request *request)
     const bool opens = !request->explain || can_open(request);
     int result = opens ? open_traces(request, &traces) : -1;
     if (result < 0 && tide_user_names_gather(traces.list, traces.count, &users))
-        result = tide_fail("out of memory");
+        result = tide_fail_memory();
     const struct tide_plan_options options = {
         .labelled_only = request->labelled_only,
         .several_traces = request->trace_count > 1,
@@ -298,7 +299,7 @@ int tide_list_attributes(const struct tide_query_request *request,
             tide_query_attributes_json(&text, &counts, source);
         else if (!status)
             tide_query_attributes_text(&text, &counts, source, &style);
-        result = status ? tide_fail("%s", tide_status_words(status))
+        result = status ? tide_fail("%s", tide_failure_words(status))
                         : tide_print_text(&text);
     }
     say_what_is_missing(&traces);

@@ -26,8 +26,6 @@ struct tide_query_request {
     uint64_t threads;                       /* 0: as many as there are cores */
 };
 
-enum { TIDE_QUERY_BUDGET = 1024 }; /* MiB, when nothing is said */
-
 /* Answer it; returns the exit status, after what is wrong was said. */
 int tide_run_query(const struct tide_query_request *request);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/memory_limit.h"
 #include "cli/open_trace.h"
 #include "view/export.h"
 #include "view/query_sql.h"
@@ -26,7 +27,7 @@ static int make_file(char **path)
                    folder && *folder ? folder : "/tmp");
     *path = name.bytes;
     if (name.failed)
-        return tide_fail("out of memory");
+        return tide_fail_memory();
     const int fd = mkstemp(name.bytes);
     if (fd < 0)
         return tide_fail("%s: %s", name.bytes, strerrordesc_np(errno));
@@ -43,9 +44,10 @@ static int answer(struct tide_model *model, const char *path, const char *sql,
     const bool made = !status;
     if (made)
         status = tide_query_sql(path, sql, json, &out, &why);
-    int result =
-        status ? tide_fail("%s", why.length ? why.bytes : tide_status_words(status))
-               : tide_print_text(&out);
+    int result = status ? tide_fail("%s", why.length && status != TIDE_ENOMEM
+                                              ? why.bytes
+                                              : tide_failure_words(status))
+                        : tide_print_text(&out);
     if (made && status == TIDE_EUSAGE)
         result = 2;
     tide_text_release(&why);
@@ -61,7 +63,7 @@ int tide_sql_query(const struct tide_arguments *arguments, const char *sql, bool
     if (result >= 0)
         return result;
     const enum tide_status status = tide_model_symbolize(opened.model);
-    result = status ? tide_fail("%s", tide_status_words(status)) : make_file(&path);
+    result = status ? tide_fail("%s", tide_failure_words(status)) : make_file(&path);
     if (result < 0 && path) {
         result = answer(opened.model, path, sql, json);
         (void)unlink(path);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/memory_limit.h"
 
 enum { TIDE_FILE_MAX = 16 << 20 };
 
@@ -48,5 +49,5 @@ int tide_suppression_file(const char *name, bool without_built_in,
             "--suppressions %s:%zu: not a suppression; write leak:PATTERN, "
             "or # and a comment",
             name, line);
-    return status ? tide_fail("%s", tide_status_words(status)) : -1;
+    return status ? tide_fail("%s", tide_failure_words(status)) : -1;
 }

@@ -338,7 +338,7 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
                                        : NULL);
     tide_table_uint(table, life->stack);
     tide_table_row(table);
-    return writer->tables.failed ? TIDE_EIO : TIDE_OK;
+    return writer->tables.failed;
 }
 
 static enum tide_status add_blocks(struct writer *writer)
@@ -364,7 +364,7 @@ static enum tide_status add_all(struct writer *writer)
     add_stacks(writer);
     add_sites(writer);
     const enum tide_status status =
-        writer->tables.failed ? TIDE_EIO : add_blocks(writer);
+        writer->tables.failed ? writer->tables.failed : add_blocks(writer);
     if (!status)
         tide_tables_run(&writer->tables, VIEWS);
     return status;

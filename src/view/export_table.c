@@ -11,9 +11,11 @@
 
 static void fail(struct tide_tables *tables)
 {
-    if (!tables->failed)
-        tide_text_add(tables->why, sqlite3_errmsg(tables->database));
-    tables->failed = true;
+    if (tables->failed)
+        return;
+    tide_text_add(tables->why, sqlite3_errmsg(tables->database));
+    tables->failed =
+        sqlite3_errcode(tables->database) == SQLITE_NOMEM ? TIDE_ENOMEM : TIDE_EIO;
 }
 
 void tide_tables_run(struct tide_tables *tables, const char *sql)
@@ -39,10 +41,10 @@ void tide_tables_open(struct tide_tables *tables, const char *path,
 enum tide_status tide_tables_close(struct tide_tables *tables)
 {
     tide_tables_run(tables, "COMMIT;");
-    if (sqlite3_close(tables->database) != SQLITE_OK)
-        tables->failed = true;
+    if (sqlite3_close(tables->database) != SQLITE_OK && !tables->failed)
+        tables->failed = TIDE_EIO;
     tables->database = NULL;
-    return tables->failed ? TIDE_EIO : TIDE_OK;
+    return tables->failed;
 }
 
 void tide_table_begin(struct tide_table *table, struct tide_tables *tables,

@@ -24,9 +24,9 @@
 enum { TIDE_TABLE_TEXTS = 8 }; /* in one row, at most */
 
 struct tide_tables {
-    void *database;        /* owned */
-    struct tide_text *why; /* borrowed: SQLite's words for the first failure */
-    bool failed;
+    void *database;          /* owned */
+    struct tide_text *why;   /* borrowed: SQLite's words for the first failure */
+    enum tide_status failed; /* TIDE_OK: it has not */
 };
 
 struct tide_table {

@@ -157,5 +157,7 @@ enum tide_status tide_query_sql(const char *path, const char *sql, bool json,
         tide_text_add(why, database ? sqlite3_errmsg(database) : "out of memory");
     (void)sqlite3_finalize(statement);
     (void)sqlite3_close(database);
+    if (result == SQLITE_NOMEM)
+        return TIDE_ENOMEM;
     return why->length ? TIDE_EUSAGE : TIDE_OK;
 }

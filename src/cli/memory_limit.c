@@ -1,0 +1,69 @@
+/* cli/memory_limit.c - how much memory a verb may take, and the words when it is not enough.
+ *
+ * The kernel counts (RLIMIT_DATA): so everything counts, also what libraries take, and what
+ * cannot be had is a failed allocation, which all code above knows how to report.  Files
+ * that are mapped to be read do not count; the system takes their pages back when it needs
+ * them.
+ */
+#include "cli/memory_limit.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "cli/command.h"
+#include "cli/free_memory.h"
+#include "view/units.h"
+
+/* A machine that seems to be full may still have memory to take back: enough for a small
+ * trace. */
+enum { TIDE_MEMORY_LEAST = 64 << 20 };
+
+static uint64_t set_bytes; /* 0: no limit */
+static struct rlimit before;
+
+static uint64_t default_bytes(void)
+{
+    const uint64_t free_bytes = tide_free_memory("");
+    if (free_bytes == UINT64_MAX)
+        return 0;
+    const uint64_t share = free_bytes / 4 * 3;
+    return share > TIDE_MEMORY_LEAST ? share : TIDE_MEMORY_LEAST;
+}
+
+void tide_memory_limit_set(uint64_t wanted)
+{
+    const uint64_t bytes = wanted == TIDE_MEMORY_BY_DEFAULT ? default_bytes() : wanted;
+    const uint64_t has = tide_data_memory("");
+    if (bytes == 0 || bytes > RLIM_INFINITY - has - 1 ||
+        getrlimit(RLIMIT_DATA, &before))
+        return;
+    struct rlimit limit = before;
+    if (limit.rlim_cur > has + bytes)
+        limit.rlim_cur = has + bytes;
+    if (setrlimit(RLIMIT_DATA, &limit) == 0)
+        set_bytes = bytes;
+}
+
+uint64_t tide_memory_limit(void)
+{
+    return set_bytes;
+}
+
+const char *tide_failure_words(enum tide_status status)
+{
+    static char words[256];
+    if (status != TIDE_ENOMEM || set_bytes == 0)
+        return tide_status_words(status);
+    (void)setrlimit(RLIMIT_DATA, &before);
+    (void)snprintf(
+        words, sizeof(words),
+        "this needs more than %s of memory, which is the limit; allow more with "
+        "--max-memory SIZE (default: three quarters of what is free)",
+        tide_number_bytes(set_bytes, TIDE_UNITS_IEC).text);
+    return words;
+}
+
+int tide_fail_memory(void)
+{
+    return tide_fail("%s", tide_failure_words(TIDE_ENOMEM));
+}
