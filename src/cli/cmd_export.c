@@ -14,6 +14,7 @@
 #include "cli/run_query.h"
 #include "view/export.h"
 #include "view/progress.h"
+#include "view/units.h"
 
 enum {
     TIDE_EXPORT_BINARY = 1,  /* not for a terminal */
@@ -23,6 +24,12 @@ enum {
     TIDE_EXPORT_BLOCKS = 16, /* holds blocks */
     TIDE_EXPORT_FILE = 32,   /* written by name, not in one stream */
     TIDE_EXPORT_QUERY = 64,  /* the answer of a query */
+};
+
+/* Larger outputs than both are written with --force only. */
+enum {
+    TIDE_EXPORT_LARGE = 1 << 30,
+    TIDE_EXPORT_TIMES = 1000, /* the size of the trace */
 };
 
 /* FORMATS and FORMAT_WORDS go together. */
@@ -57,7 +64,7 @@ enum { TIDE_EXPORT_METRICS = 4 };
 struct export_options {
     int format, space;                 /* -1: not given */
     bool metrics[TIDE_EXPORT_METRICS]; /* by enum tide_metric */
-    bool all;
+    bool all, force;
     const char *output;
 };
 
@@ -73,6 +80,7 @@ static int parse(int argc, char **argv, struct export_options *options,
         {.name = "total", .flag = &options->metrics[TIDE_METRIC_TOTAL]},
         {.name = "churn", .flag = &options->metrics[TIDE_METRIC_CHURN]},
         {.name = "all", .flag = &options->all},
+        {.name = "force", .flag = &options->force},
         {.name = NULL},
     };
     return tide_options_parse(&tide_cmd_export, table, argc, argv, rest);
@@ -144,8 +152,27 @@ static bool is_query(const struct export_options *options)
 
 /* --- Write --------------------------------------------------------------------------- */
 
+/* A stack takes a few bytes of a trace, and a line of a thousand names in some formats: a
+ * trace may be made to fill a disk.  0: no limit. */
+static uint64_t most_bytes(const struct export_options *options,
+                           const struct tide_trace *trace)
+{
+    const uint64_t most = trace->file_bytes > UINT64_MAX / TIDE_EXPORT_TIMES
+                              ? 0
+                              : trace->file_bytes * TIDE_EXPORT_TIMES;
+    if (options->force)
+        return 0;
+    return most && most < TIDE_EXPORT_LARGE ? TIDE_EXPORT_LARGE : most;
+}
+
 static int fail_file(const struct tide_export_file *file, const struct tide_out *out)
 {
+    if (out->error == EFBIG && out->most)
+        return tide_fail(
+            "%s: more than %s would be written, more than %d times the size "
+            "of the trace; --force writes all of it",
+            file->name, tide_number_bytes(out->most, TIDE_UNITS_IEC).text,
+            TIDE_EXPORT_TIMES);
     return tide_fail("%s: %s", file->name,
                      out->error == ENOMEM ? tide_failure_words(TIDE_ENOMEM)
                                           : strerrordesc_np(out->error));
@@ -181,6 +208,7 @@ static int write_stream(const struct tide_export_file *file,
         status = tide_out_begin_gzip(&out, file->fd);
     else
         tide_out_begin(&out, file->fd);
+    out.most = most_bytes(options, what->model->trace);
     if (!status)
         status = format->write(&out, what);
     const enum tide_status written = tide_out_end(&out);
@@ -327,6 +355,7 @@ const struct tide_command tide_cmd_export = {
         "  --all            blocks: all there ever were, not only those live at the end\n"
         "  --max-memory SIZE\n"
         "                   take no more (default: three quarters of what is free)\n"
+        "  --force          also write far more than the trace could explain\n"
         "\n"
         "example: tidemark export --to pprof -o prog.pb.gz prog.tide\n",
     .run = run,

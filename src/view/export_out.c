@@ -45,6 +45,8 @@ enum tide_status tide_out_begin_gzip(struct tide_out *out, int fd)
 static void write_bytes(struct tide_out *out, const void *bytes, size_t length)
 {
     const char *at = bytes;
+    if (out->most && !out->error && length > out->most - out->written)
+        out->error = EFBIG;
     while (length > 0 && !out->error) {
         const ssize_t done = write(out->fd, at, length);
         if (done < 0 && errno == EINTR)
@@ -55,6 +57,7 @@ static void write_bytes(struct tide_out *out, const void *bytes, size_t length)
         }
         at += done;
         length -= (size_t)done;
+        out->written += (size_t)done;
     }
 }
 

@@ -26,6 +26,8 @@ struct tide_out {
     int fd;                /* borrowed */
     int error;             /* errno of the first failure, 0: none */
     void *gzip;            /* owned: state of the compression, NULL: none */
+    uint64_t most;         /* bytes to be written; more is an EFBIG.  0: any number */
+    uint64_t written;      /* bytes so far */
 };
 
 void tide_out_begin(struct tide_out *out, int fd);

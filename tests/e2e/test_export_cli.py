@@ -36,6 +36,28 @@ class Files(tide.Case):
         self.assertTrue(lines[0].startswith("tidemark: "))
         self.assertIn(words, lines[0])
 
+    def test_a_small_trace_does_not_fill_the_disk(self):
+        # Each of the 1170 stacks is written out whole, by names of 1600 letters.
+        depth, name = 1170, 1600
+        trace = tide.Recorded([tide.program("deep_names"), str(depth)],
+                              options=["--depth", "2000"], folder=self.folder).trace
+        whole = depth * depth // 2 * name
+        self.assertGreater(whole, 1 << 30)
+        with open("/dev/null", "w", encoding="ascii") as nowhere:
+            refused = subprocess.run(
+                [tide.TIDEMARK, "export", "--to", "folded", trace], stdout=nowhere,
+                stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertRegex(refused.stderr, r"\Atidemark: [^\n]*more than 1\.00 GiB would be "
+                                         r"written[^\n]*--force[^\n]*\n\Z")
+        with subprocess.Popen([tide.TIDEMARK, "export", "--to", "folded", "--force", trace],
+                              stdout=subprocess.PIPE) as forced:
+            written = 0
+            while piece := forced.stdout.read(1 << 20):
+                written += len(piece)
+        self.assertEqual(forced.returncode, 0)
+        self.assertGreater(written, whole)
+
     def test_file_and_stdout_get_the_same_bytes(self):
         for form in STREAMS:
             with self.subTest(form=form):
