@@ -124,6 +124,22 @@ void tide_caution_end(void)
         tide_self.stream->limit = 0; /* not one record more: it might ask the system */
 }
 
+void tide_caution_sandbox(enum tide_sandbox_loss loss)
+{
+    static _Atomic uint32_t said;
+    static const char *const memory[] = {
+        "the program's system call filter (seccomp) refuses the recorder new memory: threads "
+        "that began later are recorded with their innermost frame only",
+        NULL};
+    static const char *const exec[] = {
+        "the program's system call filter (seccomp) would kill what it executes for the "
+        "recorder's first calls: such programs were not recorded",
+        NULL};
+    if (atomic_load(&tide_phase) == TIDE_PHASE_ON &&
+        !(atomic_fetch_or(&said, 1u << loss) & 1u << loss))
+        (void)say_now(loss == TIDE_SANDBOX_MEMORY ? memory : exec);
+}
+
 void tide_caution_names(void)
 {
     static _Atomic bool said;

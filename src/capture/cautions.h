@@ -16,6 +16,11 @@ void tide_caution_bypass(const char *file) TIDE_COLD;
 /* No system call and no look at the clock will be allowed from now on: recording ends. */
 void tide_caution_end(void) TIDE_COLD;
 
+/* What the program's sandbox makes of recording: there is no more memory, or none of what
+ * the program executes can be recorded. */
+enum tide_sandbox_loss { TIDE_SANDBOX_MEMORY, TIDE_SANDBOX_EXEC };
+void tide_caution_sandbox(enum tide_sandbox_loss loss) TIDE_COLD;
+
 /* There is no room for another name. */
 void tide_caution_names(void) TIDE_COLD;
 

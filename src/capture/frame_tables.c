@@ -92,7 +92,7 @@ void tide_frame_tables_rest(void)
     static _Atomic uint32_t next_table, next_window;
     const int before = errno;
     uint32_t table = next_table, window = next_window;
-    const uint32_t most = tide_shut_off ? 0 : 2 * all_windows;
+    const uint32_t most = 2 * all_windows;
     for (uint32_t i = 0; i < most && tide_windows_there > TIDE_WINDOWS_MOST; i++) {
         age(&known[table], window);
         if (++window < known[table].windows)

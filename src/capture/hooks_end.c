@@ -23,6 +23,7 @@
 #include "capture/process.h"
 #include "capture/real.h"
 #include "capture/record.h"
+#include "capture/sandbox.h"
 #include "capture/session.h"
 
 /* What this thread records from here on is later than what it has just heard of. */
@@ -200,7 +201,7 @@ static __attribute__((noreturn)) void end_at_once(void (*next)(int), int status)
     if (next)
         next(status);
     for (;;)
-        syscall(SYS_exit_group, status);
+        tide_program_call(SYS_exit_group, status);
 }
 
 /* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): their names */

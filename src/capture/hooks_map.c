@@ -15,6 +15,7 @@
 #include "capture/lifecycle.h"
 #include "capture/live_table.h"
 #include "capture/record.h"
+#include "capture/sandbox.h"
 #include "capture/stack.h"
 #include "capture/stack_other.h"
 #include "capture/watch.h"
@@ -40,8 +41,9 @@ static size_t whole_pages(size_t length)
 static void *map(struct tide_caller caller, const struct tide_map_record *asked, int fd,
                  off_t offset)
 {
-    const long at = syscall(SYS_mmap, asked->address, asked->length, asked->argument1,
-                            (int)asked->argument2, fd, offset);
+    const long at =
+        tide_program_call(SYS_mmap, asked->address, asked->length, asked->argument1,
+                          (int)asked->argument2, fd, offset);
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1 && (asked->argument2 & MAP_FIXED))
         tide_live_unmapped((const void *)at, whole_pages(asked->length));
     if (asked->argument2 & MAP_FIXED)
@@ -99,7 +101,7 @@ TIDE_HOOK int munmap(void *address, size_t length)
     if (pages && !doubtful)
         unmapped(TIDE_CALLER, address, length);
     tide_other_forget(); /* and once more, of what others learn meanwhile */
-    const int status = (int)syscall(SYS_munmap, address, length);
+    const int status = (int)tide_program_call(SYS_munmap, address, length);
     tide_other_forget();
     if (TIDE_UNLIKELY(doubtful) && status == 0)
         unmapped(TIDE_CALLER, address, length);
@@ -115,7 +117,7 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
         wish = va_arg(rest, void *);
         va_end(rest);
     }
-    const long at = syscall(SYS_mremap, old, old_length, length, flags, wish);
+    const long at = tide_program_call(SYS_mremap, old, old_length, length, flags, wish);
     tide_other_forget();
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1)
         tide_live_remapped(old, whole_pages(old_length), (const void *)at,
@@ -132,7 +134,7 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
 
 TIDE_HOOK int mprotect(void *address, size_t length, int prot)
 {
-    const int status = (int)syscall(SYS_mprotect, address, length, prot);
+    const int status = (int)tide_program_call(SYS_mprotect, address, length, prot);
     tide_other_forget();
     if (status == 0 && length > 0 && maps_count()) {
         const struct tide_map_record changed = {TIDE_MAP_MPROTECT, (uintptr_t)address,
@@ -144,7 +146,7 @@ TIDE_HOOK int mprotect(void *address, size_t length, int prot)
 
 TIDE_HOOK int madvise(void *address, size_t length, int advice)
 {
-    const int status = (int)syscall(SYS_madvise, address, length, advice);
+    const int status = (int)tide_program_call(SYS_madvise, address, length, advice);
     if (status == 0 && length > 0 && maps_count()) {
         const struct tide_map_record advised = {TIDE_MAP_MADVISE, (uintptr_t)address,
                                                 length, (uint32_t)advice, 0};

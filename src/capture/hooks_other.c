@@ -1,4 +1,4 @@
-/* capture/hooks_other.c - pthread_create, thrd_create, prctl, _Fork, dlopen, dlclose: what
+/* capture/hooks_other.c - pthread_create, thrd_create, _Fork, dlopen, dlclose: what
  * changes the recorder's world.
  *
  * dlopen looks at its caller to find the library's search path, so the hooks of it end in
@@ -6,13 +6,8 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <threads.h>
-#include <unistd.h>
 
 #include "capture/cautions.h"
 #include "capture/frame_tables.h"
@@ -134,37 +129,6 @@ TIDE_HOOK int pthread_setname_np(pthread_t thread, const char *name)
     if (status == 0) {
         const int saved = errno;
         tide_thread_named(thread, name);
-        errno = saved;
-    }
-    return status;
-}
-
-/* Where no call and no look at the clock is allowed any more, recording ends before. */
-static bool ends_recording(int option, unsigned long value)
-{
-    return (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
-           (option == PR_SET_TSC && value == PR_TSC_SIGSEGV);
-}
-
-TIDE_HOOK int prctl(int option, ...)
-{
-    va_list rest;
-    va_start(rest, option);
-    const unsigned long a = va_arg(rest, unsigned long);
-    const unsigned long b = va_arg(rest, unsigned long);
-    const unsigned long c = va_arg(rest, unsigned long);
-    const unsigned long d = va_arg(rest, unsigned long);
-    va_end(rest);
-    if (TIDE_UNLIKELY(ends_recording(option, a)))
-        tide_caution_end();
-    if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS)
-        tide_shut_off = true;
-    const int status = tide_real.ready && tide_real.prctl
-                           ? tide_real.prctl(option, a, b, c, d)
-                           : (int)syscall(SYS_prctl, option, a, b, c, d);
-    if (option == PR_SET_NAME && status == 0) {
-        const int saved = errno;
-        tide_thread_named(pthread_self(), (const char *)a);
         errno = saved;
     }
     return status;

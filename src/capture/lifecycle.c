@@ -89,8 +89,8 @@ static bool meet_collector(void)
 {
     static char own[108];
     const char *directory = secure_getenv(TIDE_SESSION_ENV);
-    if (directory)
-        return tide_session_connect(directory);
+    if (directory) /* empty: see sandbox.c */
+        return *directory && tide_session_connect(directory);
     if (secure_getenv("TIDEMARK_MONITOR"))
         return false; /* it is the monitors that are wanted, and no trace */
     return tide_spawn_collector(own, sizeof(own)) && tide_session_connect(own) &&
@@ -169,13 +169,12 @@ __attribute__((constructor)) static void tide_constructor(void)
     tide_recording_start();
 }
 
-/* A sandbox may kill for a call too many, here where programs make none but the last; so who
- * we are is not asked.  A child of vfork() that ends says so of its parent, who unsays it when
+/* Who we are is asked only where it matters.  A child of vfork() that ends says so of its parent, who unsays it when
  * it hears of the end (hooks_end.c). */
 void tide_recording_ends(void)
 {
-    if (atomic_load(&tide_phase) != TIDE_PHASE_ON || tide_shut_off ||
-        !tide_process->pid || atomic_load(&tide_process->off))
+    if (atomic_load(&tide_phase) != TIDE_PHASE_ON || !tide_process->pid ||
+        atomic_load(&tide_process->off))
         return;
     const int saved = errno;
     tide_process_leaves(tide_ticks());

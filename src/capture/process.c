@@ -7,17 +7,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
 #include "base/raw/varint.h"
+#include "capture/sandbox.h"
 #include "capture/session.h"
 
 struct tide_process_state *tide_process;
 _Atomic uint64_t tide_fixed_bytes = sizeof(struct tide_process_state);
 _Atomic uint32_t tide_phase;
-_Atomic bool tide_shut_off;
 
 /* Of the process before fork, to tell the child who its parent was.  Not wiped. */
 static uint64_t last_birth;
@@ -55,13 +54,12 @@ void tide_unshield(void)
  * look again by themselves, should a sandbox have swallowed the call that wakes them. */
 void tide_lock(_Atomic uint32_t *lock)
 {
-    const struct timespec patience = {.tv_nsec = 20000000};
     tide_shield();
     uint32_t seen = 0;
     if (atomic_compare_exchange_strong(lock, &seen, 1))
         return;
     while (atomic_exchange(lock, 2) != 0)
-        syscall(SYS_futex, lock, FUTEX_WAIT, 2, &patience, NULL, 0);
+        tide_wait_while(lock, 2);
 }
 
 void tide_unlock(_Atomic uint32_t *lock)
@@ -247,10 +245,15 @@ static bool begin(void)
         stay_out();
         return false;
     }
+    const long pid = syscall(SYS_getpid);
+    if (pid <= 0) { /* a sandbox does not let us ask */
+        stay_out();
+        return false;
+    }
     if (forked)
         atomic_fetch_add(&tide_shared_segment->births, 1);
     tide_process->birth = tide_ticks();
-    tide_process->pid = (uint32_t)syscall(SYS_getpid);
+    tide_process->pid = (uint32_t)pid;
     tide_process->notes_stream = open_notes();
     if (!tide_process->notes_stream) {
         starve();

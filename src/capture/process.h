@@ -63,9 +63,6 @@ enum tide_phase {
 extern struct tide_process_state *tide_process;
 extern _Atomic uint64_t tide_fixed_bytes; /* kept over fork: beside mapped_bytes */
 extern _Atomic uint32_t tide_phase;
-extern _Atomic bool
-    tide_shut_off; /* it may be in a sandbox that kills for a call too many:
-                                      what can be left is left */
 
 /* Hold signals back until as many calls of tide_unshield().  A handler may leave by
  * longjmp, so nothing that must be finished may be interrupted: locks, a ring that moves

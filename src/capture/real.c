@@ -120,6 +120,7 @@ static void resolve(void)
     find(&tide_real.end_posix, "_exit");
     find(&tide_real.end_c, "_Exit");
     find(&tide_real.prctl, "prctl");
+    find(&tide_real.syscall, "syscall");
     find(&tide_real.dlopen, "dlopen");
     find(&tide_real.dlmopen, "dlmopen");
     find(&tide_real.dlclose, "dlclose");

@@ -54,6 +54,7 @@ struct tide_real {
     void (*end_posix)(int); /* _exit */
     void (*end_c)(int);     /* _Exit */
     int (*prctl)(int, ...);
+    long (*syscall)(long, long, long, long, long, long, long);
     void *(*dlopen)(const char *, int);
     void *(*dlmopen)(long, const char *, int);
     int (*dlclose)(void *);

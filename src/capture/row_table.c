@@ -54,9 +54,8 @@ static void outgrow(struct tide_row_table *table)
     if (larger && atomic_compare_exchange_strong(&tide_rows, &present, larger)) {
         tide_fixed_bytes += bytes_of(log2) - bytes_of(table->log2);
         /* Its first page says how large it is. */
-        if (!tide_shut_off)
-            syscall(SYS_madvise, (char *)table + TIDE_PAGE,
-                    bytes_of(table->log2) - TIDE_PAGE, MADV_DONTNEED);
+        syscall(SYS_madvise, (char *)table + TIDE_PAGE,
+                bytes_of(table->log2) - TIDE_PAGE, MADV_DONTNEED);
     } else if (larger) {
         syscall(SYS_munmap, larger, bytes_of(log2));
     }

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/sandbox.h"
+
 struct tide_session_page *tide_session;
 struct tide_segment *tide_shared_segment;
 bool tide_session_silent;
@@ -256,8 +258,7 @@ static bool reserve(uint64_t end)
             atomic_load(&tide_session->stopped))
             return false;
         tide_session_wake();
-        const struct timespec patience = {.tv_nsec = 20000000};
-        syscall(SYS_futex, &segment->grown, FUTEX_WAIT, grown, &patience, NULL, 0);
+        tide_wait_while(&segment->grown, grown);
         silent = atomic_load(&tide_session->heartbeat) == beat ? silent + 1 : 0;
     }
     tide_session_silent = true;

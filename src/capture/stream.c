@@ -20,11 +20,11 @@
 #include "capture/coder.h"
 #include "capture/order.h"
 #include "capture/process.h"
+#include "capture/sandbox.h"
 #include "capture/session.h"
 
 enum {
     TIDE_PREAMBLE = 64, /* bytes that stamps and marks before a record may take */
-    TIDE_WAIT_NS = 20000000,
     TIDE_SILENT_WAITS =
         100, /* waits without heartbeat before the collector counts as dead */
     TIDE_IDLE_WAITS = 250, /* waits with a heartbeat, but nothing taken from us */
@@ -113,8 +113,7 @@ static bool wait_for_collector(struct tide_stream *stream, uint64_t tail,
     atomic_store(&lane->waiting, 1);
     if (atomic_load(&lane->tail) != tail)
         return true;
-    const struct timespec a_while = {.tv_nsec = TIDE_WAIT_NS};
-    syscall(SYS_futex, &lane->drained, FUTEX_WAIT, drained, &a_while, NULL, 0);
+    tide_wait_while(&lane->drained, drained);
 
     if (atomic_load(&tide_session->stopped) ||
         atomic_load(&tide_shared_segment->closed))

@@ -3,8 +3,8 @@
  * Usage: sandboxed errno|kill|trap|strict|unheard CALLS.  "errno": everything but the list fails
  * with EPERM.  "kill": everything but a list that threads need ends the process.  "trap": the
  * last of that list and all others go to a handler, which says ENOSYS.  "strict": the
- * kernel's own mode: read, write, exit and sigreturn, or SIGKILL.  "unheard": no hook sees how
- * the sandbox is made, all but the list of "errno" ends the process, which ends by _exit.
+ * kernel's own mode: read, write, exit and sigreturn, or SIGKILL.  "unheard": made by
+ * syscall(), all but the list of "errno" ends the process, which ends by _exit.
  */
 #include <errno.h>
 #include <linux/filter.h>
