@@ -3,7 +3,8 @@
  * The descriptor that is kept has a high number, so that the program's files get the
  * numbers that they would get without us, and is closed by exec.  Whoever closes all may
  * close it, and get its number for a file of his own: before it is used it is compared
- * with the file that it was.
+ * with the file that it was.  A file that was removed may leave its inode to a new one, so
+ * the time at which it was made is compared too, where the file system keeps that.
  *
  * A child that was forked closes it: a daemon that leaves its three descriptors must leave
  * no pipe open, whose reader waits for the end.  It reports while it has standard error.
@@ -19,15 +20,26 @@
 
 enum { TIDE_HIGHEST = 1024, TIDE_BELOW_HIGHEST = 8 };
 
-static struct stat first; /* what tells files apart of it */
+static struct statx first; /* what tells files apart of it */
 static bool known;
 static int kept = -1;
 
+static bool look_at(int descriptor, struct statx *out)
+{
+    return syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME,
+                   out) == 0;
+}
+
 static bool is_first(int descriptor)
 {
-    struct stat now;
-    return known && descriptor >= 0 && syscall(SYS_fstat, descriptor, &now) == 0 &&
-           now.st_dev == first.st_dev && now.st_ino == first.st_ino;
+    struct statx now;
+    return known && descriptor >= 0 && look_at(descriptor, &now) &&
+           now.stx_dev_major == first.stx_dev_major &&
+           now.stx_dev_minor == first.stx_dev_minor && now.stx_ino == first.stx_ino &&
+           (now.stx_mask & STATX_BTIME) == (first.stx_mask & STATX_BTIME) &&
+           (!(now.stx_mask & STATX_BTIME) ||
+            (now.stx_btime.tv_sec == first.stx_btime.tv_sec &&
+             now.stx_btime.tv_nsec == first.stx_btime.tv_nsec));
 }
 
 /* Few programs have a thousand files; more would cost the kernel a larger table. */
@@ -47,7 +59,7 @@ static int duplicate(void)
 void tide_first_errors_begin(bool keep)
 {
     const int saved = errno;
-    known = syscall(SYS_fstat, STDERR_FILENO, &first) == 0;
+    known = look_at(STDERR_FILENO, &first);
     kept = known && keep ? duplicate() : -1;
     errno = saved;
 }

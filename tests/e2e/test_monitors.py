@@ -322,6 +322,13 @@ class Monitors(tide.Case):
         self.assertEqual((json.loads(done.stderr)["monitor"], self.own_file()),
                          ("simple", ""))
 
+    def test_an_inode_that_is_used_again_is_another_file(self):
+        script = ("import os; os.unlink('errors'); os.closerange(2, 4096)\n"
+                  "assert os.open('own', os.O_WRONLY | os.O_CREAT) == 2")
+        self.alone("simple", ["/bin/sh", "-c", 'exec "$@" 2>errors', "sh", *self.PYTHON,
+                              script])
+        self.assertEqual(self.own_file(), "")
+
     def test_a_daemon_leaves_standard_error(self):
         """Its reader sees the end while the daemon lives, as long as a file is there."""
         stay = os.path.join(self.folder, "stay")
