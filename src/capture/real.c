@@ -116,7 +116,10 @@ static void resolve(void)
     find(&tide_real.wait4, "wait4");
     find(&tide_real.waitid, "waitid");
     find(&tide_real.system, "system");
+    find(&tide_real.popen, "popen");
     find(&tide_real.pclose, "pclose");
+    find(&tide_real.spawn, "posix_spawn");
+    find(&tide_real.spawn_in_path, "posix_spawnp");
     find(&tide_real.end_posix, "_exit");
     find(&tide_real.end_c, "_Exit");
     find(&tide_real.prctl, "prctl");

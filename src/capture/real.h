@@ -9,6 +9,7 @@
 #define TIDE_CAPTURE_REAL_H
 
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,7 +51,12 @@ struct tide_real {
     int (*waitid)(idtype_t, id_t, siginfo_t *, int);
     int (*system)(const char *);
     bool other_wait, other_system; /* the next of that name may be anything at all */
+    FILE *(*popen)(const char *, const char *);
     int (*pclose)(FILE *);
+    int (*spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                 const posix_spawnattr_t *, char *const[], char *const[]);
+    int (*spawn_in_path)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                         const posix_spawnattr_t *, char *const[], char *const[]);
     void (*end_posix)(int); /* _exit */
     void (*end_c)(int);     /* _Exit */
     int (*prctl)(int, ...);

@@ -117,10 +117,12 @@ class InTurn(truth.Case):
             self.assertLess(self.summary("commands")["peak_bytes"], LARGE + 100_000)
 
     def test_what_was_freed_before_a_command(self):
-        for _ in range(3):
-            summary = self.summary("command")
-            self.assertLess(summary["peak_bytes"], LARGE + 20_000)
-            self.assertLess(summary["peak_uncertainty_bytes"], 20_000)
+        for how in ("command", "popen", "spawn", "spawnp"):
+            for _ in range(3):
+                with self.subTest(how):
+                    summary = self.summary(how)
+                    self.assertLess(summary["peak_bytes"], LARGE + 20_000)
+                    self.assertLess(summary["peak_uncertainty_bytes"], 20_000)
 
     def test_a_program_has_left_what_it_was_before_exec(self):
         for _ in range(5):

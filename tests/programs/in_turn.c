@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,12 +190,23 @@ static void have_threads(int count)
 }
 
 /* What was freed just before a command is not there with what that holds. */
-static void free_before_command(const char *self)
+static void free_before_command(char *self, const char *how)
 {
     char line[4096];
+    char *const words[] = {self, "once", "1", NULL};
+    pid_t child = -1;
+    int status = 0;
     snprintf(line, sizeof(line), "%s once 1", self);
     hold_for_a_while((void *)(intptr_t)SMALLS);
-    if (system(line) != 0)
+    if (strcmp(how, "command") == 0)
+        status = system(line);
+    else if (strcmp(how, "popen") == 0)
+        status = pclose(popen(line, "r"));
+    else if (strcmp(how, "spawn") == 0)
+        status = posix_spawn(&child, self, NULL, NULL, words, environ);
+    else
+        status = posix_spawnp(&child, self, NULL, NULL, words, environ);
+    if (status != 0 || (child > 0 && waitpid(child, &status, 0) != child))
         exit(3);
     held = malloc(SMALL);
 }
@@ -224,8 +236,9 @@ int main(int argc, char **argv)
         have_threads(count);
     else if (strcmp(how, "lingers") == 0)
         have_lingering_child();
-    else if (strcmp(how, "command") == 0)
-        free_before_command(argv[0]);
+    else if (strcmp(how, "command") == 0 || strcmp(how, "popen") == 0 ||
+             strncmp(how, "spawn", 5) == 0)
+        free_before_command(argv[0], how);
     else if (strcmp(how, "commands") == 0)
         run_commands(argv[0], count);
     else
