@@ -17,6 +17,7 @@
 
 #include "base/raw/ticks.h"
 #include "capture/cautions.h"
+#include "capture/environment.h"
 #include "capture/hooks.h"
 #include "capture/live_table.h"
 #include "capture/modules.h"
@@ -94,7 +95,7 @@ static bool meet_collector(void)
     if (secure_getenv("TIDEMARK_MONITOR"))
         return false; /* it is the monitors that are wanted, and no trace */
     return tide_spawn_collector(own, sizeof(own)) && tide_session_connect(own) &&
-           setenv(TIDE_SESSION_ENV, own, 1) == 0; /* NOLINT(concurrency-mt-unsafe) */
+           tide_environment_set(TIDE_SESSION_ENV, own);
 }
 
 static bool start(void)

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/environment.h"
 #include "capture/first_errors.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
@@ -113,8 +114,8 @@ void tide_monitors_begin(void)
     }
     if (any)
         tide_first_errors_begin(!*file_path);
-    if (wrong) /* NOLINTNEXTLINE(concurrency-mt-unsafe): as meet_collector() */
-        (void)setenv(TIDE_SAID_ENV, list, 1);
+    if (wrong)
+        (void)tide_environment_set(TIDE_SAID_ENV, list);
 }
 
 /* --- Reports --------------------------------------------------------------------------- */

@@ -92,6 +92,23 @@ class PreloadAlone(tide.Case):
             self.assertEqual(done.stdout, plain.stdout)
             self.assertIn("none", done.stdout)
 
+    def test_a_program_may_clear_its_environment(self):
+        # What the recorder adds to the environment is no block that the program frees.
+        with tempfile.TemporaryDirectory() as folder:
+            done, trace = self.record(folder, tide.program("clears_environment"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.whole(tide.report(trace))
+
+    def test_a_mistake_in_the_monitors_costs_no_block_either(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "out.tide")
+            done = subprocess.run([tide.TIDEMARK, "run", "-o", trace,
+                                   tide.program("clears_environment")],
+                                  env=dict(os.environ, TIDEMARK_MONITOR="simpel"),
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.whole(tide.report(trace))
+
     def test_a_soft_limit_on_descriptors_is_no_limit_for_us(self):
         # Each process costs us two.
         with tempfile.TemporaryDirectory() as folder:
