@@ -1,8 +1,13 @@
 /* capture/spawn.c - start a collector when there is none: LD_PRELOAD alone was given.
  *
  * The collector must not be a child that the target could wait for, nor tell it anything
- * by a signal: two raw clones without an exit signal, the first of which ends at once.
+ * by a signal: two clones without an exit signal, the first of which ends at once.
  * It is told our pid and answers with its session's directory through a pipe.
+ *
+ * A debugger takes a clone without an exit signal for a thread, unless the clone is a vfork,
+ * and follows the collector in place of the target.  So both clones are vforks, on a stack
+ * of their own as posix_spawn() has one; and where possible a tracer is not told of them, so
+ * that the recorder changes nothing in what gdb and strace show.
  *
  * A target that is given the children of others, as the first process of a container is,
  * would be given the collector.  There the first clone stays between them: as long as it does
@@ -15,9 +20,11 @@
 #include <fcntl.h>
 #include <link.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -29,7 +36,9 @@ enum {
     TIDE_PATH_MAX = 4096,
     TIDE_ENV_MAX = 4096,
     TIDE_PATIENCE_MS = 5000,
-    TIDE_OPEN_MOST = 65536
+    TIDE_OPEN_MOST = 65536,
+    TIDE_STACK_BYTES = 16384, /* of a clone: it makes a few system calls */
+    TIDE_STATUS_MOST = 8192,
 };
 
 static char program[TIDE_PATH_MAX];
@@ -75,31 +84,90 @@ static bool is_given_children(void)
 }
 
 /* Nothing of the target's is kept meanwhile but its memory. */
-static void stay_between(long collector)
+static void stay_between(int collector)
 {
-    const uint64_t all = ~0ull;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
     if (syscall(SYS_close_range, 0, ~0u, 0) != 0) /* Linux 5.9 */
         for (int fd = 0; fd < TIDE_OPEN_MOST; fd++)
             syscall(SYS_close, fd);
     syscall(SYS_wait4, collector, NULL, __WALL, NULL);
 }
 
-static void become_collector(int answer, bool stay)
+/* What the two clones need; the first shares the target's memory unless it stays. */
+struct spawning {
+    char pid[16], answer[16]; /* as the collector is told */
+    int answer_fd;
+    int flags; /* of both clones */
+    bool stay;
+};
+
+static _Alignas(16) char first_stack[TIDE_STACK_BYTES], second_stack[TIDE_STACK_BYTES];
+
+static int become_collector(void *context)
 {
-    char pid[16], fd[16], verb[] = "collect";
-    (void)snprintf(fd, sizeof(fd), "%d", answer);
-    (void)snprintf(pid, sizeof(pid), "%d", (int)syscall(SYS_getppid));
-    char *const arguments[] = {program, verb, pid, fd, NULL};
+    struct spawning *const spawning = context;
+    char verb[] = "collect";
+    char *const arguments[] = {program, verb, spawning->pid, spawning->answer, NULL};
+    syscall(SYS_fcntl, spawning->answer_fd, F_SETFD, 0);
+    syscall(SYS_execve, program, arguments, environment);
+    return 1;
+}
+
+static int stand_between(void *context)
+{
+    const struct spawning *const spawning = context;
     syscall(SYS_setsid);
-    const long collector = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
-    if (collector == 0) {
-        syscall(SYS_fcntl, answer, F_SETFD, 0);
-        syscall(SYS_execve, program, arguments, environment);
-    } else if (collector > 0 && stay) {
+    const int collector = clone(become_collector, second_stack + TIDE_STACK_BYTES,
+                                spawning->flags | CLONE_VM | CLONE_VFORK, context);
+    if (collector > 0 && spawning->stay)
         stay_between(collector);
-    }
-    syscall(SYS_exit_group, 0);
+    return 0;
+}
+
+/* The number behind NAME in PATH, a file as /proc/PID/status; -1 when there is none. */
+static long read_number(const char *path, const char *name)
+{
+    static char text[TIDE_STATUS_MOST];
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    const long got = syscall(SYS_read, fd, text, sizeof(text) - 1);
+    syscall(SYS_close, fd);
+    text[got > 0 ? got : 0] = '\0';
+    const char *const at = strstr(text, name);
+    return at ? strtol(at + strlen(name), NULL, 10) : -1;
+}
+
+/* Is there a tracer that has no seccomp filter between us?  Whose filter fails the calls of a
+ * process that he does not trace must be told of the collector: rr, strace --seccomp-bpf. */
+static bool may_go_unseen(void)
+{
+    static const char filters[] = "\nSeccomp_filters:";
+    const long tracer = read_number("/proc/self/status", "\nTracerPid:");
+    if (tracer <= 0)
+        return false; /* nobody looks */
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%ld/status", tracer);
+    const long ours = read_number("/proc/self/status", filters);
+    return ours >= 0 && ours == read_number(path, filters);
+}
+
+/* The first clone; -1 when there is none.  It must run none of the target's signal handlers:
+ * signals are blocked here, and the collector has them blocked from its start. */
+static int clone_first(struct spawning *spawning)
+{
+    const uint64_t all = ~0ull;
+    uint64_t before;
+    const int share = spawning->stay ? 0 : CLONE_VM | CLONE_VFORK;
+    spawning->flags = may_go_unseen() ? CLONE_UNTRACED : 0;
+    (void)snprintf(spawning->pid, sizeof(spawning->pid), "%d",
+                   (int)syscall(SYS_getpid));
+    (void)snprintf(spawning->answer, sizeof(spawning->answer), "%d",
+                   spawning->answer_fd);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+    const int child = clone(stand_between, first_stack + TIDE_STACK_BYTES,
+                            spawning->flags | share, spawning);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+    return child;
 }
 
 /* One line, or nothing when the collector could not start. */
@@ -126,14 +194,12 @@ bool tide_spawn_collector(char *directory, size_t size)
     if (!find_program() || syscall(SYS_pipe2, ends, O_CLOEXEC) != 0)
         return false;
     copy_environment();
-    const bool stay = is_given_children();
-    const long child = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
-    if (child == 0)
-        become_collector(ends[1], stay);
+    struct spawning spawning = {.answer_fd = ends[1], .stay = is_given_children()};
+    const int child = clone_first(&spawning);
     syscall(SYS_close, ends[1]);
     bool answered = false;
     if (child > 0) {
-        if (!stay)
+        if (!spawning.stay)
             syscall(SYS_wait4, child, NULL, __WALL, NULL);
         answered = read_answer(ends[0], directory, size);
     }
