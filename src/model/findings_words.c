@@ -1,47 +1,11 @@
 /* model/findings_words.c - what a finding says: what was measured, and what helps.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "model/amounts.h"
 #include "model/findings_parts.h"
 
 /* --- Numbers ------------------------------------------------------------------------- */
-
-static void add_bytes(struct tide_text *text, double bytes)
-{
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (bytes < 1024) {
-        tide_text_addf(text, "%.0f byte%s", bytes,
-                       bytes >= 0.5 && bytes < 1.5 ? "" : "s");
-        return;
-    }
-    double amount = bytes / 1024;
-    size_t unit = 0;
-    while (amount >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-        amount /= 1024;
-        unit++;
-    }
-    tide_text_addf(text, "%.1f %s", amount, units[unit]);
-}
-
-/* "1,234,567 blocks" */
-static void add_number(struct tide_text *text, uint64_t count)
-{
-    char digits[24];
-    const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            tide_text_add(text, ",");
-        tide_text_add_bytes(text, &digits[i], 1);
-    }
-}
-
-static void add_count(struct tide_text *text, uint64_t count, const char *thing)
-{
-    add_number(text, count);
-    tide_text_addf(text, " %s%s", thing, count == 1 ? "" : "s");
-}
 
 static void add_seconds(struct tide_text *text, double seconds)
 {
@@ -72,9 +36,9 @@ struct sentence {
 /* "1.5 MiB in 12 blocks" */
 static void add_amount(const struct sentence *s)
 {
-    add_bytes(s->text, (double)s->verdict->bytes);
+    tide_add_bytes(s->text, (double)s->verdict->bytes);
     tide_text_add(s->text, " in ");
-    add_count(s->text, s->verdict->calls, "block");
+    tide_add_count(s->text, s->verdict->calls, "block");
 }
 
 static const char *were(const struct sentence *s)
@@ -99,7 +63,8 @@ static void add_rate(const struct sentence *s)
     if (last - first < 1e-6)
         return;
     tide_text_add(s->text, ", ");
-    add_count(s->text, (uint64_t)((double)s->verdict->calls / (last - first)), "call");
+    tide_add_count(s->text, (uint64_t)((double)s->verdict->calls / (last - first)),
+                   "call");
     tide_text_add(s->text, " a second");
 }
 
@@ -113,7 +78,7 @@ static double share_of_calls(const struct sentence *s)
 static void add_gain_of_time(const struct sentence *s)
 {
     tide_text_add(s->text, " saves about ");
-    add_count(s->text, s->verdict->gain_calls, "call");
+    tide_add_count(s->text, s->verdict->gain_calls, "call");
     tide_text_add(s->text, ", some ");
     add_seconds(s->text, s->verdict->seconds);
     tide_text_add(s->text, ".");
@@ -122,7 +87,7 @@ static void add_gain_of_time(const struct sentence *s)
 static void add_gain_of_bytes(const struct sentence *s)
 {
     tide_text_add(s->text, " saves ");
-    add_bytes(s->text, (double)s->verdict->gain_bytes);
+    tide_add_bytes(s->text, (double)s->verdict->gain_bytes);
 }
 
 /* --- Leaks --------------------------------------------------------------------------- */
@@ -167,7 +132,7 @@ static void end_late_leak(const struct sentence *s)
 {
     const struct tide_verdict_on *const verdict = s->verdict;
     tide_text_add(s->text, " saves ");
-    add_bytes(s->text, (double)verdict->bytes);
+    tide_add_bytes(s->text, (double)verdict->bytes);
     /* Processes end at different times. */
     tide_text_add(s->text, verdict->leak.processes > 1 ? " in all" : " at the end");
     if (verdict->gain_bytes == 0) {
@@ -175,7 +140,7 @@ static void end_late_leak(const struct sentence *s)
         return;
     }
     tide_text_add(s->text, verdict->gain_at_most ? " and up to " : " and ");
-    add_bytes(s->text, (double)verdict->gain_bytes);
+    tide_add_bytes(s->text, (double)verdict->gain_bytes);
     tide_text_add(s->text, " at the peak, ");
     add_percent(s->text, verdict->share);
     tide_text_add(s->text, " of it.");
@@ -207,12 +172,12 @@ static void say_leak_growing(const struct sentence *s)
     tide_text_add(s->text, leak->ended ? ", growing until then" : " and still growing");
     if (leak->bytes_per_second > 0) {
         tide_text_add(s->text, ", by ");
-        add_bytes(s->text, leak->bytes_per_second);
+        tide_add_bytes(s->text, leak->bytes_per_second);
         tide_text_add(s->text, " a second");
     }
     if (leak->bytes_per_event > 0) {
         tide_text_add(s->text, ", ");
-        add_bytes(s->text, (double)leak->bytes_per_event);
+        tide_add_bytes(s->text, (double)leak->bytes_per_event);
         tide_text_add(s->text, " per event");
     }
     end_leak(s);
@@ -222,7 +187,7 @@ static void say_leak_per_thread(const struct sentence *s)
 {
     begin_leak(s);
     tide_text_add(s->text, ", a few by each of ");
-    add_count(s->text, s->verdict->leak.threads, "thread");
+    tide_add_count(s->text, s->verdict->leak.threads, "thread");
     end_leak(s);
 }
 
@@ -231,7 +196,7 @@ static void say_leak_once(const struct sentence *s)
     begin_leak(s);
     if (s->verdict->leak.processes > 1) {
         tide_text_add(s->text, ", once in each of ");
-        add_number(s->text, s->verdict->leak.processes);
+        tide_add_number(s->text, s->verdict->leak.processes);
         tide_text_add(s->text, " processes");
     } else {
         tide_text_add(s->text, ", once");
@@ -253,17 +218,18 @@ static void say_growth(const struct sentence *s)
     const bool by_realloc = s->verdict->bytes == subject->copied_bytes;
     tide_text_addf(s->text, "%s grows what it holds in ", s->who);
     if (by_realloc) {
-        add_count(s->text, subject->crept_calls, "small realloc step");
+        tide_add_count(s->text, subject->crept_calls, "small realloc step");
         tide_text_add(s->text, ", of ");
-        add_bytes(s->text, (double)subject->crept_bytes / (double)subject->crept_calls);
+        tide_add_bytes(s->text,
+                       (double)subject->crept_bytes / (double)subject->crept_calls);
         tide_text_add(s->text, " on average; ");
-        add_number(s->text, subject->copied_calls);
+        tide_add_number(s->text, subject->copied_calls);
         tide_text_add(s->text, " of them copied it elsewhere, ");
     } else {
-        add_count(s->text, s->verdict->calls, "step");
+        tide_add_count(s->text, s->verdict->calls, "step");
         tide_text_add(s->text, ", which made ");
     }
-    add_bytes(s->text, (double)s->verdict->bytes);
+    tide_add_bytes(s->text, (double)s->verdict->bytes);
     tide_text_add(s->text, by_realloc ? " in all" : "");
     tide_text_add(s->text, ". Reserving the size here, or doubling it,");
     add_gain_of_time(s);
@@ -272,9 +238,9 @@ static void say_growth(const struct sentence *s)
 static void say_churn(const struct sentence *s)
 {
     tide_text_addf(s->text, "%s makes ", s->who);
-    add_count(s->text, s->verdict->calls, "temporary block");
+    tide_add_count(s->text, s->verdict->calls, "temporary block");
     tide_text_add(s->text, " of ");
-    add_bytes(s->text, (double)s->verdict->bytes / (double)s->verdict->calls);
+    tide_add_bytes(s->text, (double)s->verdict->bytes / (double)s->verdict->calls);
     tide_text_add(s->text, ", ");
     add_percent(s->text, share_of_calls(s));
     tide_text_add(s->text, " of all allocation calls");
@@ -286,11 +252,11 @@ static void say_churn(const struct sentence *s)
 static void say_pool(const struct sentence *s)
 {
     tide_text_addf(s->text, "%s makes and frees ", s->who);
-    add_count(s->text, s->verdict->calls, "block");
+    tide_add_count(s->text, s->verdict->calls, "block");
     tide_text_add(s->text, " of ");
-    add_bytes(s->text, (double)s->verdict->bytes / (double)s->subject->calls);
+    tide_add_bytes(s->text, (double)s->verdict->bytes / (double)s->subject->calls);
     tide_text_add(s->text, ", of which ");
-    add_count(s->text, s->subject->equal_blocks, "block");
+    tide_add_count(s->text, s->subject->equal_blocks, "block");
     tide_text_addf(s->text, " at most %s there at once",
                    s->subject->equal_blocks == 1 ? "was" : "were");
     add_rate(s);
@@ -316,11 +282,11 @@ static void say_foreign_free(const struct sentence *s)
 static void say_oversized(const struct sentence *s)
 {
     tide_text_addf(s->text, "%s holds ", s->who);
-    add_bytes(s->text, (double)s->verdict->bytes);
+    tide_add_bytes(s->text, (double)s->verdict->bytes);
     tide_text_add(s->text, ", but the whole process never had more than ");
-    add_bytes(s->text, (double)(s->verdict->bytes - s->verdict->gain_bytes));
+    tide_add_bytes(s->text, (double)(s->verdict->bytes - s->verdict->gain_bytes));
     tide_text_add(s->text, " in memory: at least ");
-    add_bytes(s->text, (double)s->verdict->gain_bytes);
+    tide_add_bytes(s->text, (double)s->verdict->gain_bytes);
     tide_text_add(s->text, " of it were never touched. A smaller buffer will do.");
 }
 
@@ -331,7 +297,7 @@ static void say_late_free(const struct sentence *s)
     tide_text_addf(s->text, " from %s stayed for ", s->who);
     add_seconds(s->text, late->until_s - late->from_s);
     tide_text_add(s->text, " after the last of ");
-    add_count(s->text, late->siblings, "other");
+    tide_add_count(s->text, late->siblings, "other");
     tide_text_addf(s->text, " like %s %s gone. Freeing %s with them",
                    s->verdict->calls == 1 ? "it" : "them",
                    late->siblings == 1 ? "was" : "were",
@@ -346,11 +312,11 @@ static void say_tiny(const struct sentence *s)
 {
     const uint64_t blocks = s->subject->peak_blocks;
     tide_text_addf(s->text, "%s holds ", s->who);
-    add_count(s->text, blocks, "block");
+    tide_add_count(s->text, blocks, "block");
     tide_text_add(s->text, " of ");
-    add_bytes(s->text, (double)s->subject->peak_bytes / (double)blocks);
+    tide_add_bytes(s->text, (double)s->subject->peak_bytes / (double)blocks);
     tide_text_add(s->text, " at the peak; the allocator adds ");
-    add_bytes(s->text, (double)s->verdict->gain_bytes / (double)blocks);
+    tide_add_bytes(s->text, (double)s->verdict->gain_bytes / (double)blocks);
     tide_text_add(s->text, " to each. Keeping them in one array");
     add_gain_of_bytes(s);
     add_share_of_peak(s);
