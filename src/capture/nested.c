@@ -100,9 +100,9 @@ static void keep_pending(struct tide_stream *stream,
         stream->pending++;
         stream->limit = 0; /* whoever writes next looks at what waits first */
     } else if (stream->shared) {
-        atomic_fetch_add(&stream->shared->dropped, 1);
+        tide_stream_lose(stream, TIDE_DROP_NESTED, 1);
     } else {
-        tide_process_drop();
+        tide_process_drop(TIDE_DROP_NESTED);
     }
     tide_unshield();
 }
@@ -178,7 +178,7 @@ bool tide_still_quiet(struct tide_self *self, struct tide_caller caller)
     }
     if (found == TIDE_FOUND_INTERRUPTED && !self->stream) {
         if (atomic_load(&tide_phase) == TIDE_PHASE_ON)
-            tide_process_drop();
+            tide_process_drop(TIDE_DROP_NESTED);
         return true;
     }
     return found == TIDE_FOUND || found == TIDE_FOUND_UNSURE;
@@ -197,7 +197,7 @@ static void nested(struct tide_self *self, const struct tide_bare_event *event)
 {
     struct tide_stream *stream = self->stream;
     if (!stream) { /* interrupted while getting its first stream */
-        tide_process_drop();
+        tide_process_drop(TIDE_DROP_NESTED);
         return;
     }
     if (self->busy == TIDE_WRITING) {
@@ -218,7 +218,7 @@ static void late(const struct tide_bare_event *event)
         write_bare(stream, event);
         tide_stream_unlock_late();
     } else {
-        tide_process_drop();
+        tide_process_drop(TIDE_DROP_MEMORY);
     }
     self->busy = TIDE_IDLE;
 }
@@ -249,7 +249,7 @@ static bool bare(struct tide_caller caller, const struct tide_bare_event *event)
     if (self->ended)
         late(event);
     else
-        tide_process_drop(); /* recording has stopped: no stream for a new thread */
+        tide_process_drop(TIDE_DROP_MEMORY); /* no stream for a new thread */
     return true;
 }
 
@@ -296,5 +296,5 @@ void tide_early_flush(struct tide_stream *stream)
     for (uint32_t i = 0; i < count && i < TIDE_EARLY_MAX; i++)
         write_early(stream, &early[i]);
     if (count > TIDE_EARLY_MAX)
-        atomic_fetch_add(&stream->shared->dropped, count - TIDE_EARLY_MAX);
+        tide_stream_lose(stream, TIDE_DROP_EARLY, count - TIDE_EARLY_MAX);
 }

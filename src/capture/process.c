@@ -107,23 +107,40 @@ void tide_lasting_release(void *memory, uint64_t bytes)
 }
 
 /* Children forked from here on, by whomever, need not find out for themselves. */
-void tide_process_stop(void)
+/* The first reason stays.  A collector that takes nothing may have said that it will not. */
+static void set_off(enum tide_drop why)
 {
-    atomic_store(&tide_process->off, 1);
+    const bool said = why == TIDE_DROP_COLLECTOR && tide_session &&
+                      atomic_load(&tide_session->stopped);
+    uint32_t on = 0;
+    atomic_compare_exchange_strong(&tide_process->off, &on,
+                                   1 + (uint32_t)(said ? TIDE_DROP_STOPPED : why));
+}
+
+void tide_process_stop(enum tide_drop why)
+{
+    set_off(why);
     atomic_store(&tide_shared_segment->closed, 1);
 }
 
 void tide_process_end(void)
 {
     ended = true;
-    atomic_store(&tide_process->off, 1);
+    set_off(TIDE_DROP_SHUT_OFF);
 }
 
-void tide_process_drop(void)
+void tide_process_drop(enum tide_drop why)
 {
     struct tide_stream *notes = tide_process->notes_stream;
+    const bool off = atomic_load(&tide_process->off);
     if (notes)
-        atomic_fetch_add(&notes->shared->dropped, 1);
+        tide_stream_lose(notes, off ? tide_process_off_reason() : why, 1);
+}
+
+enum tide_drop tide_process_off_reason(void)
+{
+    const uint32_t off = atomic_load(&tide_process->off);
+    return off ? (enum tide_drop)(off - 1) : TIDE_DROP_COLLECTOR;
 }
 
 void tide_process_leaves(uint64_t ticks)
@@ -141,7 +158,7 @@ void tide_process_note_locked(uint64_t kind, const uint8_t *payload, uint32_t by
     if (!notes || atomic_load(&tide_process->off))
         return;
     if (!tide_stream_make_room(notes, bytes + 2 * TIDE_VARINT_MAX)) {
-        tide_process_stop();
+        tide_process_stop(TIDE_DROP_COLLECTOR);
         return;
     }
     uint8_t *out = notes->ring + notes->pos;
@@ -230,10 +247,10 @@ static void stay_out(void)
 static void starve(void)
 {
     if (tide_session_silent)
-        tide_process_stop();
+        tide_process_stop(TIDE_DROP_COLLECTOR);
     if (!atomic_load(&tide_shared_segment->closed))
         atomic_fetch_add(&tide_shared_segment->starved, 1);
-    atomic_store(&tide_process->off, 1);
+    set_off(TIDE_DROP_MEMORY);
 }
 
 static bool begin(void)

@@ -29,18 +29,19 @@ struct tide_known_module {
 };
 
 struct tide_process_state {
-    uint32_t pid;                /* 0: just forked, or not started */
-    uint64_t birth;              /* ticks; with pid it names the process */
-    uint32_t mortal;             /* as in session.h; not of children */
-    _Atomic uint32_t lock;       /* guards everything below that is not atomic */
-    _Atomic uint32_t late_lock;  /* guards late_stream */
-    _Atomic uint32_t off;        /* recording has stopped in this process for good */
-    _Atomic uint32_t crowded;    /* there was no lane for a thread */
-    _Atomic uint32_t multi;      /* a second thread was seen: slots are counted */
-    _Atomic uint32_t unordered;  /* the same, but there are no slots to be had */
-    _Atomic uint64_t epoch;      /* of modules: advanced when one was unloaded */
-    uint32_t lanes;              /* numbers given out */
-    struct tide_stream *streams; /* all, newest first */
+    uint32_t pid;                     /* 0: just forked, or not started */
+    uint64_t birth;                   /* ticks; with pid it names the process */
+    uint32_t mortal;                  /* as in session.h; not of children */
+    _Atomic uint32_t lock;            /* guards everything below that is not atomic */
+    _Atomic uint32_t late_lock;       /* guards late_stream */
+    _Atomic uint32_t off;             /* recording has stopped in this process for good:
+                                    1 + enum tide_drop, why */
+    _Atomic uint32_t crowded;         /* there was no lane for a thread */
+    _Atomic uint32_t multi;           /* a second thread was seen: slots are counted */
+    _Atomic uint32_t unordered;       /* the same, but there are no slots to be had */
+    _Atomic uint64_t epoch;           /* of modules: advanced when one was unloaded */
+    uint32_t lanes;                   /* numbers given out */
+    struct tide_stream *streams;      /* all, newest first */
     struct tide_stream *free_streams; /* of ended threads */
     struct tide_stream *notes_stream; /* uses ring and shared only */
     struct tide_stream *late_stream;
@@ -85,14 +86,17 @@ void tide_lasting_release(void *memory, uint64_t bytes);
  * busy set; false: not recorded. */
 bool tide_process_begin(void) TIDE_COLD;
 
-/* Stop recording for good, in all threads: the collector is gone. */
-void tide_process_stop(void) TIDE_COLD;
+/* Stop recording for good, in all threads: the collector is gone, as WHY says. */
+void tide_process_stop(enum tide_drop why) TIDE_COLD;
 
 /* The same, and for children forked from now on; the collector is well. */
 void tide_process_end(void) TIDE_COLD;
 
-/* An event was lost that no stream can count. */
-void tide_process_drop(void) TIDE_COLD;
+/* An event was lost that no stream can count: because recording has stopped, or else for
+ * the reason WHY. */
+void tide_process_drop(enum tide_drop why) TIDE_COLD;
+/* Why recording has stopped in this process. */
+enum tide_drop tide_process_off_reason(void) TIDE_COLD;
 
 /* It is about to end, at TICKS; 0: it is not. */
 void tide_process_leaves(uint64_t ticks) TIDE_COLD;

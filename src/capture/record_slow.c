@@ -275,7 +275,7 @@ void tide_record_extra(struct tide_caller caller, uint8_t kind, const uint64_t *
     if (!stream) {
         /* A handler's mark, or that of a thread without a lane: no place to keep it. */
         if (self->busy || (!self->quiet && atomic_load(&tide_phase) == TIDE_PHASE_ON))
-            tide_process_drop();
+            tide_process_drop(self->busy ? TIDE_DROP_NESTED : TIDE_DROP_MEMORY);
         return;
     }
     tide_flush_pending(stream); /* the block of a label may be among them */

@@ -266,11 +266,18 @@ static void set_limit(struct tide_stream *stream)
         tide_session_wake();
 }
 
+/* Recording has stopped, as tide_process->off says why. */
 static bool lose_one(struct tide_stream *stream)
 {
     if (stream->shared)
-        atomic_fetch_add_explicit(&stream->shared->dropped, 1, memory_order_relaxed);
+        tide_stream_lose(stream, tide_process_off_reason(), 1);
     return false;
+}
+
+static bool stop_for(struct tide_stream *stream, enum tide_drop why)
+{
+    tide_process_stop(why);
+    return lose_one(stream);
 }
 
 /* There is room for NEED bytes.  Whoever writes the next record comes by again all the same if
@@ -297,16 +304,13 @@ static bool refill(struct tide_stream *stream, uint32_t need)
         return false;
     if (atomic_load(&tide_process->off))
         return lose_one(stream);
-    if (atomic_load(&tide_session->stopped)) {
-        tide_process_stop();
-        return lose_one(stream);
-    }
+    if (atomic_load(&tide_session->stopped))
+        return stop_for(stream, TIDE_DROP_STOPPED);
     const uint32_t attention = atomic_exchange(&stream->shared->attention, 0);
     if (!tide_stream_make_room(stream, need + TIDE_PREAMBLE)) {
         if (stream->torn) /* by a fork while we were here: the event is the parent's */
             return false;
-        tide_process_stop();
-        return lose_one(stream);
+        return stop_for(stream, TIDE_DROP_COLLECTOR);
     }
     put_due(stream, attention);
     set_limit(stream);

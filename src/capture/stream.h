@@ -133,6 +133,14 @@ static inline void tide_stream_publish(struct tide_stream *stream, const void *e
                           memory_order_release);
 }
 
+/* COUNT events of the stream's lane were not written, for the reason WHY. */
+static inline void tide_stream_lose(struct tide_stream *stream, enum tide_drop why,
+                                    uint32_t count)
+{
+    atomic_fetch_add_explicit(&stream->shared->dropped, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stream->shared->drops[why], count, memory_order_relaxed);
+}
+
 /* A signal handler that interrupted the recorder forks.  In the child the hook goes on
  * in the middle of a record, so it must find its stream as it was (KEEP before the fork,
  * not KEEP after it), but on a lane that nobody drains: private memory over the shared.

@@ -57,6 +57,8 @@ bool tide_stream_take_lane(struct tide_stream *stream, uint32_t use)
     lane->number = stream->number;
     atomic_store(&lane->wrap, head);
     atomic_store(&lane->dropped, 0);
+    for (size_t i = 0; i < TIDE_DROPS; i++)
+        atomic_store(&lane->drops[i], 0);
     atomic_store(&lane->attention, 0);
     atomic_fetch_add(&lane->ring_changes, 1);
     stream->shared = lane;

@@ -96,11 +96,19 @@ static bool judge(struct tide_collector *collector, struct tide_target *target)
     return is_dead(collector, target);
 }
 
-/* Give the lanes of TARGET back; the events that it had to drop, all lanes together. */
-static uint64_t free_lanes(const struct tide_target *target)
+/* Add what LANE had to drop to FACTS. */
+static void count_drops(const struct tide_lane_shared *lane,
+                        struct tide_end_facts *facts)
+{
+    facts->dropped += atomic_load_explicit(&lane->dropped, memory_order_relaxed);
+    for (size_t i = 0; i < TIDE_DROPS; i++)
+        facts->drops[i] += atomic_load_explicit(&lane->drops[i], memory_order_relaxed);
+}
+
+/* Give the lanes of TARGET back; the events that it had to drop go to FACTS. */
+static void free_lanes(const struct tide_target *target, struct tide_end_facts *facts)
 {
     const struct tide_share *const share = target->share;
-    uint64_t dropped = 0;
     for (uint32_t i = 0; i < share->lane_count; i++) {
         struct tide_lane_copy *const lane = share->lanes[i];
         if (!lane || lane->owner != target)
@@ -108,10 +116,9 @@ static uint64_t free_lanes(const struct tide_target *target)
         const struct tide_lane_shared *const shared =
             tide_share_lane(share, lane->header);
         if (shared)
-            dropped += atomic_load_explicit(&shared->dropped, memory_order_relaxed);
+            count_drops(shared, facts);
         tide_lane_give_back(lane, share);
     }
-    return dropped;
 }
 
 static void forget(struct tide_collector *collector, struct tide_target *target)
@@ -232,15 +239,15 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
                        target->reason == TIDE_END_EXITED;
     const bool silent = !known && target->reason == TIDE_END_EXITED &&
                         when_left(target) <= target->birth;
-    const struct tide_end_facts facts = {
+    struct tide_end_facts facts = {
         .process = target->index,
         .ticks = known ? collector->main_end_ticks : when_ended(collector, target),
         .status_known = known,
         .status = known ? collector->main_status : 0,
-        .dropped = free_lanes(target),
         .reason = target->reason,
         .silent = silent,
     };
+    free_lanes(target, &facts);
     pthread_mutex_lock(&collector->lock);
     if (known)
         note_main_peak(collector, target);

@@ -407,6 +407,8 @@ void tide_lane_give_back(struct tide_lane_copy *lane, const struct tide_share *s
     atomic_store_explicit(&shared->wrap, 0, memory_order_relaxed);
     atomic_store_explicit(&shared->resets, 0, memory_order_relaxed);
     atomic_store_explicit(&shared->dropped, 0, memory_order_relaxed);
+    for (size_t i = 0; i < TIDE_DROPS; i++)
+        atomic_store_explicit(&shared->drops[i], 0, memory_order_relaxed);
     atomic_store_explicit(&shared->tail, 0, memory_order_relaxed);
     atomic_store_explicit(&shared->waiting, 0, memory_order_relaxed);
     atomic_store_explicit(&shared->attention, 0, memory_order_relaxed);

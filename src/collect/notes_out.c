@@ -134,14 +134,20 @@ void tide_notes_out_begin(struct tide_text *notes, const struct tide_begin_facts
 
 void tide_notes_out_end(struct tide_text *notes, const struct tide_end_facts *facts)
 {
-    const uint64_t numbers[] = {facts->process,
-                                facts->ticks,
-                                (uint64_t)facts->status_known,
-                                (uint32_t)facts->status,
-                                facts->dropped,
-                                facts->reason,
-                                facts->silent};
-    add_numbers(notes, TIDE_NOTE_PROCESS_END, numbers, facts->silent ? 7 : 6);
+    enum { TIDE_END_FIELDS = 7 };
+    uint64_t numbers[TIDE_END_FIELDS + TIDE_DROPS] = {facts->process,
+                                                      facts->ticks,
+                                                      (uint64_t)facts->status_known,
+                                                      (uint32_t)facts->status,
+                                                      facts->dropped,
+                                                      facts->reason,
+                                                      facts->silent};
+    memcpy(numbers + TIDE_END_FIELDS, facts->drops, sizeof(facts->drops));
+    size_t count = TIDE_END_FIELDS + TIDE_DROPS;
+    while (count >= TIDE_END_FIELDS && numbers[count - 1] == 0)
+        count--; /* what is missing is 0 */
+    add_numbers(notes, TIDE_NOTE_PROCESS_END, numbers,
+                count < TIDE_END_FIELDS ? TIDE_END_FIELDS - 1 : count);
 }
 
 void tide_notes_out_clock(struct tide_text *notes, uint64_t ticks, uint64_t unix_ns)
@@ -152,9 +158,9 @@ void tide_notes_out_clock(struct tide_text *notes, uint64_t ticks, uint64_t unix
 
 void tide_notes_out_rss(struct tide_text *notes, const struct tide_rss_facts *facts)
 {
-    const uint64_t numbers[] = {facts->process, facts->ticks, facts->bytes,
-                                facts->peak};
-    add_numbers(notes, TIDE_NOTE_RSS, numbers, 4);
+    const uint64_t numbers[] = {facts->process, facts->ticks, facts->bytes, facts->peak,
+                                facts->anonymous};
+    add_numbers(notes, TIDE_NOTE_RSS, numbers, facts->anonymous ? 5 : 4);
 }
 
 void tide_notes_out_rings(struct tide_text *notes, uint64_t bytes)

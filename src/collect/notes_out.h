@@ -42,12 +42,14 @@ struct tide_end_facts {
     int status_known, status;
     uint64_t dropped;
     enum tide_end reason;
-    bool silent; /* it had not said that it would end */
+    bool silent;                /* it had not said that it would end */
+    uint64_t drops[TIDE_DROPS]; /* dropped, by enum tide_drop */
 };
 
 struct tide_rss_facts {
     uint32_t process;
     uint64_t ticks, bytes, peak;
+    uint64_t anonymous; /* of bytes; 0: not known */
 };
 
 struct tide_finish_facts {

@@ -163,13 +163,25 @@ static uint64_t field_kb(const char *text, const char *word)
     return at ? strtoull(at + strlen(word), NULL, 10) : 0;
 }
 
+/* Read the status of PID into TEXT, of TIDE_STATUS_BYTES + 1. */
+static bool read_status(uint32_t pid, char *text)
+{
+    const ssize_t got = tide_procfs_read(pid, "status", text, TIDE_STATUS_BYTES);
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+uint64_t tide_procfs_anonymous(uint32_t pid)
+{
+    char text[TIDE_STATUS_BYTES + 1];
+    return read_status(pid, text) ? field_kb(text, "\nRssAnon:") * 1024 : 0;
+}
+
 bool tide_procfs_rss(uint32_t pid, uint64_t *bytes, uint64_t *peak)
 {
     char text[TIDE_STATUS_BYTES + 1];
-    const ssize_t got = tide_procfs_read(pid, "status", text, TIDE_STATUS_BYTES);
-    if (got <= 0)
+    if (!read_status(pid, text))
         return false;
-    text[got] = '\0';
     *bytes = field_kb(text, "\nVmRSS:") * 1024;
     *peak = field_kb(text, "\nVmHWM:") * 1024;
     return *bytes > 0; /* a zombie has no memory */

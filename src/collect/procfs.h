@@ -54,6 +54,8 @@ double tide_procfs_started(uint32_t pid);
 
 /* Resident bytes of PID, now and at most.  False when it is gone. */
 bool tide_procfs_rss(uint32_t pid, uint64_t *bytes, uint64_t *peak);
+/* How much of that is anonymous memory, not of files; 0: not known. */
+uint64_t tide_procfs_anonymous(uint32_t pid);
 
 /* Does any process but the caller have NAME=VALUE in the environment it began with?
  * SINCE, in seconds since boot, is when the first that can have it was started. */

@@ -58,6 +58,7 @@ static void look_at_rss(struct tide_collector *collector, const struct tide_look
     struct tide_rss_facts facts = {.process = due->process, .ticks = tide_ticks()};
     if (!tide_procfs_rss(due->pid, &facts.bytes, &facts.peak))
         return;
+    facts.anonymous = tide_procfs_anonymous(due->pid);
     pthread_mutex_lock(&collector->lock);
     for (struct tide_target *t = collector->targets; t; t = t->next) {
         if (t->index != due->process)

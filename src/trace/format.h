@@ -147,10 +147,14 @@ enum tide_note {
                                      1, 0: none */
     TIDE_NOTE_PROCESS_END = 34,   /* process, ticks, status known (0/1), wait status,
                                      dropped events, reason (enum tide_end); may be
-                                     followed by 1: it had not said that it would end */
+                                     followed by 1: it had not said that it would end,
+                                     else 0; and then by how many of the dropped events
+                                     each enum tide_drop explains, in its order */
     TIDE_NOTE_CLOCK = 35,         /* ticks, unix ns: one point of the clock's line */
     TIDE_NOTE_RSS = 36,           /* process, ticks, RSS bytes, peak RSS bytes; exact
-                                     with the ticks of an end whose status is known */
+                                     with the ticks of an end whose status is known;
+                                     may be followed by the bytes of it that are
+                                     anonymous memory */
     TIDE_NOTE_TROUBLE = 37,       /* str: one line for the report's honesty section;
                                      processes may write it as well */
     TIDE_NOTE_RINGS = 38,         /* bytes of a segment that targets shared with the
@@ -384,11 +388,15 @@ enum tide_attribute_step {
 };
 #define TIDE_ATTRIBUTE_HOW(type, step) ((uint64_t)(type) | (uint64_t)(step) << 4)
 
+/* Why events were dropped. */
 enum tide_drop {
     TIDE_DROP_NESTED = 0,    /* in a signal handler that interrupted the recorder */
     TIDE_DROP_EARLY = 1,     /* before the recorder could start */
-    TIDE_DROP_COLLECTOR = 2, /* the collector was dead, stopped or out of disk */
+    TIDE_DROP_COLLECTOR = 2, /* the collector took nothing for 2 s */
     TIDE_DROP_MEMORY = 3,    /* no memory for a lane */
+    TIDE_DROP_STOPPED = 4,   /* the collector had stopped recording: a full disk */
+    TIDE_DROP_SHUT_OFF = 5,  /* the program had shut itself off from the system */
+    TIDE_DROPS = 6,
 };
 
 /* --- Words: one frame of a stack ------------------------------------------------- */

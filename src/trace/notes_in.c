@@ -217,6 +217,8 @@ static void note_process_end(struct tide_notes *notes, uint32_t index,
     process->status = (int)(wait_status & INT32_MAX);
     process->dropped = dropped;
     process->silent = tide_cursor_left(cursor) && tide_cursor_varint(cursor) == 1;
+    for (size_t i = 0; i < TIDE_DROPS && tide_cursor_left(cursor); i++)
+        process->drops[i] = tide_cursor_varint(cursor);
     saw_ticks(notes, ticks);
 }
 
@@ -249,6 +251,10 @@ static void note_rss(struct tide_notes *notes, uint32_t index,
     if (!process)
         return;
     sample.process = (uint32_t)number;
+    const uint64_t anonymous =
+        tide_cursor_left(cursor) ? tide_cursor_varint(cursor) : 0;
+    if (anonymous > process->anonymous_peak && !cursor->failed)
+        process->anonymous_peak = anonymous;
     const uint64_t highest = peak > sample.bytes ? peak : sample.bytes;
     if (highest > process->rss_peak)
         process->rss_peak = highest;

@@ -12,8 +12,8 @@
  * Life of a lane: FREE -> (a process claims it by compare-and-swap) LIVE -> the process
  * is gone and the lane drained -> the collector sets FREE.  In between it may serve many
  * threads of its process, one after the other.  Before it sets FREE the collector zeroes
- * head, wrap, resets, dropped, tail, waiting, attention and left: a lane begins at position 0,
- * offset 0.
+ * head, wrap, resets, dropped, drops, tail, waiting, attention and left: a lane begins at
+ * position 0, offset 0.
  *
  * A segment grows without descriptors: the target raises `wanted` and waits on `grown`;
  * the collector reserves (fallocate) and sets `size`; the target maps the new part with
@@ -40,7 +40,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIDE_RING_VERSION 4u
+#include "trace/format.h"
+
+#define TIDE_RING_VERSION 5u
 #define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a directory of the collector's own */
 #define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
 /* A file there, made by a target that had no answer: the next ones wait less.  The
@@ -160,6 +162,7 @@ struct tide_lane_shared {
     _Atomic uint64_t wrap;              /* position at which offset 0 was taken last */
     _Atomic uint32_t resets;            /* SYNC records ever written */
     _Atomic uint32_t dropped;           /* events lost, all reasons */
+    _Atomic uint32_t drops[TIDE_DROPS]; /* these, by enum tide_drop */
 
     /* The consumer's line. */
     _Alignas(64) _Atomic uint64_t tail; /* bytes ever taken */

@@ -21,6 +21,7 @@
 
 #include "base/text.h"
 #include "trace/event.h"
+#include "trace/format.h"
 #include "trace/stacks.h"
 
 /* A loaded ELF file of one process or of several alike: same path and build-id. */
@@ -51,7 +52,9 @@ struct tide_process {
     uint64_t parent_birth; /* of the process that forked it, 0 when none */
     uint64_t begin_ticks, end_ticks;
     uint64_t dropped;              /* events that the process could not record */
+    uint64_t drops[TIDE_DROPS];    /* these by enum tide_drop, where that is known */
     uint64_t rss_peak;             /* bytes, the highest seen from outside */
+    uint64_t anonymous_peak;       /* of anonymous memory, in any look; 0: not known */
     bool rss_exact;                /* that is the peak: the system told at its end */
     uint64_t recorder_bytes;       /* private memory of the recorder in it */
     uint64_t order_table_bytes;    /* reserved beside that, touched in part */

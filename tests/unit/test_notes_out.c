@@ -35,11 +35,18 @@ static void a_rss_note_is_these_bytes(void **state)
 {
     (void)state;
     struct tide_text notes = {0};
-    const struct tide_rss_facts facts = {3, 300, 127, 128};
+    struct tide_rss_facts facts = {
+        .process = 3, .ticks = 300, .bytes = 127, .peak = 128};
     tide_notes_out_rss(&notes, &facts);
     static const char expected[] = {36, 6, 3, (char)0xac, 2, 127, (char)0x80, 1};
     assert_int_equal(notes.length, sizeof(expected));
     assert_memory_equal(notes.bytes, expected, sizeof(expected));
+    tide_text_clear(&notes);
+    facts.anonymous = 100; /* stands last, where it is known */
+    tide_notes_out_rss(&notes, &facts);
+    static const char more[] = {36, 7, 3, (char)0xac, 2, 127, (char)0x80, 1, 100};
+    assert_int_equal(notes.length, sizeof(more));
+    assert_memory_equal(notes.bytes, more, sizeof(more));
     tide_text_release(&notes);
 }
 
@@ -60,6 +67,23 @@ static void an_end_without_a_word_is_one_byte_more(void **state)
         assert_memory_equal(notes.bytes, expected, notes.length);
         tide_text_release(&notes);
     }
+}
+
+/* As many as are needed up to the last that is not 0. */
+static void reasons_of_drops_stand_behind_the_end(void **state)
+{
+    (void)state;
+    struct tide_text notes = {0};
+    const struct tide_end_facts facts = {
+        .process = 3,
+        .ticks = 100,
+        .dropped = 5,
+        .drops = {[TIDE_DROP_EARLY] = 1, [TIDE_DROP_MEMORY] = 4}};
+    tide_notes_out_end(&notes, &facts);
+    static const char expected[] = {34, 11, 3, 100, 0, 0, 5, 0, 0, 0, 1, 0, 4};
+    assert_int_equal(notes.length, sizeof(expected));
+    assert_memory_equal(notes.bytes, expected, sizeof(expected));
+    tide_text_release(&notes);
 }
 
 static void a_run_is_described_in_full(void **state)
@@ -154,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rss_note_is_these_bytes),
         cmocka_unit_test(an_end_without_a_word_is_one_byte_more),
+        cmocka_unit_test(reasons_of_drops_stand_behind_the_end),
         cmocka_unit_test(a_run_is_described_in_full),
         cmocka_unit_test(a_command_line_of_a_megabyte_is_cut_short),
         cmocka_unit_test(a_process_begins_with_its_command_line),
