@@ -276,11 +276,14 @@ int tide_report_parse(int argc, char **argv, struct tide_report_options *options
 {
     words =
         (struct words){.live_at = -1, .between = {-1, -1}, .counter = -1, .axis = -1};
-    asked = (struct tide_report_options){.rows = TIDE_ROWS_UNSET};
+    asked = (struct tide_report_options){.rows = TIDE_ROWS_UNSET, .space = -1};
     const int done = tide_options_parse(&tide_cmd_report, TABLE, argc, argv, rest);
     *options = asked;
     if (done >= 0)
         return done;
+    options->any_space = options->space < 0;
+    if (options->any_space)
+        options->space = TIDE_IN_HEAP;
     settle(options);
     const int bad = check(options);
     if (bad >= 0)

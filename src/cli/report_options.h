@@ -36,6 +36,7 @@ struct tide_report_options {
     struct tide_debuginfod *debuginfod; /* owned: then */
     uint64_t rows;
     int space, color;
+    bool any_space; /* --space was not given: the report may begin with another one */
     struct tide_along along;        /* axis SECONDS: load says it all */
     bool timeline;                  /* --time was given */
     bool largest;                   /* the counter MEM_MAX */

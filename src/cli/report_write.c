@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "model/report_cautions.h"
 #include "view/gprof.h"
 #include "view/passage_text.h"
 #include "view/process_text.h"
@@ -186,29 +187,83 @@ static enum tide_status build_findings(const struct tide_model *model,
     return tide_findings_build(model, &scope, out);
 }
 
-/* All sections. */
-static enum tide_status add_everything(struct tide_page *page,
-                                       const struct tide_model *model,
-                                       const struct tide_report_options *options)
+/* The headline, and what weakens it. */
+static enum tide_status add_headline(struct tide_page *page,
+                                     const struct tide_model *model)
 {
-    struct tide_findings findings;
-    enum tide_status status = build_findings(model, options, &findings);
-    if (status)
-        return status;
+    struct tide_cautions cautions;
+    const enum tide_status status = tide_cautions_find(model, &cautions);
     tide_view_overview(page, model);
     tide_page_skip(page);
-    const size_t before = page->out->length;
-    tide_view_timeline(page, model);
-    if (page->out->length > before)
-        tide_page_skip(page);
-    status = add_view(page, model, options, TIDE_METRIC_PEAK, true);
-    if (!status)
-        status = add_view(page, model, options, TIDE_METRIC_LEAKS, true);
+    tide_view_cautions(page, &cautions);
+    tide_cautions_release(&cautions);
+    return status;
+}
+
+static enum tide_status add_findings(struct tide_page *page,
+                                     const struct tide_model *model,
+                                     const struct tide_report_options *options)
+{
+    struct tide_findings findings;
+    const enum tide_status status = build_findings(model, options, &findings);
+    if (status)
+        return status;
     tide_view_findings(page, &findings);
     if (findings.count > 0)
         tide_page_skip(page);
     tide_findings_release(&findings);
+    return TIDE_OK;
+}
+
+/* The peak and what was left, after the curve if it is of this space.  Nothing of a heap
+ * that the program did not use. */
+static enum tide_status add_space(struct tide_page *page,
+                                  const struct tide_model *model,
+                                  const struct tide_report_options *options)
+{
+    const size_t before = page->out->length;
+    const bool used = model->summary[TIDE_IN_HEAP].alloc_calls > 0 ||
+                      model->summary[TIDE_IN_MMAP].shared_peak_bytes == 0;
+    if (options->any_space && options->space == TIDE_IN_HEAP && !used)
+        return TIDE_OK;
+    if (options->space == TIDE_IN_HEAP)
+        tide_view_timeline(page, model);
+    if (page->out->length > before)
+        tide_page_skip(page);
+    enum tide_status status = add_view(page, model, options, TIDE_METRIC_PEAK, true);
+    if (!status)
+        status = add_view(page, model, options, TIDE_METRIC_LEAKS, true);
     return status;
+}
+
+/* All sections of mmap, which holds most, then those of the heap. */
+static enum tide_status add_mapped_first(struct tide_page *page,
+                                         const struct tide_model *model,
+                                         const struct tide_report_options *options)
+{
+    const struct tide_suppressions none = {0}; /* those that are known are the heap's */
+    struct tide_report_options mapped = *options;
+    mapped.space = TIDE_IN_MMAP;
+    mapped.suppressed = &none;
+    enum tide_status status = add_space(page, model, &mapped);
+    if (!status)
+        status = add_findings(page, model, options);
+    if (!status && model->summary[TIDE_IN_HEAP].alloc_calls > 0)
+        status = add_space(page, model, options);
+    return status;
+}
+
+static enum tide_status add_everything(struct tide_page *page,
+                                       const struct tide_model *model,
+                                       const struct tide_report_options *options)
+{
+    enum tide_status status = add_headline(page, model);
+    if (status)
+        return status;
+    if (options->any_space && tide_model_leading(model) == TIDE_IN_MMAP)
+        return add_mapped_first(page, model, options);
+    status = add_space(page, model, options);
+    return status ? status : add_findings(page, model, options);
 }
 
 static enum tide_status add_views(struct tide_page *page,
@@ -283,12 +338,15 @@ enum tide_status tide_report_data(const struct tide_model *model,
     const enum tide_metric metric = chosen_metric(options);
     const enum tide_shape shape = tide_report_shape(options, metric);
     struct tide_findings findings = {0};
+    struct tide_cautions cautions = {0};
     struct parts parts;
     enum tide_status status = build(model, options, metric, shape, &parts);
     if (status)
         return status;
     if (options->json && is_whole(model, options))
         status = build_findings(model, options, &findings);
+    if (!status && options->json)
+        status = tide_cautions_find(model, &cautions);
     const struct tide_report_json report = {
         .model = model,
         .rows = parts.rows,
@@ -296,6 +354,7 @@ enum tide_status tide_report_data(const struct tide_model *model,
         .groups = parts.groups,
         .profile = shape == TIDE_SHAPE_GPROF ? &parts.profile : NULL,
         .findings = &findings,
+        .cautions = &cautions,
         .suppressions = options->suppressed,
         .shape = shape,
         .limit = options->rows == TIDE_ROWS_UNSET ? 0 : (size_t)options->rows,
@@ -312,6 +371,7 @@ enum tide_status tide_report_data(const struct tide_model *model,
     else if (!status)
         tide_view_report_csv(out, &report);
     tide_findings_release(&findings);
+    tide_cautions_release(&cautions);
     release(&parts);
     return status;
 }

@@ -29,6 +29,8 @@ static int by_score(const void *one, const void *other)
 {
     const struct tide_found *const a = one;
     const struct tide_found *const b = other;
+    if (a->aside != b->aside)
+        return a->aside ? 1 : -1;
     if (a->score < b->score || a->score > b->score)
         return a->score < b->score ? 1 : -1;
     if (a->verdict.bytes != b->verdict.bytes)
@@ -40,7 +42,11 @@ static int by_score(const void *one, const void *other)
 static bool judge(const struct tide_model *model, const struct tide_subjects *subjects,
                   uint32_t subject, struct tide_found *out)
 {
-    *out = (struct tide_found){.subject = subject};
+    const bool mapped = subjects->list[subject].space == TIDE_IN_MMAP;
+    *out = (struct tide_found){
+        .subject = subject,
+        .aside = !mapped && tide_model_leading(model) == TIDE_IN_MMAP,
+    };
     for (int kind = 0; kind < TIDE_FOUND_KINDS; kind++) {
         out->kind = (enum tide_finding_kind)kind;
         if (!tide_rule_finds(out->kind, model, subjects, &subjects->list[subject],

@@ -161,6 +161,7 @@ struct tide_found {
     uint32_t lines; /* of the function, that have part in it */
     struct tide_verdict_on verdict;
     double score;
+    bool aside; /* of a space that is not the one that matters: after all others */
 };
 
 /* Fill the site and the lines of what was FOUND. */

@@ -201,11 +201,12 @@ struct source {
     bool resume;                /* from the nearest checkpoint, if there is one */
 };
 
-/* The most that heap and mmap held at one time, and what they hold now. */
+/* The most that heap, mmap and shared memory held at one time, and what they hold now. */
 static uint64_t together(const struct tide_account *account)
 {
     const struct tide_watermark *const mapped = &account->water[TIDE_IN_MMAP];
-    const uint64_t now = account->water[TIDE_IN_HEAP].usable + mapped->bytes;
+    const uint64_t now = account->water[TIDE_IN_HEAP].usable + mapped->bytes +
+                         account->maps.standing[TIDE_MAPPED_SHARED];
     return now > mapped->together ? now : mapped->together;
 }
 

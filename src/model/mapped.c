@@ -177,7 +177,7 @@ enum tide_status tide_maps_event(struct tide_maps *maps, struct tide_mapped *map
         .leave = leave,
         .move = move,
     };
-    tide_water_meet(maps->heap, maps->water);
+    tide_water_meet(maps->heap, maps->water, maps->standing[TIDE_MAPPED_SHARED]);
     const enum tide_status status = tide_map_apply(&side, event);
     maps->free_calls += step.released;
     if (mapped->bytes > mapped->peak_bytes)
@@ -203,7 +203,7 @@ enum tide_status tide_maps_retire(struct tide_maps *maps, struct tide_mapped *ma
     const struct tide_ranges *const ranges = &mapped->ranges;
     enum tide_status status = TIDE_OK;
     uint32_t found = tide_ranges_after(ranges, 0);
-    tide_water_meet(maps->heap, maps->water);
+    tide_water_meet(maps->heap, maps->water, maps->standing[TIDE_MAPPED_SHARED]);
     while (found && !status) {
         const struct tide_range *const range = &ranges->list[found];
         const uint64_t length = range->end - range->start;

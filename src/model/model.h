@@ -179,8 +179,9 @@ struct tide_honesty {
     const char *sanitizer;   /* path of a runtime that makes blocks past malloc, ... */
     const char *past_malloc; /* ... by these calls; NULL: there is none */
     bool complete;
-    double rss_explained; /* what heap (usable) and mmap held at one time, at least, by
-                             the RSS peak; 0 if unknown */
+    double rss_explained; /* how much of the RSS peak heap (usable), mmap and shared
+                             memory account for, at most 1; 0 if unknown */
+    uint64_t beyond_rss_bytes; /* they held so much more than that peak: not touched */
     uint64_t recorder_bytes, ring_bytes, collector_bytes;
     uint64_t order_table_bytes; /* reserved in the processes; touched in part */
 };
@@ -243,9 +244,10 @@ struct tide_model {
     struct tide_summary summary[TIDE_SPACES];
     struct tide_honesty honesty;
     double duration_s;
-    uint64_t rss_peak_bytes;     /* 0: nobody looked */
-    bool rss_peak_exact;         /* no sample that a later rise may have outdone */
-    uint64_t together_bytes;     /* of heap (usable) and mmap at one time, at least */
+    uint64_t rss_peak_bytes; /* 0: nobody looked */
+    bool rss_peak_exact;     /* no sample that a later rise may have outdone */
+    uint64_t together_bytes; /* of heap (usable), mmap and shared memory at one time,
+                                    at least */
     uint64_t threads, processes; /* a process for each program that it executed */
     uint64_t replaced;           /* of processes: by another program, with exec */
     uint64_t programs;           /* that were executed; a fork has its parent's */
@@ -333,10 +335,18 @@ void tide_model_region(const struct tide_model *model, uint32_t region,
 /* Did the user ask for SPACE to be recorded?  Where nothing is said of it he did. */
 bool tide_model_records(const struct tide_model *model, enum tide_space space);
 
-/* The process that holds most when the heap stands highest, and how much; NULL when nothing
+/* The process that holds most when SPACE stands highest, and how much; NULL when nothing
  * does. */
 enum tide_status tide_model_heaviest(const struct tide_model *model,
+                                     enum tide_space space,
                                      const struct tide_process **out, uint64_t *bytes);
+
+/* The space that a report begins with: where most of the memory is. */
+enum tide_space tide_model_leading(const struct tide_model *model);
+
+/* What heap (usable), mmap and shared memory held at one time, at least, and no less than
+ * any of them by itself. */
+uint64_t tide_model_most_held(const struct tide_model *model);
 
 /* Find names for all frames that the sites use.  Never fails for want of symbols. */
 enum tide_status tide_model_symbolize(struct tide_model *model);

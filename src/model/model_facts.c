@@ -182,13 +182,29 @@ static enum tide_status find_rss_peak(struct tide_model *model)
 
 /* --- Losses ----------------------------------------------------------------------- */
 
-/* Both spaces at one time, and no less than either. */
-static uint64_t most_held(const struct tide_model *model)
+uint64_t tide_model_most_held(const struct tide_model *model)
 {
-    const uint64_t heap = model->summary[TIDE_IN_HEAP].peak_usable_bytes;
+    const struct tide_summary *const maps = &model->summary[TIDE_IN_MMAP];
+    const uint64_t amounts[] = {
+        model->summary[TIDE_IN_HEAP].peak_usable_bytes,
+        maps->peak_bytes,
+        maps->shared_peak_bytes,
+        model->together_bytes,
+    };
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++)
+        most = amounts[i] > most ? amounts[i] : most;
+    return most;
+}
+
+/* Address space that was mapped and hardly touched says nothing: so the heap leads where it
+ * is half of what was resident. */
+enum tide_space tide_model_leading(const struct tide_model *model)
+{
+    const uint64_t heap = model->summary[TIDE_IN_HEAP].peak_bytes;
     const uint64_t mapped = model->summary[TIDE_IN_MMAP].peak_bytes;
-    const uint64_t either = heap > mapped ? heap : mapped;
-    return model->together_bytes > either ? model->together_bytes : either;
+    const bool resident = model->rss_peak_exact && heap >= model->rss_peak_bytes / 2;
+    return mapped > heap && !resident ? TIDE_IN_MMAP : TIDE_IN_HEAP;
 }
 
 bool tide_model_records(const struct tide_model *model, enum tide_space space)
@@ -252,9 +268,13 @@ static void fill_honesty(struct tide_model *model,
         if (process->order_table_bytes > honesty->order_table_bytes)
             honesty->order_table_bytes = process->order_table_bytes;
     }
-    if (model->rss_peak_bytes)
+    const uint64_t held = tide_model_most_held(model);
+    const uint64_t resident = model->rss_peak_bytes;
+    if (resident)
         honesty->rss_explained =
-            (double)most_held(model) / (double)model->rss_peak_bytes;
+            held < resident ? (double)held / (double)resident : 1.0;
+    if (resident && held > resident)
+        honesty->beyond_rss_bytes = held - resident;
 }
 
 enum tide_status tide_model_facts(struct tide_model *model,

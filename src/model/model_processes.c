@@ -109,6 +109,7 @@ enum tide_status tide_model_count_processes(struct tide_model *model, uint32_t *
 }
 
 enum tide_status tide_model_heaviest(const struct tide_model *model,
+                                     enum tide_space space,
                                      const struct tide_process **out, uint64_t *bytes)
 {
     const size_t count = model->trace->process_count;
@@ -122,7 +123,7 @@ enum tide_status tide_model_heaviest(const struct tide_model *model,
         const struct tide_key *const key = &model->keys[i];
         const struct tide_context *const context = &model->contexts[key->context];
         const uint32_t process = model->key_threads[context->thread].process;
-        if (key->space == TIDE_IN_HEAP && !context->excluded && process < count)
+        if (key->space == (uint32_t)space && !context->excluded && process < count)
             held[process] += key->peak_bytes;
     }
     for (size_t i = 1; i < count; i++)

@@ -56,10 +56,10 @@ static inline void tide_water_raise(uint64_t *most, uint64_t value)
  * and HEAP held together must not depend on where runs of events end: hence not usable in
  * between, whose highest nobody notes. */
 static inline void tide_water_meet(struct tide_watermark *heap,
-                                   struct tide_watermark *mapped)
+                                   struct tide_watermark *mapped, uint64_t shared)
 {
-    tide_water_raise(&mapped->together, heap->highest + mapped->bytes);
-    tide_water_raise(&mapped->together, heap->usable + mapped->bytes);
+    tide_water_raise(&mapped->together, heap->highest + mapped->bytes + shared);
+    tide_water_raise(&mapped->together, heap->usable + mapped->bytes + shared);
     tide_water_raise(&heap->highest_before, heap->highest);
     heap->highest = heap->bytes;
 }

@@ -57,6 +57,22 @@ void tide_view_warning(struct tide_page *page, const struct tide_trace *trace)
     tide_text_release(&words);
 }
 
+void tide_view_cautions(struct tide_page *page, const struct tide_cautions *cautions)
+{
+    enum { TIDE_CAUTIONS_SHOWN = 6 };
+    size_t shown = 0;
+    for (size_t i = 0; i < cautions->count; i++) {
+        if (strcmp(cautions->list[i].kind, TIDE_CAUTION_CUT) == 0)
+            continue;
+        if (shown++ < TIDE_CAUTIONS_SHOWN)
+            add_alarm(page, cautions->list[i].text);
+    }
+    if (shown > TIDE_CAUTIONS_SHOWN)
+        tide_page_more(page, shown - TIDE_CAUTIONS_SHOWN, "caution");
+    if (shown > 0)
+        tide_page_skip(page);
+}
+
 /* The counts of things gone wrong, each with its words when it is not 0. */
 struct doubt {
     uint64_t count;
@@ -301,17 +317,22 @@ static void add_margin(struct tide_page *page, const struct tide_model *model)
 
 /* What the RSS says of heap and mmap.  Where it is a sample, nothing that a higher peak
  * would make false. */
-static void add_explained(struct tide_text *words, const struct tide_model *model)
+static void add_explained(struct tide_text *words, const struct tide_model *model,
+                          enum tide_units units)
 {
     const double part = model->honesty.rss_explained;
     const bool exact = model->rss_peak_exact;
-    if (part > 1.2 && exact)
+    const uint64_t beyond = model->honesty.beyond_rss_bytes;
+    const char *const what = model->summary[TIDE_IN_MMAP].shared_peak_bytes
+                                 ? "Heap, mmap and shared memory"
+                                 : "Heap and mmap";
+    if (beyond > 0 && exact)
         tide_text_addf(words,
-                       "Heap and mmap hold %.1f times the RSS peak: much of it was "
-                       "never touched. ",
-                       part);
-    else if (part > 0 && (part <= 1 || exact))
-        tide_text_addf(words, "Heap and mmap explain %s%.0f %% of the RSS peak%s. ",
+                       "%s held %s more than the RSS peak: as much of it was not in "
+                       "memory, never touched or swapped out. ",
+                       what, tide_number_bytes(beyond, units).text);
+    else if (part > 0 && beyond == 0)
+        tide_text_addf(words, "%s explain %s%.0f %% of the RSS peak%s. ", what,
                        exact ? "" : "at most ", 100.0 * part,
                        part < 0.8 ? "; programs, libraries and stacks are not counted"
                                   : "");
@@ -322,7 +343,7 @@ static void add_costs(struct tide_page *page, const struct tide_model *model)
     const struct tide_honesty *const h = &model->honesty;
     const enum tide_units units = page->style->units;
     struct tide_text words = {0};
-    add_explained(&words, model);
+    add_explained(&words, model, units);
     /* Neither is known of a run that was cut short. */
     if (h->recorder_bytes > 0) {
         tide_text_add(&words, "Recorder ");

@@ -15,6 +15,7 @@ enum {
 struct overview {
     struct tide_page *page;
     const struct tide_model *model;
+    enum tide_space leads; /* whose peak is the headline */
     int words_column;
 };
 
@@ -39,18 +40,31 @@ static void add_entry(const struct overview *overview, const char *key,
     page->out->failed |= words->failed;
 }
 
+/* "in 1,234 blocks at 1.20 s (+- 2 KiB)" */
+static void add_when(struct tide_text *words, const struct overview *overview,
+                     const struct tide_summary *summary)
+{
+    tide_text_add(words, "in ");
+    tide_words_count(words, summary->peak_blocks, "block");
+    tide_text_addf(words, " at %s", tide_number_seconds(summary->peak_time_s).text);
+    if (summary->peak_uncertainty_bytes > 0)
+        tide_text_addf(words, " (%s %s)",
+                       tide_glyph(overview->page->style, TIDE_GLYPH_ABOUT),
+                       size(overview, summary->peak_uncertainty_bytes).text);
+}
+
 static void add_peak(const struct overview *overview)
 {
     const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
-    const struct tide_number value = size(overview, heap->peak_bytes);
+    const struct tide_summary *const maps = &overview->model->summary[TIDE_IN_MMAP];
+    const bool mapped = overview->leads == TIDE_IN_MMAP;
+    const struct tide_number value = size(overview, (mapped ? maps : heap)->peak_bytes);
     struct tide_text words = {0};
-    tide_text_add(&words, "in ");
-    tide_words_count(&words, heap->peak_blocks, "block");
-    tide_text_addf(&words, " at %s", tide_number_seconds(heap->peak_time_s).text);
-    if (heap->peak_uncertainty_bytes > 0)
-        tide_text_addf(&words, " (%s %s)",
-                       tide_glyph(overview->page->style, TIDE_GLYPH_ABOUT),
-                       size(overview, heap->peak_uncertainty_bytes).text);
+    if (mapped)
+        tide_text_addf(&words, "in mmap at %s; heap %s ",
+                       tide_number_seconds(maps->peak_time_s).text,
+                       size(overview, heap->peak_bytes).text);
+    add_when(&words, overview, heap);
     add_entry(overview, "peak", &value, &words);
     tide_text_release(&words);
 }
@@ -74,7 +88,8 @@ static void add_heaviest(const struct overview *overview)
     const struct tide_model *const model = overview->model;
     const struct tide_process *process = NULL;
     uint64_t bytes;
-    if (model->processes > 1 && tide_model_heaviest(model, &process, &bytes))
+    if (model->processes > 1 &&
+        tide_model_heaviest(model, overview->leads, &process, &bytes))
         overview->page->out->failed = true;
     if (!process)
         return;
@@ -105,8 +120,15 @@ static const char *over_all(const struct tide_model *model)
 static void add_live(const struct overview *overview)
 {
     const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
-    const struct tide_number value = size(overview, heap->live_bytes);
+    const bool mapped = overview->leads == TIDE_IN_MMAP;
+    const uint64_t left = overview->model->summary[TIDE_IN_MMAP].live_bytes;
+    const struct tide_number value = size(overview, mapped ? left : heap->live_bytes);
     struct tide_text words = {0};
+    if (mapped)
+        tide_text_addf(&words, "still mapped; %s ",
+                       heap->live_blocks ? "heap" : "on the heap");
+    if (mapped && heap->live_blocks)
+        tide_text_addf(&words, "%s ", size(overview, heap->live_bytes).text);
     if (heap->live_blocks > 0) {
         tide_text_add(&words, "in ");
         tide_words_count(&words, heap->live_blocks, "block");
@@ -126,7 +148,7 @@ static void add_allocated(const struct overview *overview)
     const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
     const struct tide_number value = size(overview, heap->allocated_bytes);
     struct tide_text words = {0};
-    tide_text_add(&words, "by ");
+    tide_text_add(&words, overview->leads == TIDE_IN_MMAP ? "on the heap, by " : "by ");
     tide_words_count(&words, heap->alloc_calls, "call");
     if (heap->temporary_calls > 0)
         tide_text_addf(
@@ -165,21 +187,39 @@ static void add_apart(struct tide_text *words, const struct overview *overview,
 static void add_maps(const struct overview *overview)
 {
     const struct tide_summary *const maps = &overview->model->summary[TIDE_IN_MMAP];
-    if (maps->alloc_calls == 0 && maps->peak_bytes == 0)
+    const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
+    const bool apart = maps->reserved_peak_bytes || maps->file_peak_bytes;
+    const bool shown = overview->leads == TIDE_IN_MMAP && heap->alloc_calls > 0;
+    if (!apart && (shown || (maps->alloc_calls == 0 && maps->peak_bytes == 0)))
         return;
     const struct tide_number value = size(overview, maps->peak_bytes);
     struct tide_text words = {0};
     const char *const over = over_all(overview->model);
-    tide_text_addf(&words, "mapped at %s; %s %s%s",
-                   tide_number_seconds(maps->peak_time_s).text,
-                   size(overview, maps->live_bytes).text,
-                   *over ? "left mapped" : "at the end", over);
+    if (maps->peak_bytes > 0)
+        tide_text_addf(&words, "mapped at %s; %s %s%s",
+                       tide_number_seconds(maps->peak_time_s).text,
+                       size(overview, maps->live_bytes).text,
+                       *over ? "left mapped" : "at the end", over);
+    else
+        tide_text_add(&words, "of private memory mapped");
     add_apart(&words, overview, "reserved", maps->reserved_peak_bytes);
     add_apart(&words, overview, "of files", maps->file_peak_bytes);
-    add_apart(&words, overview, "shared", maps->shared_peak_bytes);
-    if (maps->peak_bytes > overview->model->summary[TIDE_IN_HEAP].peak_bytes)
+    if (maps->peak_bytes > heap->peak_bytes && overview->leads == TIDE_IN_HEAP)
         tide_text_add(&words, "; by whom: report --space mmap");
     add_entry(overview, tide_space_name(TIDE_IN_MMAP), &value, &words);
+    tide_text_release(&words);
+}
+
+/* Processes may share it, so that it is of no one's private memory. */
+static void add_shared(const struct overview *overview)
+{
+    const uint64_t bytes = overview->model->summary[TIDE_IN_MMAP].shared_peak_bytes;
+    if (bytes == 0)
+        return;
+    const struct tide_number value = size(overview, bytes);
+    struct tide_text words = {0};
+    tide_text_add(&words, "of anonymous memory mapped shared at most (MAP_SHARED)");
+    add_entry(overview, "shared", &value, &words);
     tide_text_release(&words);
 }
 
@@ -194,6 +234,8 @@ static int words_column(const struct overview *overview)
         heap->allocated_bytes,
         model->rss_peak_bytes,
         model->summary[TIDE_IN_MMAP].peak_bytes,
+        model->summary[TIDE_IN_MMAP].live_bytes,
+        model->summary[TIDE_IN_MMAP].shared_peak_bytes,
     };
     int widest = 8;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -244,10 +286,16 @@ static void add_sentence(struct tide_page *page, const struct tide_model *model)
 /* Why the heap has nothing. */
 static void add_nothing(struct tide_page *page, const struct tide_model *model)
 {
+    const struct tide_summary *const maps = &model->summary[TIDE_IN_MMAP];
+    tide_page_tab(page, TIDE_KEY_COLUMN);
     if (!tide_model_records(model, TIDE_IN_HEAP))
         tide_page_wrap(page, TIDE_INK_PLAIN,
                        "The heap was not recorded, as run --spaces asks.",
                        TIDE_KEY_COLUMN);
+    else if (maps->peak_bytes || maps->shared_peak_bytes || maps->file_peak_bytes)
+        tide_page_wrap(
+            page, TIDE_INK_PLAIN,
+            "Nothing was allocated on the heap; what was mapped:", TIDE_KEY_COLUMN);
     else
         tide_page_wrap(page, TIDE_INK_ALARM,
                        model->trace->complete
@@ -259,13 +307,13 @@ static void add_nothing(struct tide_page *page, const struct tide_model *model)
 
 void tide_view_overview(struct tide_page *page, const struct tide_model *model)
 {
-    struct overview overview = {.page = page, .model = model};
+    struct overview overview = {
+        .page = page, .model = model, .leads = tide_model_leading(model)};
     overview.words_column = words_column(&overview);
     add_command(page, model->trace);
     add_sentence(page, model);
     tide_page_skip(page);
     if (model->summary[TIDE_IN_HEAP].alloc_calls == 0) {
-        tide_page_tab(page, TIDE_KEY_COLUMN);
         add_nothing(page, model);
     } else {
         add_peak(&overview);
@@ -275,4 +323,5 @@ void tide_view_overview(struct tide_page *page, const struct tide_model *model)
     }
     add_resident(&overview);
     add_maps(&overview);
+    add_shared(&overview);
 }

@@ -318,6 +318,25 @@ static void add_findings(struct writer *writer)
     tide_json_close(&writer->json);
 }
 
+static void add_cautions(struct tide_json *json, const struct tide_cautions *cautions)
+{
+    tide_json_open(json, "cautions", '[');
+    for (size_t i = 0; cautions && i < cautions->count; i++) {
+        const struct tide_caution *const caution = &cautions->list[i];
+        tide_json_open_row(json, NULL);
+        tide_json_string(json, "kind", caution->kind);
+        tide_json_string(json, "text", caution->text);
+        if (caution->pid)
+            tide_json_uint(json, "pid", caution->pid);
+        else
+            tide_json_null(json, "pid");
+        tide_json_uint(json, "count", caution->count);
+        tide_json_uint(json, "bytes", caution->bytes);
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+}
+
 void tide_json_words(struct tide_json *json, const char *key, const char *const *argv)
 {
     tide_json_open(json, key, '[');
@@ -424,6 +443,7 @@ void tide_view_report_json(struct tide_text *out, const struct tide_report_json 
     add_request(&writer.json, report);
     add_summary(&writer.json, report->model);
     add_spaces(&writer.json, report->model);
+    add_cautions(&writer.json, report->cautions);
     const struct tide_view_totals totals = totals_of(report);
     tide_json_uint(&writer.json, "total_bytes", totals.bytes);
     tide_json_uint(&writer.json, "total_calls", totals.calls);

@@ -15,6 +15,7 @@
 #include "model/passages.h"
 #include "model/process_peaks.h"
 #include "model/profile.h"
+#include "model/report_cautions.h"
 #include "model/suppress.h"
 #include "model/told.h"
 #include "view/json.h"
@@ -70,6 +71,7 @@ struct tide_report_json {
     const struct tide_groups *groups;
     const struct tide_profile *profile; /* of rows */
     const struct tide_findings *findings;
+    const struct tide_cautions *cautions;         /* NULL: none are shown */
     const struct tide_suppressions *suppressions; /* that were applied */
     enum tide_shape shape;
     size_t limit;  /* rows at most, the largest; 0: all */

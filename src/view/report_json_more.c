@@ -233,12 +233,34 @@ static void add_unnamed(struct tide_json *json, const struct tide_honesty *hones
     tide_json_close(json);
 }
 
+/* Who dropped events, and why. */
+static void add_drops(struct tide_json *json, const struct tide_trace *trace)
+{
+    tide_json_open(json, "drops", '[');
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct tide_process *const process = &trace->processes[i];
+        for (unsigned why = 0; why <= TIDE_DROPS; why++) {
+            const uint64_t events = tide_drops_of(process, why);
+            if (events == 0)
+                continue;
+            tide_json_open_row(json, NULL);
+            tide_json_uint(json, "pid", process->pid);
+            tide_json_string(json, "program", process->exe);
+            tide_json_string(json, "why", tide_drop_name((enum tide_drop)why));
+            tide_json_uint(json, "events", events);
+            tide_json_close(json);
+        }
+    }
+    tide_json_close(json);
+}
+
 void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
 {
     const struct tide_honesty *const honesty = &model->honesty;
     tide_json_open(json, "honesty", '{');
     tide_json_uint(json, "events", honesty->events);
     tide_json_uint(json, "dropped", honesty->dropped);
+    add_drops(json, model->trace);
     tide_json_uint(json, "unmatched_frees", honesty->unmatched_frees);
     tide_json_uint(json, "inherited_frees", honesty->inherited_frees);
     tide_json_uint(json, "replaced_blocks", honesty->replaced_blocks);
@@ -253,6 +275,7 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
         tide_json_number(json, "rss_explained", honesty->rss_explained);
     else
         tide_json_null(json, "rss_explained");
+    tide_json_uint(json, "beyond_rss_bytes", honesty->beyond_rss_bytes);
     tide_json_uint(json, "region_mismatches", honesty->region_mismatches);
     tide_json_uint(json, "unmatched_labels", honesty->unmatched_labels);
     tide_json_uint(json, "oversized_labels", honesty->oversized_labels);

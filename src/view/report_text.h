@@ -10,11 +10,16 @@
 
 #include "model/findings.h"
 #include "model/model.h"
+#include "model/report_cautions.h"
 #include "model/suppress.h"
 #include "view/line.h"
 
 /* What the run was and what it used, in words. */
 void tide_view_overview(struct tide_page *page, const struct tide_model *model);
+
+/* What weakens all of it, one line each, the worst first; nothing when nothing does.  A
+ * trace that is cut is said so above: see tide_view_warning(). */
+void tide_view_cautions(struct tide_page *page, const struct tide_cautions *cautions);
 
 /* Live heap over time as a curve; nothing when the style has no bars or the model has
  * no timeline. */
