@@ -5,7 +5,9 @@ Checks, over src, include, tests and examples:
   - who may include whom (the table below; ARCHITECTURE.md explains it),
   - file names are unique in the tree,
   - every file opens with a comment: room/name.c - what it is for,
-  - no function is longer than 60 lines, no file longer than 600.
+  - no function is longer than 60 lines, no file longer than 600,
+  - one file of the recorder maps memory for it: elsewhere it would land in holes that the
+    program has made (see src/capture/reserve.c).
 """
 import pathlib
 import re
@@ -29,6 +31,9 @@ MAY_INCLUDE = {
     "capture": ["base/raw", "trace/format.h", "trace/ring.h", "trace/row.h", "capture"],
     "cli": ["base", "trace", "symbol", "model", "query", "view", "collect", "cli"],
 }
+
+MAPS_MEMORY = re.compile(r"\bSYS_m(?:re)?map\b|\bm(?:re)?map(?:64)?\(")
+MAY_MAP = {"reserve.c", "hooks_map.c"}  # the second one for the program
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 COMMENT_OR_STRING = re.compile(
@@ -115,13 +120,19 @@ def check_sizes(path, text):
             start = None
 
 
+def check_maps(path, text):
+    if room_of(path) == "capture" and path.name not in MAY_MAP:
+        if MAPS_MEMORY.search(COMMENT_OR_STRING.sub(blank, text)):
+            yield "maps memory: see capture/reserve.h"
+
+
 def main():
     problems = []
     names = {}
     for path in sources():
         relative = path.relative_to(ROOT)
         text = path.read_text(encoding="utf-8")
-        for check in (check_includes, check_top, check_sizes):
+        for check in (check_includes, check_top, check_sizes, check_maps):
             problems += [f"{relative}: {problem}" for problem in check(path, text)]
         if relative.parts[:3] == ("src", "capture", "arch"):
             continue  # one folder per architecture, with equal names

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "capture/modules.h"
 #include "capture/process.h"
+#include "capture/reserve.h"
 
 enum {
     TIDE_LARGE_HEADER =
@@ -228,7 +228,7 @@ static void part_windows(const struct tide_frame_tables *tables)
 
 /* Can pages of this mapping be let go?  Not where all that is mapped is locked, until it is
  * unlocked: which some sandboxes, that a program was started in, kill for. */
-static bool can_let_go(long at, uint64_t bytes)
+static bool can_let_go(void *at, uint64_t bytes)
 {
     return syscall(SYS_madvise, at, bytes, MADV_DONTNEED) == 0 ||
            (syscall(SYS_munlock, at, bytes) == 0 &&
@@ -242,12 +242,12 @@ static void map_part(const struct loaded *loaded, uint64_t from, uint64_t to)
     const uint64_t first = from & ~(uint64_t)(TIDE_PAGE - 1);
     const uint64_t bytes = to - first;
     const uintptr_t header = loaded->info->dlpi_addr + loaded->header->p_vaddr;
-    const long at =
-        syscall(SYS_mmap, NULL, bytes, PROT_NONE, MAP_PRIVATE, loaded->file, first);
-    if (at == -1)
+    void *const at =
+        tide_reserve_map(bytes, PROT_NONE, MAP_PRIVATE, loaded->file, first);
+    if (!at)
         return;
     if (!can_let_go(at, bytes) || syscall(SYS_mprotect, at, bytes, PROT_READ) != 0) {
-        syscall(SYS_munmap, at, bytes);
+        tide_reserve_release(at, bytes);
         return;
     }
     struct tide_frame_tables *const tables = &known[known_count++];
@@ -287,8 +287,6 @@ static int look_at(struct dl_phdr_info *info, size_t bytes, void *unused)
 /* Where address space is limited, it is the program's alone. */
 void tide_frame_tables_begin(void)
 {
-    struct rlimit limit;
-    if (syscall(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 &&
-        limit.rlim_cur == RLIM_INFINITY)
+    if (tide_reserve_limit() == UINT64_MAX)
         dl_iterate_phdr(look_at, NULL);
 }

@@ -23,10 +23,10 @@
 #include "capture/modules.h"
 #include "capture/monitor.h"
 #include "capture/nested.h"
-#include "capture/order.h"
 #include "capture/process.h"
 #include "capture/real.h"
 #include "capture/record.h"
+#include "capture/reserve.h"
 #include "capture/sanitizers.h"
 #include "capture/session.h"
 #include "capture/spawn.h"
@@ -110,7 +110,6 @@ static bool start(void)
     tide_process->mortal = tide_session_mortal;
     tide_ticks_init((uint32_t)tide_session->reserved[0]);
     tide_modules_init();
-    tide_order_prepare();
     tide_free_stacks = tide_session->free_stacks != 0;
     tide_spaces = tide_session->spaces;
     tide_heap_ignored = !(tide_spaces & TIDE_SPACE_HEAP);
@@ -132,7 +131,10 @@ static void start_once(void)
 {
     struct tide_self *self = &tide_self;
     const struct tide_hush before = tide_hush_begin(self);
-    const bool on = tide_real_resolve() && start();
+    const bool resolved =
+        tide_real_resolve(); /* a sanitizer's runtime takes its places */
+    tide_reserve_begin();
+    const bool on = resolved && start();
     tide_operators_begin();
     if (!getauxval(AT_SECURE)) {
         read_switches(on);

@@ -17,9 +17,6 @@
 /* (1 << TIDE_SLOT_BITS) + 1 cells, owner << 20 | count; NULL until there are threads. */
 extern _Atomic uint32_t *tide_order_cells;
 
-/* See whether there may be cells at all.  Called once, at start. */
-void tide_order_prepare(void);
-
 /* Reserve the cells; false without memory.  Called before the second thread exists. */
 bool tide_order_init(void);
 

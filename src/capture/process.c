@@ -11,6 +11,7 @@
 
 #include "base/raw/ticks.h"
 #include "base/raw/varint.h"
+#include "capture/reserve.h"
 #include "capture/sandbox.h"
 #include "capture/session.h"
 
@@ -71,38 +72,36 @@ void tide_unlock(_Atomic uint32_t *lock)
 
 void *tide_private_memory(uint64_t bytes)
 {
-    const long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == -1)
+    void *const memory = tide_reserve_memory(bytes);
+    if (!memory)
         return NULL;
-    if (syscall(SYS_madvise, at, bytes, MADV_WIPEONFORK) != 0) {
-        syscall(SYS_munmap, at, bytes);
+    if (syscall(SYS_madvise, memory, bytes, MADV_WIPEONFORK) != 0) {
+        tide_reserve_release(memory, bytes);
         return NULL;
     }
+    syscall(SYS_madvise, memory, bytes, MADV_NOHUGEPAGE);
     if (tide_process)
         tide_process->mapped_bytes += bytes;
-    return (void *)at;
+    return memory;
 }
 
 void tide_private_release(void *memory, uint64_t bytes)
 {
-    syscall(SYS_munmap, memory, bytes);
+    tide_reserve_release(memory, bytes);
     tide_process->mapped_bytes -= bytes;
 }
 
 void *tide_lasting_memory(uint64_t bytes)
 {
-    const long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == -1)
-        return NULL;
-    atomic_fetch_add(&tide_fixed_bytes, bytes);
-    return (void *)at;
+    void *const memory = tide_reserve_memory(bytes);
+    if (memory)
+        atomic_fetch_add(&tide_fixed_bytes, bytes);
+    return memory;
 }
 
 void tide_lasting_release(void *memory, uint64_t bytes)
 {
-    syscall(SYS_munmap, memory, bytes);
+    tide_reserve_release(memory, bytes);
     atomic_fetch_sub(&tide_fixed_bytes, bytes);
 }
 

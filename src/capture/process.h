@@ -75,10 +75,11 @@ void tide_unshield(void) TIDE_COLD;
 void tide_lock(_Atomic uint32_t *lock) TIDE_COLD;
 void tide_unlock(_Atomic uint32_t *lock) TIDE_COLD;
 
-/* Zeroed private memory that a forked child finds zeroed again; NULL on failure. */
+/* Zeroed private memory that a forked child finds zeroed again, in pages of the usual size,
+ * since it is touched here and there; NULL on failure. */
 void *tide_private_memory(uint64_t bytes);
 void tide_private_release(void *memory, uint64_t bytes);
-/* The same for what forked children go on with as it is. */
+/* The same for what forked children go on with as it is; counted. */
 void *tide_lasting_memory(uint64_t bytes);
 void tide_lasting_release(void *memory, uint64_t bytes);
 

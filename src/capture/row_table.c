@@ -23,12 +23,9 @@ static size_t bytes_of(uint32_t log2)
 
 static struct tide_row_table *make_table(uint32_t log2)
 {
-    const long at = syscall(SYS_mmap, NULL, bytes_of(log2), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == -1)
-        return NULL;
-    struct tide_row_table *const table = (struct tide_row_table *)at;
-    table->log2 = log2;
+    struct tide_row_table *const table = tide_lasting_memory(bytes_of(log2));
+    if (table)
+        table->log2 = log2;
     return table;
 }
 
@@ -37,7 +34,6 @@ bool tide_stack_cfi_init(void)
     struct tide_row_table *const table = make_table(TIDE_ROWS_LOG2);
     if (!table)
         return false;
-    tide_fixed_bytes += bytes_of(TIDE_ROWS_LOG2);
     atomic_store(&tide_rows, table);
     return true;
 }
@@ -52,12 +48,12 @@ static void outgrow(struct tide_row_table *table)
     struct tide_row_table *const larger = make_table(log2);
     struct tide_row_table *present = table;
     if (larger && atomic_compare_exchange_strong(&tide_rows, &present, larger)) {
-        tide_fixed_bytes += bytes_of(log2) - bytes_of(table->log2);
+        atomic_fetch_sub(&tide_fixed_bytes, bytes_of(table->log2));
         /* Its first page says how large it is. */
         syscall(SYS_madvise, (char *)table + TIDE_PAGE,
                 bytes_of(table->log2) - TIDE_PAGE, MADV_DONTNEED);
     } else if (larger) {
-        syscall(SYS_munmap, larger, bytes_of(log2));
+        tide_lasting_release(larger, bytes_of(log2));
     }
     errno = before;
 }

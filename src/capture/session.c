@@ -1,9 +1,9 @@
 /* capture/session.c - meet the collector and map what it shares.
  *
  * Every call is a bare system call: no cancellation point, nothing of libc's state.  The
- * two descriptors that arrive are mapped and closed at once.  The segment grows later
- * without a descriptor: mremap with old_size 0 duplicates a shared mapping, and may make
- * the duplicate longer than the original (see trace/ring.h).
+ * two descriptors that arrive are mapped and closed at once, the segment beyond its end.  It
+ * grows later without a descriptor: mremap with old_size 0 duplicates a shared mapping, and may
+ * make the duplicate longer than the original (see trace/ring.h).
  */
 #include "capture/session.h"
 
@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/reserve.h"
 #include "capture/sandbox.h"
 
 struct tide_session_page *tide_session;
@@ -29,6 +30,7 @@ uint32_t tide_session_mortal;
 enum {
     TIDE_PARTS_MAX = 64,
     TIDE_GROWTH = 256 * 1024,
+    TIDE_AHEAD = 512 * 1024, /* a few lanes, one of them with a large ring */
     TIDE_ADDRESS_BYTES = sizeof(((struct sockaddr_un *)0)->sun_path),
 };
 
@@ -74,11 +76,20 @@ static enum met receive_two(int fd, struct tide_welcome *welcome, int fds[2])
     return TIDE_MET_IN_VAIN;
 }
 
+/* So much more than BYTES, which the file has, is mapped: it may be touched once the file has
+ * grown, and a small program need not ask the kernel again. */
+static uint64_t ahead_of(uint64_t bytes)
+{
+    return tide_reserve_limit() == UINT64_MAX ? bytes + TIDE_AHEAD : bytes;
+}
+
+/* Not in core files, whose writers would stumble over what the file has not yet. */
 static void *map_shared(int fd, uint64_t bytes)
 {
-    const long at =
-        syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return at == -1 ? NULL : (void *)at;
+    void *const at = tide_reserve_map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at)
+        syscall(SYS_madvise, at, bytes, MADV_DONTDUMP);
+    return at;
 }
 
 static bool welcome_is_sane(const struct tide_welcome *welcome)
@@ -94,18 +105,19 @@ static bool map_welcome(const struct tide_welcome *welcome, const int fds[2])
     if (!welcome_is_sane(welcome))
         return false;
     tide_session = map_shared(fds[0], welcome->session_bytes);
-    tide_shared_segment = map_shared(fds[1], welcome->segment_bytes);
+    const uint64_t bytes = ahead_of(welcome->segment_bytes);
+    tide_shared_segment = map_shared(fds[1], bytes);
     if (!tide_session || !tide_shared_segment) {
         if (tide_session)
-            syscall(SYS_munmap, tide_session, welcome->session_bytes);
+            tide_reserve_release(tide_session, welcome->session_bytes);
         if (tide_shared_segment)
-            syscall(SYS_munmap, tide_shared_segment, welcome->segment_bytes);
+            tide_reserve_release(tide_shared_segment, bytes);
         tide_session = NULL;
         tide_shared_segment = NULL;
         return false;
     }
     parts[0].offset = 0;
-    parts[0].bytes = welcome->segment_bytes;
+    parts[0].bytes = bytes;
     parts[0].at = (unsigned char *)tide_shared_segment;
     atomic_store(&part_count, 1);
     return true;
@@ -218,18 +230,12 @@ bool tide_session_connect(const char *directory)
     return met == TIDE_MET_WELL;
 }
 
-static void replace(void *at, uint64_t bytes)
-{
-    syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-}
-
 void tide_session_leave(void)
 {
     const uint32_t count = atomic_load(&part_count);
     for (uint32_t i = 0; i < count; i++)
-        replace(parts[i].at, parts[i].bytes);
-    replace(tide_session, TIDE_PAGE);
+        tide_reserve_cover(parts[i].at, parts[i].bytes);
+    tide_reserve_cover(tide_session, TIDE_PAGE);
 }
 
 void tide_session_wake(void)
@@ -275,11 +281,11 @@ static void *find_part(uint64_t offset, uint32_t bytes)
 }
 
 /* Map the segment from OFFSET's page, or from the last page that we have if that comes
- * first, up to its present size: so that END is in one piece with OFFSET. */
+ * first, to beyond its present size: so that END is in one piece with OFFSET. */
 static bool map_more(uint64_t offset, uint64_t end)
 {
     const uint32_t count = atomic_load(&part_count);
-    const uint64_t size = atomic_load(&tide_shared_segment->size);
+    const uint64_t size = ahead_of(atomic_load(&tide_shared_segment->size));
     if (count == TIDE_PARTS_MAX || end > size)
         return false;
     uint64_t first = offset & ~(uint64_t)(TIDE_PAGE - 1);
@@ -288,16 +294,16 @@ static bool map_more(uint64_t offset, uint64_t end)
         first = parts[count - 1].offset + parts[count - 1].bytes - TIDE_PAGE;
         from = parts[count - 1].at + (first - parts[count - 1].offset);
     }
-    long at = syscall(SYS_mremap, from, 0, size - first, MREMAP_MAYMOVE, NULL);
-    if (at == -1 && first > 0) { /* a lane there was covered by tide_stream_tear() */
+    void *at = tide_reserve_again(from, size - first);
+    if (!at && first > 0) { /* a lane there was covered by tide_stream_tear() */
         first = 0;
-        at = syscall(SYS_mremap, parts[0].at, 0, size, MREMAP_MAYMOVE, NULL);
+        at = tide_reserve_again(parts[0].at, size);
     }
-    if (at == -1)
+    if (!at)
         return false;
     parts[count].offset = first;
     parts[count].bytes = size - first;
-    parts[count].at = (unsigned char *)at;
+    parts[count].at = at;
     atomic_store(&part_count, count + 1);
     return true;
 }

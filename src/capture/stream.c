@@ -20,6 +20,7 @@
 #include "capture/coder.h"
 #include "capture/order.h"
 #include "capture/process.h"
+#include "capture/reserve.h"
 #include "capture/sandbox.h"
 #include "capture/session.h"
 
@@ -43,12 +44,6 @@ void tide_stream_keep_on_fork(struct tide_stream *stream, bool keep)
             keep ? MADV_KEEPONFORK : MADV_WIPEONFORK);
 }
 
-static bool cover(void *at, uint64_t bytes)
-{
-    return syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1;
-}
-
 /* The header is kept: its state says LIVE, so that this lane is never claimed here.  What
  * the hook has in hand is the parent's event; here it is not recorded. */
 void tide_stream_tear(struct tide_self *self)
@@ -57,8 +52,8 @@ void tide_stream_tear(struct tide_self *self)
     const struct tide_lane_shared header = *stream->shared;
     uint8_t *const first = (uint8_t *)stream->shared;
     const bool moved = stream->ring != first + TIDE_LANE_HEAD;
-    if (cover(first, TIDE_RING_SMALL) &&
-        (!moved || cover(stream->ring, TIDE_RING_LARGE)))
+    if (tide_reserve_cover(first, TIDE_RING_SMALL) &&
+        (!moved || tide_reserve_cover(stream->ring, TIDE_RING_LARGE)))
         *stream->shared = header;
     else
         atomic_store(&tide_phase, TIDE_PHASE_INERT);

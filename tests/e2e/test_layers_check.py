@@ -50,6 +50,17 @@ class LayersCheck(unittest.TestCase):
     def test_passes_a_good_tree(self):
         self.assertEqual(self.check({}), (0, ""))
 
+    def test_refuses_memory_that_is_mapped_past_the_one_file(self):
+        top, call = "/* capture/{} - x. */\n", "int f(void) {{ return {}(0); }}\n"
+        for name in ("mmap", "mremap", "syscall(SYS_mmap, 0) + g"):
+            self.refuse({"src/capture/x.c": top.format("x.c") + call.format(name)},
+                        "maps memory")
+            self.assertEqual(self.check({"src/capture/reserve.c":
+                                         top.format("reserve.c") + call.format(name)}),
+                             (0, ""))
+        self.assertEqual(self.check({"src/capture/x.c": top.format("x.c") +
+                                     "/* not mmap(), nor SYS_mmap */\n"}), (0, ""))
+
     def test_refuses_what_points_the_wrong_way(self):
         for name, header in (("base/x.c", "trace/trace.h"),
                              ("base/raw/x.c", "base/text.h"),
