@@ -80,15 +80,7 @@ void *tide_private_memory(uint64_t bytes)
         return NULL;
     }
     syscall(SYS_madvise, memory, bytes, MADV_NOHUGEPAGE);
-    if (tide_process)
-        tide_process->mapped_bytes += bytes;
     return memory;
-}
-
-void tide_private_release(void *memory, uint64_t bytes)
-{
-    tide_reserve_release(memory, bytes);
-    tide_process->mapped_bytes -= bytes;
 }
 
 void *tide_lasting_memory(uint64_t bytes)
@@ -215,7 +207,7 @@ void tide_process_tell_attribute(const struct tide_name *name, uint64_t type)
 
 static struct tide_stream *open_notes(void)
 {
-    struct tide_stream *notes = tide_private_memory(sizeof(*notes));
+    struct tide_stream *notes = tide_stream_new();
     if (!notes)
         return NULL;
     notes->keep_ring = true;

@@ -43,7 +43,8 @@ struct tide_process_state {
     uint32_t lanes;                   /* numbers given out */
     struct tide_stream *streams;      /* all, newest first */
     struct tide_stream *free_streams; /* of ended threads */
-    struct tide_stream *notes_stream; /* uses ring and shared only */
+    _Atomic uint32_t streams_looked_at; /* of those in stream_memory.c */
+    struct tide_stream *notes_stream;   /* uses ring and shared only */
     struct tide_stream *late_stream;
     _Atomic uint32_t module_count;
     uint32_t next_module_id;
@@ -75,10 +76,10 @@ void tide_unshield(void) TIDE_COLD;
 void tide_lock(_Atomic uint32_t *lock) TIDE_COLD;
 void tide_unlock(_Atomic uint32_t *lock) TIDE_COLD;
 
-/* Zeroed private memory that a forked child finds zeroed again, in pages of the usual size,
- * since it is touched here and there; NULL on failure. */
+/* Zeroed private memory that a forked child finds zeroed again, for ever, in pages of the
+ * usual size, since it is touched here and there; NULL on failure.  Who uses it adds it to
+ * mapped_bytes, in each process. */
 void *tide_private_memory(uint64_t bytes);
-void tide_private_release(void *memory, uint64_t bytes);
 /* The same for what forked children go on with as it is; counted. */
 void *tide_lasting_memory(uint64_t bytes);
 void tide_lasting_release(void *memory, uint64_t bytes);

@@ -3,7 +3,8 @@
  * For: capture/.  A stream belongs to one thread at a time and is written only by it,
  * with self->busy set.  It lives in MADV_WIPEONFORK memory: in a forked child it is all
  * zeros, so limit is 0, the first event takes the cold path, and the child gets a lane
- * of its own without any fork handler having run.
+ * of its own without any fork handler having run.  The memory of all streams is the
+ * child's to use again: see stream_memory.c.
  *
  * Hot path: tide_stream_room() is one comparison and one load.  Everything rare (time
  * stamp, reset, wrap, full ring, wish of the collector, fork) is behind it.
@@ -75,6 +76,7 @@ struct tide_stream {
     bool reset_next;    /* reset before the next record */
     bool keep_ring;     /* the ring is large, or small for good */
     bool torn;          /* forked in the middle of a record: nobody drains this lane */
+    bool taken;         /* it is somebody's: false again in a forked child */
     uint32_t pending;   /* nested events ever put into pending_events */
     uint32_t flushed;   /* of these, written already */
     uint64_t reset_at;  /* position of the last reset */
@@ -161,6 +163,12 @@ static inline uint32_t tide_cache_taken(struct tide_stream *stream, uint32_t kep
     return depth;
 }
 
+/* Memory for a stream, taken: what a forked child has of its parent's, before any new.  NULL
+ * without memory. */
+struct tide_stream *tide_stream_new(void) TIDE_COLD;
+/* STREAM, which a fork may have wiped, is its thread's in this process too: before others
+ * look for one. */
+void tide_stream_keep(struct tide_stream *stream) TIDE_COLD;
 /* Give STREAM, new or wiped by fork, a lane; false when nothing is recorded. */
 bool tide_stream_open(struct tide_stream *stream) TIDE_COLD;
 /* Say in STREAM, opened after fork, which thread goes on, and where it is. */

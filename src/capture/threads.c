@@ -165,6 +165,7 @@ static void begin_lane(struct tide_stream *stream)
 
 bool tide_stream_open(struct tide_stream *stream)
 {
+    tide_stream_keep(stream);
     if (!tide_process_begin())
         return false;
     tide_lock(&tide_process->lock);
@@ -198,10 +199,9 @@ static struct tide_stream *new_stream(void)
 {
     if (atomic_load(&tide_process->crowded))
         return NULL;
-    struct tide_stream *stream = tide_private_memory(sizeof(*stream));
+    struct tide_stream *stream = tide_stream_new();
     if (!stream || tide_stream_open(stream))
         return stream;
-    tide_private_release(stream, sizeof(*stream));
     atomic_store(&tide_process->crowded, 1);
     return NULL;
 }
@@ -291,6 +291,8 @@ void tide_threads_begin(void)
     static _Atomic uint32_t said;
     if (atomic_load(&tide_process->multi))
         return;
+    if (tide_self.stream)
+        tide_stream_keep(tide_self.stream);
     if (!tide_order_init()) {
         if (!atomic_exchange(&tide_process->unordered, 1))
             tide_stream_call_all(TIDE_ATTENTION_SYNC);

@@ -61,14 +61,22 @@ class Forks(Life):
                     self.record(tide.program("starts"), how, str(TIMES)))
                 self.assertEqual(result["summary"]["processes"], 1 + TIMES * each)
 
-    def test_a_child_without_room_is_missed_alone(self):
-        run = self.record(tide.program("starved_child"))
+    def test_a_child_without_room_has_that_of_its_parent(self):
+        run = self.record(tide.program("starved_child"), "0")
+        result = run.report("--total", "--flat")
+        self.whole(result)
+        self.assertEqual(result["honesty"]["troubles"], [])
+        self.assert_own_counts(run, result)
+
+    def test_a_child_that_no_room_is_left_for_is_missed_alone(self):
+        run = self.record(tide.program("starved_child"), "24")
         result = run.report("--total", "--flat")
         self.whole(result)
         self.assertEqual(result["honesty"]["troubles"],
                          ["1 process was not recorded: no room for the shared memory "
                           "(is there a limit?)"])
-        self.assert_own_counts(run, result)
+        own, found = run.own_count(), calls(result)
+        self.assertEqual((own["bad"], found["child_makes"]), (0, own["child"] * 4 // 5))
 
     def test_a_storm_of_forks(self):
         for _ in range(TIMES):

@@ -56,6 +56,9 @@ class Places(truth.Case):
             with self.subTest(case=case):
                 self.same(tide.program("by_hand"), case)
 
+    def test_a_chain_of_forks_holds_no_more_at_its_end(self):
+        self.same(tide.program("holes"), "chain", "200")
+
 
 if __name__ == "__main__":
     unittest.main()
