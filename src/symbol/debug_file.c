@@ -4,8 +4,8 @@
 #include <elfutils/libdwelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/plain_file.h"
 #include "base/text.h"
 
 /* Open the file at PATH (given back here) and keep it if it has ID. */
@@ -156,12 +156,6 @@ static struct tide_elf_file *try_under_root(const char *root, const char *name,
     return open_with_id(&path, id);
 }
 
-static bool is_regular_or_absent(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) != 0 || S_ISREG(about.st_mode);
-}
-
 struct tide_elf_file *tide_debug_file_alternate(const char *root,
                                                 const struct tide_elf_file *file,
                                                 Dwarf *dwarf, bool *safe)
@@ -185,7 +179,7 @@ struct tide_elf_file *tide_debug_file_alternate(const char *root,
     if (!alternate) {
         struct tide_text path = {0};
         add_alternate_path(&path, file, name);
-        *safe = !path.failed && is_regular_or_absent(path.bytes);
+        *safe = !path.failed && !tide_plain_file_barred(path.bytes);
         alternate = open_with_id(&path, &id);
     }
     return alternate;

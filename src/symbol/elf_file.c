@@ -3,12 +3,13 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/plain_file.h"
 
 bool tide_build_id_equal(const struct tide_build_id *a, const struct tide_build_id *b)
 {
@@ -80,19 +81,6 @@ static void look_at_sections(struct tide_elf_file *file)
     }
 }
 
-static int open_regular(const char *path)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -1;
-    struct stat about;
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-        return fd;
-    close(fd);
-    errno = ENOENT;
-    return -1;
-}
-
 /* Relocatable files are refused: their sections all begin at 0. */
 static bool is_loadable(Elf *elf)
 {
@@ -118,9 +106,10 @@ static enum tide_status load(struct tide_elf_file *file, int fd)
 enum tide_status tide_elf_file_open(const char *path, struct tide_elf_file **out)
 {
     *out = NULL;
-    const int fd = open_regular(path);
+    struct stat about;
+    const int fd = tide_plain_file_open(path, 0, &about);
     if (fd < 0)
-        return errno == ENOENT ? TIDE_ENOENT : TIDE_EIO;
+        return errno == ENOENT || errno == TIDE_ENOTPLAIN ? TIDE_ENOENT : TIDE_EIO;
 
     enum tide_status status = TIDE_ENOMEM;
     struct tide_elf_file *const file = calloc(1, sizeof(*file));

@@ -321,7 +321,7 @@ class Exports(tide.Case):
         self.assertTrue(all(row["region"] == ["main", "solve"] for row in rows_of))
         # Controls are dropped, commas and the like come back.
         nasty = [row for row in births if row["mem.alloc"].startswith("bad")]
-        self.assertEqual([row["mem.alloc"] for row in nasty], [NASTY.replace("\x1b", "")])
+        self.assertEqual([row["mem.alloc"] for row in nasty], [NASTY.replace("\x1b", "\\x1b")])
         csv = exports.export(trace, "csv", "--all").decode()
         for row in births:
             self.assertIn(f",0x{row['alloc.address']:x},", csv)

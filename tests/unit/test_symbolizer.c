@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -208,12 +209,18 @@ static void knows_nothing_of_what_is_not_there(void **state)
     assert_knows_nothing(TIDE_FIXTURE("inline_chain.c"), "");
 }
 
-static void does_not_wait_for_a_fifo(void **state)
+/* To open it would wait, or let a writer go on who waits: it is looked at only. */
+static void does_not_open_a_fifo(void **state)
 {
     (void)state;
     char *const fifo = tide_path("%s/fifo", scratch);
+    struct inotify_event event;
+    const int watcher = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_true(inotify_add_watch(watcher, fifo, IN_OPEN) >= 0);
     assert_knows_nothing(fifo, "");
+    assert_int_equal(read(watcher, &event, sizeof(event)), -1);
+    close(watcher);
     free(fifo);
 }
 
@@ -245,7 +252,7 @@ int main(void)
         cmocka_unit_test(answers_twice_with_the_same_words),
         cmocka_unit_test(reads_units_that_do_not_say_where_they_are),
         cmocka_unit_test(knows_nothing_of_what_is_not_there),
-        cmocka_unit_test(does_not_wait_for_a_fifo),
+        cmocka_unit_test(does_not_open_a_fifo),
         cmocka_unit_test(refuses_files_that_are_not_linked),
     };
     return cmocka_run_group_tests(tests, begin, end);
