@@ -19,6 +19,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/plain_file.h"
 #include "trace/chunk_in.h"
 #include "trace/index_file.h"
 #include "trace/list.h"
@@ -271,12 +272,10 @@ static enum tide_status open_file(struct tide_index *index, const char *path)
     struct stat info;
     if (asprintf(&name, "%s.idx", path) < 0)
         return TIDE_ENOMEM;
-    index->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    index->fd = tide_plain_file_open(name, O_NOFOLLOW, &info);
     free(name);
     if (index->fd < 0)
         return TIDE_ENOENT;
-    if (fstat(index->fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return TIDE_ECORRUPT;
     index->file_bytes = (uint64_t)info.st_size;
     return TIDE_OK;
 }

@@ -24,6 +24,7 @@
 #include <xxhash.h>
 
 #include "base/arena.h"
+#include "base/plain_file.h"
 #include "trace/chunk_in.h"
 #include "trace/format.h"
 #include "trace/notes_in.h"
@@ -366,16 +367,19 @@ enum tide_status tide_trace_open_fd(int fd, const char *name, char *why,
 enum tide_status tide_trace_open(const char *path, char *why, size_t why_size,
                                  struct tide_trace **out)
 {
-    /* Not to wait for a writer, should this be a pipe. */
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat about;
+    const int fd = tide_plain_file_open(path, 0, &about);
     if (fd >= 0)
         return tide_trace_open_fd(fd, path, why, why_size, out);
     *out = NULL;
     const int problem = errno;
-    const enum tide_status status = problem == ENOENT ? TIDE_ENOENT : TIDE_EIO;
+    const bool other = problem == TIDE_ENOTPLAIN;
     if (why_size)
-        snprintf(why, why_size, "%s", strerrordesc_np(problem));
-    return status;
+        snprintf(why, why_size, "%s",
+                 other ? "is not a plain file" : strerrordesc_np(problem));
+    if (other)
+        return TIDE_ENOTTRACE;
+    return problem == ENOENT ? TIDE_ENOENT : TIDE_EIO;
 }
 
 void tide_trace_close(struct tide_trace *trace)
