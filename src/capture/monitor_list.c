@@ -165,8 +165,10 @@ int tide_monitor_open(const char *path, bool child, int how)
         tide_lines_number(&name, (uint64_t)syscall(SYS_getpid));
     }
     name.bytes[name.used] = '\0';
+    /* The name may be foreseen, and a link planted there; /dev/stdout is a link as well. */
+    const int links = memcmp(name.bytes, "/dev/", 5) == 0 ? 0 : O_NOFOLLOW;
     return (int)syscall(SYS_openat, AT_FDCWD, name.bytes,
-                        O_WRONLY | O_CREAT | O_CLOEXEC | how, 0644);
+                        O_WRONLY | O_CREAT | O_CLOEXEC | links | how, 0644);
 }
 
 void tide_monitor_title(struct tide_monitor_report *report, const char *name)

@@ -155,7 +155,7 @@ static int write_file(const char *name, struct tide_text *text)
             error = tide_export_file_keep(&file);
     }
     tide_text_release(text);
-    return error ? tide_fail("%s: %s", name, strerrordesc_np(error)) : -1;
+    return error ? tide_fail("%s: %s", name, tide_export_file_words(error)) : -1;
 }
 
 /* -1 or the exit status. */

@@ -314,7 +314,7 @@ static int run(int argc, char **argv)
         return done;
     int error = tide_export_file_open(&file, options.output);
     if (error)
-        return tide_fail("%s: %s", options.output, strerrordesc_np(error));
+        return tide_fail("%s: %s", options.output, tide_export_file_words(error));
     done = export_to(&file, &options, &rest);
     if (done >= 0) {
         tide_export_file_discard(&file);

@@ -1,20 +1,15 @@
 /* cli/end_query.c - a query that is answered when the program has ended. */
 #include "cli/end_query.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cali_notes.h"
 #include "cli/command.h"
+#include "cli/export_file.h"
 #include "cli/run_query.h"
 
-enum {
-    TIDE_END_QUERY_MODE = 0666,
-    TIDE_END_QUERY_BUDGET = 1 << 30, /* bytes of groups and rows */
-};
+enum { TIDE_END_QUERY_BUDGET = 1 << 30 }; /* bytes of groups and rows */
 
 /* What the environment says; NULL: nothing. */
 static const char *variable(const char *name)
@@ -38,18 +33,12 @@ int tide_end_query_read(struct tide_end_query *query, const char *text)
     return tide_check_query(query->text, strlen(query->text), query->labelled_only);
 }
 
-/* The descriptor that WHERE means; -1 after it was said that there is none. */
-static int open_where(const char *where)
+/* WHERE, as tide_export_file_open() has it; NULL: standard output. */
+static const char *file_of(const char *where)
 {
     if (!where || !*where || strcmp(where, "stdout") == 0)
-        return STDOUT_FILENO;
-    if (strcmp(where, "stderr") == 0)
-        return STDERR_FILENO;
-    const int fd =
-        open(where, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, TIDE_END_QUERY_MODE);
-    if (fd < 0)
-        (void)tide_fail("%s: %s", where, strerrordesc_np(errno));
-    return fd;
+        return NULL;
+    return strcmp(where, "stderr") == 0 ? "/dev/stderr" : where;
 }
 
 void tide_end_query_answer(const struct tide_end_query *query, char *trace)
@@ -57,19 +46,26 @@ void tide_end_query_answer(const struct tide_end_query *query, char *trace)
     char *traces[] = {trace};
     if (!query->text)
         return;
-    const int fd = open_where(query->where);
-    if (fd < 0)
+    struct tide_export_file file;
+    int error = tide_export_file_open(&file, file_of(query->where));
+    if (error) {
+        (void)tide_fail("%s: %s", query->where, tide_export_file_words(error));
         return;
+    }
     const struct tide_query_request request = {
         .text = query->text,
         .length = strlen(query->text),
         .traces = traces,
         .trace_count = 1,
-        .fd = fd,
+        .fd = file.fd,
         .labelled_only = query->labelled_only,
         .budget = TIDE_END_QUERY_BUDGET,
     };
-    (void)tide_run_query(&request);
-    if (fd > STDERR_FILENO)
-        (void)close(fd);
+    if (tide_run_query(&request)) {
+        tide_export_file_discard(&file);
+        return;
+    }
+    error = tide_export_file_keep(&file);
+    if (error)
+        (void)tide_fail("%s: %s", query->where, tide_export_file_words(error));
 }

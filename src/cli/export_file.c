@@ -72,36 +72,86 @@ static int open_new(struct tide_export_file *file)
     return file->target ? make_unfinished(file, TIDE_EXPORT_MODE & ~mask) : ENOMEM;
 }
 
+/* A pipe or a device: it is written as it is, if it is still what ABOUT says. */
+static int open_in_place(struct tide_export_file *file, const struct stat *about)
+{
+    struct stat now;
+    if (S_ISFIFO(about->st_mode) && about->st_uid != geteuid() && about->st_uid != 0)
+        return EPERM; /* who made it would read along */
+    file->fd = open(file->name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+    if (file->fd < 0 || fstat(file->fd, &now))
+        return errno;
+    const bool same = now.st_dev == about->st_dev && now.st_ino == about->st_ino;
+    return same ? 0 : ELOOP;
+}
+
 /* ABOUT is called file->name. */
 static int open_known(struct tide_export_file *file, const struct stat *about)
 {
-    if (!S_ISREG(about->st_mode)) {
-        file->fd = open(file->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        return file->fd < 0 ? errno : 0;
-    }
+    if (S_ISLNK(about->st_mode))
+        return ELOOP;
+    if (!S_ISREG(about->st_mode))
+        return open_in_place(file, about);
     if (access(file->name, W_OK))
         return errno;
-    file->target = realpath(file->name, NULL); /* a link stays one */
-    return file->target ? make_unfinished(file, about->st_mode & 07777) : errno;
+    if (about->st_uid != geteuid()) /* whose mode is not ours to keep */
+        return open_new(file);
+    file->target = strdup(file->name);
+    return file->target ? make_unfinished(file, about->st_mode & 0777) : ENOMEM;
+}
+
+/* The descriptor of ours that NAME stands for; -1: none. */
+static int descriptor_named(const char *name)
+{
+    static const char *const WORDS[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        if (strcmp(name, WORDS[i]) == 0)
+            return i;
+    for (size_t i = 0; i < sizeof(FOLDERS) / sizeof(FOLDERS[0]); i++) {
+        const size_t length = strlen(FOLDERS[i]);
+        const char *const number = name + length;
+        if (strncmp(name, FOLDERS[i], length) == 0 && *number && strlen(number) < 10 &&
+            number[strspn(number, "0123456789")] == '\0')
+            return (int)strtol(number, NULL, 10);
+    }
+    return -1;
+}
+
+static int open_named(struct tide_export_file *file)
+{
+    struct stat about;
+    const int descriptor = descriptor_named(file->name);
+    if (descriptor >= 0) {
+        file->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        return file->fd < 0 ? errno : 0;
+    }
+    if (lstat(file->name, &about) == 0)
+        return open_known(file, &about);
+    return errno == ENOENT ? open_new(file) : errno;
 }
 
 int tide_export_file_open(struct tide_export_file *file, const char *name)
 {
-    struct stat about;
     *file = (struct tide_export_file){.name = name, .fd = STDOUT_FILENO};
     if (!name || strcmp(name, "-") == 0) {
         file->name = "standard output";
         return 0;
     }
-    int error = 0;
     file->fd = -1;
-    if (stat(name, &about) == 0)
-        error = open_known(file, &about);
-    else
-        error = errno == ENOENT ? open_new(file) : errno;
+    const int error = open_named(file);
     if (error)
         tide_export_file_discard(file);
     return error;
+}
+
+const char *tide_export_file_words(int error)
+{
+    if (error == ELOOP)
+        return "this is a symbolic link, which is not followed; name the file itself";
+    if (error == EPERM)
+        return "this belongs to somebody else";
+    return strerrordesc_np(error);
 }
 
 /* --- Close --------------------------------------------------------------------------- */

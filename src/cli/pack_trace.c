@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -52,7 +53,7 @@ static int write_copy(const struct tide_trace *trace, const char *name,
     char buffer[128];
     int error = tide_export_file_open(&file, name);
     if (error)
-        return tide_fail("%s: %s", name, strerror_r(error, buffer, sizeof(buffer)));
+        return tide_fail("%s: %s", name, tide_export_file_words(error));
     if (!file.path) {
         tide_export_file_discard(&file);
         return tide_fail("%s: a trace is written to a plain file", file.name);
@@ -79,7 +80,9 @@ static int write_copy(const struct tide_trace *trace, const char *name,
 
 int tide_pack_trace(struct tide_opened *opened, const char *out, bool say)
 {
-    const char *const name = out ? out : opened->path;
+    /* Its own name may be a link: it was followed when the trace was opened. */
+    char *const own = out ? NULL : realpath(opened->path, NULL);
+    const char *const name = out ? out : own ? own : opened->path;
     struct tide_text notes = {0};
     struct tide_embed_counts counts = {0};
     enum tide_status status = tide_model_symbolize_all(opened->model);
@@ -91,5 +94,6 @@ int tide_pack_trace(struct tide_opened *opened, const char *out, bool say)
     if (code == 0 && say)
         say_counts(name, &counts);
     tide_text_release(&notes);
+    free(own);
     return code;
 }

@@ -75,17 +75,6 @@ class Files(tide.Case):
         exports.export(self.trace, "folded", "-o", self.path("x"))
         self.assertEqual(stat.S_IMODE(os.stat(self.path("x")).st_mode), 0o666 & ~before)
 
-    def test_a_link_stays_a_link(self):
-        with open(self.path("x"), "w", encoding="utf-8") as file:
-            file.write("old")
-        os.chmod(self.path("x"), 0o640)
-        os.symlink("x", self.path("link"))
-        exports.export(self.trace, "folded", "-o", self.path("link"))
-        self.assertTrue(os.path.islink(self.path("link")))
-        with open(self.path("x"), "rb") as file:
-            self.assertEqual(file.read(), exports.export(self.trace, "folded"))
-        self.assertEqual(stat.S_IMODE(os.stat(self.path("x")).st_mode), 0o640)
-
     def test_a_pipe_is_written_as_it_is(self):
         os.mkfifo(self.path("pipe"))
         found = []
