@@ -8,6 +8,7 @@
 #include "cli/memory_limit.h"
 #include "cli/open_moment.h"
 #include "cli/report_write.h"
+#include "cli/source_roots.h"
 #include "cli/suppression_file.h"
 #include "model/sources.h"
 
@@ -71,11 +72,19 @@ static enum tide_status prepare_views(struct tide_report_options *options,
         status = tide_process_peaks_find(opened->model, space, &options->process_peaks);
     if (!status && wants_told(options))
         status = tide_told_build(opened->model, &options->told);
-    if (!status && options->source) {
-        options->sources = tide_sources_new(opened->trace->start_unix_ns);
-        status = options->sources ? TIDE_OK : TIDE_ENOMEM;
-    }
     return status;
+}
+
+/* Get ready to show sources, if they are wanted; -1 or the exit status. */
+static int begin_sources(struct tide_report_options *options,
+                         const struct tide_trace *trace)
+{
+    if (!options->source)
+        return -1;
+    options->sources = tide_sources_new(trace->start_unix_ns);
+    if (!options->sources)
+        return tide_fail("%s", tide_status_words(TIDE_ENOMEM));
+    return tide_source_roots_allow(options->sources, &options->source_roots, trace);
 }
 
 /* Find all that the report needs beside the model. */
@@ -114,7 +123,6 @@ static int report(struct tide_report_options *options, struct tide_opened *opene
     tide_told_free(options->told);
     tide_passages_free(options->passages);
     tide_process_peaks_release(&options->process_peaks);
-    tide_sources_free(options->sources);
     free(options->largest_of);
     if (!status)
         return tide_print_text(&text);
@@ -140,8 +148,14 @@ static int run(int argc, char **argv)
         done = tide_fail("%s: no process of it has an MPI rank", opened.path);
         tide_opened_close(&opened);
     }
+    if (done < 0) {
+        done = begin_sources(&options, opened.trace);
+        if (done >= 0)
+            tide_opened_close(&opened);
+    }
     if (done < 0)
         done = report(&options, &opened, &suppressions);
+    tide_sources_free(options.sources);
     tide_suppressions_release(&suppressions);
     tide_fetch_end(options.debuginfod);
     return done;
@@ -209,6 +223,8 @@ const struct tide_command tide_cmd_report = {
         "  -n, --rows N     at most N rows; 0: all, with nothing folded\n"
         "  --space SPACE    heap (default) or mmap\n"
         "  --source         with --stacks, --flat or --lines: source lines around it\n"
+        "  --source-root DIR    with --source: also of files below DIR; more than once.\n"
+        "                   To root it is only these\n"
         "  --hide P         such functions and modules count as their callers\n"
         "  --no-fold        so do not those of the C++ and Rust libraries\n"
         "  --debuginfod     ask the servers of DEBUGINFOD_URLS for what has no names here\n"

@@ -145,10 +145,20 @@ static bool store_text(const struct tide_option *option, const char *value)
     return true;
 }
 
+static bool store_one_more(struct tide_texts *texts, const char *value)
+{
+    if (texts->count == TIDE_TEXTS)
+        return false;
+    texts->list[texts->count++] = value;
+    return true;
+}
+
 static bool store(const struct tide_option *option, const char *value)
 {
     if (option->text)
         return store_text(option, value);
+    if (option->texts)
+        return store_one_more(option->texts, value);
     if (option->count)
         return store_count(option, value);
     if (option->bytes)
@@ -178,6 +188,8 @@ static int fail_choice(const struct parser *parser, const struct tide_option *op
 /* What kind of value OPTION wants, with an example. */
 static const char *wanted_by(const struct tide_option *option)
 {
+    if (option->texts)
+        return "among the first 64 of them";
     if (option->count)
         return "a whole number";
     if (option->bytes)

@@ -23,15 +23,24 @@
  * together (-ab).  "--" ends the options.  -h and --help print the verb's help; they
  * need no entry.  Nor does --max-memory of verbs that read traces.  A mistake is explained
  * on stderr, with the nearest name when an option is unknown.  An option given twice
- * counts as the last one says.
+ * counts as the last one says, but for texts.
  */
 #ifndef TIDE_CLI_OPTIONS_H
 #define TIDE_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/command.h"
+
+enum { TIDE_TEXTS = 64 };
+
+/* The values of an option that may be given several times. */
+struct tide_texts {
+    const char *list[TIDE_TEXTS];
+    size_t count;
+};
 
 /* One option.  Exactly one of the pointers from flag to choice is set. */
 struct tide_option {
@@ -39,12 +48,13 @@ struct tide_option {
     char letter;      /* short alias; 0: none */
     bool axis;        /* seconds, seconds_pair: a size (64K) or count will do as well */
     bool *flag;       /* takes no value: becomes true */
-    const char **text;     /* any value; borrowed from argv */
-    uint64_t *count;       /* a whole number, decimal */
-    uint64_t *bytes;       /* a size, as cli/values.h has it */
-    double *seconds;       /* a time, the same */
-    double *seconds_pair;  /* two of them: --name T1 T2, or --name=T1,T2 */
-    double *seconds_range; /* two: least and most, as MIN..MAX, MIN.. or ..MAX; MIN
+    const char **text;        /* any value; borrowed from argv */
+    struct tide_texts *texts; /* the same, and each time one more of them */
+    uint64_t *count;          /* a whole number, decimal */
+    uint64_t *bytes;          /* a size, as cli/values.h has it */
+    double *seconds;          /* a time, the same */
+    double *seconds_pair;     /* two of them: --name T1 T2, or --name=T1,T2 */
+    double *seconds_range;    /* two: least and most, as MIN..MAX, MIN.. or ..MAX; MIN
                               alone is MIN..; 0: no limit */
     uint64_t *bytes_range; /* the same of bytes; the second is one more than the most */
     int *choice;           /* index of the value in words */

@@ -76,6 +76,7 @@ static const struct tide_option TABLE[] = {
     {.name = "rows", .letter = 'n', .count = &asked.rows},
     {.name = "space", .choice = &asked.space, .words = SPACE_WORDS},
     {.name = "source", .flag = &asked.source},
+    {.name = "source-root", .texts = &asked.source_roots},
     {.name = "debuginfod", .flag = &asked.fetch},
     {.name = "json", .flag = &asked.json},
     {.name = "csv", .flag = &asked.csv},
@@ -232,6 +233,8 @@ static const char *wrong_views(const struct tide_report_options *options)
         !options->shapes[TIDE_SHAPE_STACKS] && !options->shapes[TIDE_SHAPE_FLAT] &&
         !options->shapes[TIDE_SHAPE_LINES])
         return "--source goes with --stacks, --flat or --lines";
+    if (options->source_roots.count > 0 && !options->source)
+        return "--source-root goes with --source";
     return wrong_counts(options);
 }
 

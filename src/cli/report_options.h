@@ -32,6 +32,7 @@ struct tide_report_options {
     const struct tide_suppressions *suppressed; /* set later: those that were applied */
     bool implied; /* no view was asked for, but something that is the peak's */
     bool json, csv, bytes, si, source;
+    struct tide_texts source_roots;     /* folders whose files source may show */
     bool fetch;                         /* names from servers */
     struct tide_debuginfod *debuginfod; /* owned: then */
     uint64_t rows;

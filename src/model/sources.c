@@ -6,10 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/plain_file.h"
 
 enum {
     TIDE_SOURCE_MOST = 16 << 20, /* bytes of a file */
@@ -25,8 +28,16 @@ struct kept {
     bool changed;
 };
 
+/* A folder whose files may be shown. */
+struct root {
+    char *path; /* owned: real, without links; "" is / */
+    bool hidden;
+};
+
 struct tide_sources {
-    uint64_t unix_ns; /* files that are younger were changed */
+    uint64_t unix_ns;   /* files that are younger were changed */
+    struct root *roots; /* owned */
+    size_t root_count;
     struct kept files[TIDE_SOURCES_KEPT];
     size_t next;  /* who makes room */
     size_t bytes; /* of all texts */
@@ -54,21 +65,65 @@ void tide_sources_free(struct tide_sources *sources)
         return;
     for (size_t i = 0; i < TIDE_SOURCES_KEPT; i++)
         forget(sources, &sources->files[i]);
+    for (size_t i = 0; i < sources->root_count; i++)
+        free(sources->roots[i].path);
+    free(sources->roots);
     free(sources);
+}
+
+/* --- Folders ----------------------------------------------------------------------- */
+
+enum tide_status tide_sources_allow(struct tide_sources *sources, const char *folder,
+                                    bool hidden)
+{
+    struct stat about;
+    if (stat(folder, &about) || !S_ISDIR(about.st_mode))
+        return TIDE_ENOENT;
+    char *const path = realpath(folder, NULL);
+    struct root *const grown =
+        reallocarray(sources->roots, sources->root_count + 1, sizeof(*sources->roots));
+    if (grown)
+        sources->roots = grown;
+    if (!path || !grown) {
+        free(path);
+        return TIDE_ENOMEM;
+    }
+    if (strcmp(path, "/") == 0)
+        *path = '\0';
+    grown[sources->root_count++] = (struct root){.path = path, .hidden = hidden};
+    return TIDE_OK;
+}
+
+/* May the file at REAL, a path without links, be shown? */
+static bool is_allowed(const struct tide_sources *sources, const char *real)
+{
+    for (size_t i = 0; i < sources->root_count; i++) {
+        const struct root *const root = &sources->roots[i];
+        const size_t length = strlen(root->path);
+        if (strncmp(real, root->path, length) == 0 && real[length] == '/' &&
+            (root->hidden || !strstr(real + length, "/.")))
+            return true;
+    }
+    return false;
+}
+
+/* Was FD opened at REAL, and not where somebody moved that meanwhile? */
+static bool is_there(int fd, const char *real)
+{
+    char link[32];
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    char *const now = realpath(link, NULL);
+    const bool there = now && strcmp(now, real) == 0;
+    free(now);
+    return there;
 }
 
 /* --- Files ------------------------------------------------------------------------- */
 
-/* What speaks against reading ABOUT; NULL: nothing. */
-static const char *refuse(const struct stat *about)
-{
-    if (!S_ISREG(about->st_mode))
-        return "is not a plain file";
-    return about->st_size > TIDE_SOURCE_MOST ? "is too large" : NULL;
-}
-
 static const char *words_of(int problem)
 {
+    if (problem == TIDE_ENOTPLAIN)
+        return "is not a plain file";
     return problem == ENOENT || problem == ENOTDIR ? "is not here" : "cannot be read";
 }
 
@@ -90,25 +145,34 @@ static const char *read_text(int fd, size_t length, struct kept *kept)
     return NULL;
 }
 
-/* Looked at before it is opened: to open a device may do something. */
-static const char *read_file(const char *name, uint64_t unix_ns, struct kept *kept)
+/* The file at REAL, which may be shown. */
+static const char *read_file(const char *real, uint64_t unix_ns, struct kept *kept)
 {
     struct stat about;
-    if (stat(name, &about))
-        return words_of(errno);
-    const char *problem = refuse(&about);
-    if (problem)
-        return problem;
-    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const char *problem = "is too large";
+    const int fd = tide_plain_file_open(real, O_NOFOLLOW, &about);
     if (fd < 0)
         return words_of(errno);
-    problem = fstat(fd, &about) ? "cannot be read" : refuse(&about);
-    if (!problem)
+    if (!is_there(fd, real))
+        problem = "cannot be read";
+    else if (about.st_size <= TIDE_SOURCE_MOST)
         problem = read_text(fd, (size_t)about.st_size, kept);
     (void)close(fd);
     const uint64_t written =
         about.st_mtim.tv_sec > 0 ? (uint64_t)about.st_mtim.tv_sec : 0;
     kept->changed = written > unix_ns / 1000000000u;
+    return problem;
+}
+
+static const char *read_named(const struct tide_sources *sources, struct kept *kept)
+{
+    char *const real = realpath(kept->name, NULL);
+    if (!real)
+        return words_of(errno);
+    const char *const problem = is_allowed(sources, real)
+                                    ? read_file(real, sources->unix_ns, kept)
+                                    : "is below no --source-root";
+    free(real);
     return problem;
 }
 
@@ -129,7 +193,7 @@ static const struct kept *find_file(struct tide_sources *sources, const char *fi
     kept->name = strdup(file);
     if (!kept->name)
         return NULL;
-    kept->problem = read_file(file, sources->unix_ns, kept);
+    kept->problem = read_named(sources, kept);
     sources->bytes += kept->length;
     return kept;
 }

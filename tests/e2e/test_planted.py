@@ -156,5 +156,131 @@ class OutputTest(PlantedCase):
         self.assertGreater(os.path.getsize(copy), os.path.getsize(self.trace))
 
 
+NOBODY = 65534
+
+
+class SourceTest(PlantedCase):
+    """A crafted program calls files that are no sources its own."""
+
+    made = 0    # programs
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.path("project"))
+        os.mkdir(self.path("home"))
+
+    def program(self, source, where="project"):
+        """A program whose debug information says that it is made of SOURCE; its trace."""
+        code = ("#include <stdlib.h>\nvoid *volatile kept;\nint main(void)\n{\n"
+                f'#line 1 "{source}"\n  kept = malloc(100);\n  return kept == NULL;\n}}\n')
+        self.made += 1
+        path = self.path(f"{where}/crafted{self.made}")
+        subprocess.run(["cc", "-g", "-x", "c", "-", "-o", path], input=code, text=True,
+                       check=True, timeout=60)
+        trace = path + ".tide"
+        subprocess.run([tide.TIDEMARK, "run", "-q", "-o", trace, path], check=True, timeout=60)
+        os.chmod(trace, 0o644)
+        return trace
+
+    def give(self, user):
+        """All of the folder to USER, if we may."""
+        for folder, _, files in os.walk(self.folder):
+            for name in ["."] + files:
+                os.chown(os.path.join(folder, name), user, user, follow_symlinks=False)
+
+    def shown(self, trace, *options, cwd="project", user=None):
+        """What `report --source` prints and says; root becomes USER for it."""
+        drop = (lambda: (os.setgid(user), os.setuid(user))) if user else None
+        done = subprocess.run([tide.TIDEMARK, "report", "--total", "--lines", "--source",
+                               *options, trace], text=True, capture_output=True, timeout=20,
+                              check=False, cwd=self.path(cwd), preexec_fn=drop,
+                              env={**os.environ, "HOME": self.path("home")})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout, done.stderr
+
+    def as_user(self):
+        """Root looks as somebody else, others as themselves."""
+        if os.geteuid() != 0:
+            return None
+        if not tide.others_reach(tide.TIDEMARK):
+            self.skipTest("tidemark is out of reach of other users")
+        self.give(NOBODY)
+        return NOBODY
+
+    def test_files_elsewhere_are_not_shown(self):
+        for source in (self.victim, "/etc/passwd", "../victim", "/etc/shadow"):
+            with self.subTest(source=source):
+                trace = self.program(source)
+                out, _ = self.shown(trace, user=self.as_user())
+                self.assertRegex(out, r"is below no --source-root|is not here|cannot be read")
+                self.assertNotIn("nobody's", out)
+                self.assertNotIn("root:", out)
+
+    def test_a_link_in_the_project_shows_no_file_elsewhere(self):
+        os.symlink(self.victim, self.path("project/source.c"))
+        out, _ = self.shown(self.program(self.path("project/source.c")), user=self.as_user())
+        self.assertIn("is below no --source-root", out)
+        self.assertNotIn("nobody's", out)
+
+    def test_pipes_and_devices_are_not_opened(self):
+        os.mkfifo(self.path("project/pipe.c"))
+        for source in (self.path("project/pipe.c"), "/proc/self/environ", "/dev/zero"):
+            with self.subTest(source=source):
+                out, _ = self.shown(self.program(source), "--source-root", "/")
+                self.assertIn("is not a plain file", out)
+
+    def test_the_project_is_shown(self):
+        with open(self.path("project/source.c"), "w", encoding="utf-8") as file:
+            file.write("this is the line\n")
+        trace = self.program(self.path("project/source.c"))
+        user = self.as_user()
+        self.assertIn("this is the line", self.shown(trace, user=user)[0])
+        self.assertIn("this is the line", self.shown(trace, cwd="home", user=user)[0],
+                      "the program lies there, and is ours")
+        os.unlink(self.path("project/crafted1"))
+        self.assertNotIn("this is the line", self.shown(trace, cwd="home", user=user)[0])
+
+    def test_a_working_copy_is_shown_but_not_what_it_hides(self):
+        for name in ("project/.git", "project/build"):
+            os.mkdir(self.path(name))
+        for name, text in (("project/source.c", "this is the line"),
+                           ("project/.git/config", "token = secret")):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+        trace = self.program(self.path("project/source.c"), "project/build")
+        hidden = self.program(self.path("project/.git/config"))
+        user = self.as_user()
+        self.assertIn("this is the line", self.shown(trace, cwd="project/build", user=user)[0])
+        self.assertNotIn("token", self.shown(hidden, user=user)[0])
+
+    def test_home_is_no_project(self):
+        with open(self.path("home/letter"), "w", encoding="utf-8") as file:
+            file.write("dear diary\n")
+        trace, user = self.program(self.path("home/letter")), self.as_user()
+        self.assertNotIn("dear", self.shown(trace, cwd="home", user=user)[0])
+        self.assertIn("dear", self.shown(trace, "--source-root", self.path("home"),
+                                         user=user)[0])
+
+    @unittest.skipIf(os.geteuid() != 0, "only root is told so")
+    def test_root_names_the_folders(self):
+        with open(self.path("project/source.c"), "w", encoding="utf-8") as file:
+            file.write("this is the line\n")
+        trace = self.program(self.path("project/source.c"))
+        out, said = self.shown(trace)
+        self.assertIn("is below no --source-root", out)
+        self.assertIn("--source-root DIR", said)
+        out, said = self.shown(trace, "--source-root", "/usr", "--source-root", ".")
+        self.assertIn("this is the line", out)
+        self.assertEqual(said, "")
+
+    def test_folders_that_are_none(self):
+        done = self.tidemark("report", "--source", "--source-root", self.victim, self.trace)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no such folder", done.stderr)
+        done = self.tidemark("report", "--source-root", self.folder, self.trace)
+        self.assertEqual(done.returncode, 2)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +34,8 @@ static int enter(void **state)
 {
     (void)state;
     sources = tide_sources_new(TIDE_FUTURE);
-    if (!sources || !mkdtemp(folder) || chdir(folder))
+    if (!sources || !mkdtemp(folder) || chdir(folder) ||
+        tide_sources_allow(sources, ".", false))
         return -1;
     write_file("seven", "one\ntwo\r\nthree\nfour\nfive\nsix\nseven");
     write_file("empty", "");
@@ -96,7 +98,7 @@ static void what_is_no_source_is_not_read(void **state)
     refuse("seven/below", 1, "is not here");
     refuse("pipe", 1, "is not a plain file"); /* and nobody waits for it */
     refuse("dir", 1, "is not a plain file");
-    refuse("/dev/zero", 1, "is not a plain file");
+    refuse("/dev/zero", 1, "is below no --source-root");
     write_file("large", "first\n");
     assert_int_equal(truncate("large", (16 << 20) + 1), 0);
     refuse("large", 1, "is too large");
@@ -110,10 +112,57 @@ static void a_file_that_is_younger_is_said_to_be(void **state)
     assert_false(snippet.changed);
     struct tide_sources *const old = tide_sources_new(1000000000ull * 1000000000ull);
     assert_non_null(old);
+    assert_int_equal(tide_sources_allow(old, folder, false), TIDE_OK);
     tide_sources_find(old, "seven", 1, &snippet);
     assert_true(snippet.changed);
     assert_int_equal(snippet.count, 3);
     tide_sources_free(old);
+}
+
+/* A trace can call any file a source. */
+static void only_files_in_folders_that_are_allowed_are_read(void **state)
+{
+    (void)state;
+    static const char OUTSIDE[] = "is below no --source-root";
+    char named[64];
+    struct tide_sources *const all = sources;
+    assert_int_equal(mkdir("top", 0700) || mkdir("top/.hidden", 0700) ||
+                         mkdir("topping", 0700) || symlink("../seven", "top/out") ||
+                         symlink("..", "top/up") || symlink("top", "into"),
+                     0);
+    write_file("top/in", "in\n");
+    write_file("top/.hidden/key", "key\n");
+    write_file("topping/near", "near\n");
+    sources = tide_sources_new(TIDE_FUTURE);
+    refuse("top/in", 1, OUTSIDE); /* none is */
+    tide_sources_free(sources);
+    sources = tide_sources_new(TIDE_FUTURE);
+    assert_int_equal(tide_sources_allow(sources, "top/in", false), TIDE_ENOENT);
+    assert_int_equal(tide_sources_allow(sources, "none", false), TIDE_ENOENT);
+    assert_int_equal(tide_sources_allow(sources, "into", false), TIDE_OK);
+    (void)snprintf(named, sizeof(named), "%s/top/in", folder);
+    expect("top/in", 1, "1 in|");
+    expect(named, 1, "1 in|");
+    expect("into/../top/./in", 1, "1 in|");
+    refuse("seven", 1, OUTSIDE);
+    refuse("top/../seven", 1, OUTSIDE);
+    refuse("top/out", 1, OUTSIDE);
+    refuse("top/up/seven", 1, OUTSIDE);
+    refuse("topping/near", 1, OUTSIDE);
+    refuse("/etc/passwd", 1, OUTSIDE);
+    refuse("top/.hidden/key", 1, OUTSIDE);
+    assert_int_equal(tide_sources_allow(sources, "top/.hidden", true), TIDE_OK);
+    tide_sources_free(sources);
+    sources = tide_sources_new(TIDE_FUTURE);
+    assert_int_equal(tide_sources_allow(sources, "top", true), TIDE_OK);
+    expect("top/.hidden/key", 1, "1 key|");
+    tide_sources_free(sources);
+    sources = all;
+    assert_int_equal(unlink("top/in") || unlink("top/.hidden/key") ||
+                         unlink("top/out") || unlink("topping/near") ||
+                         unlink("top/up") || unlink("into") || rmdir("top/.hidden") ||
+                         rmdir("top") || rmdir("topping"),
+                     0);
 }
 
 static void files_make_room_for_others(void **state)
@@ -159,6 +208,7 @@ int main(void)
         cmocka_unit_test(lines_around_a_line),
         cmocka_unit_test(what_is_no_source_is_not_read),
         cmocka_unit_test(a_file_that_is_younger_is_said_to_be),
+        cmocka_unit_test(only_files_in_folders_that_are_allowed_are_read),
         cmocka_unit_test(files_make_room_for_others),
         cmocka_unit_test(lines_are_made_safe_and_fit),
     };
