@@ -106,20 +106,30 @@ static size_t plain_length(const char *string, size_t length)
     return plain;
 }
 
+/* Add the character at BYTES, or the byte that is none, as it may be shown; how many bytes
+ * that was. */
+static size_t add_character(struct tide_text *text, const char *bytes, size_t length)
+{
+    uint32_t character;
+    const size_t size = tide_utf8_decode(bytes, length, &character);
+    if (size > 0 && tide_utf8_shown(character)) {
+        tide_text_add_bytes(text, bytes, size);
+        return size;
+    }
+    const size_t taken = size > 0 ? size : 1;
+    for (size_t i = 0; i < taken; i++)
+        tide_text_addf(text, "\\x%02x", (unsigned char)bytes[i]);
+    return taken;
+}
+
 void tide_text_add_safe_bytes(struct tide_text *text, const char *bytes, size_t length)
 {
     while (length > 0) {
-        uint32_t character;
         size_t taken = plain_length(bytes, length);
-        const size_t size = taken ? 0 : tide_utf8_decode(bytes, length, &character);
-        if (taken || (size && tide_utf8_shown(character))) {
-            taken = taken ? taken : size;
+        if (taken > 0)
             tide_text_add_bytes(text, bytes, taken);
-        } else {
-            taken = size ? size : 1;
-            for (size_t i = 0; i < taken; i++)
-                tide_text_addf(text, "\\x%02x", (unsigned char)bytes[i]);
-        }
+        else
+            taken = add_character(text, bytes, length);
         bytes += taken;
         length -= taken;
     }
