@@ -96,11 +96,14 @@ static enum tide_status prepare(struct tide_report_options *options,
     const bool flow =
         options->shapes[TIDE_SHAPE_FLOW] && tide_passages_recorded(opened->trace);
     enum tide_status status = TIDE_OK;
-    if (flow)
+    if (!tide_report_moment(options))
+        status = tide_bad_frees_find(opened->model, &options->bad_frees);
+    if (flow && !status)
         status = tide_passages_build(opened->model, NULL, &options->passages);
     if (!status)
-        status = flow ? tide_model_symbolize_all(opened->model)
-                      : tide_model_symbolize(opened->model);
+        status = flow || options->bad_frees.count
+                     ? tide_model_symbolize_all(opened->model)
+                     : tide_model_symbolize(opened->model);
     /* At some moment all that is live counts. */
     if (!status && !tide_report_moment(options))
         status = tide_suppressions_apply(suppressions, opened->model,

@@ -10,6 +10,7 @@
 
 #include "cli/open_along.h"
 #include "cli/options.h"
+#include "model/bad_frees.h"
 #include "model/model.h"
 #include "model/passages.h"
 #include "model/process_peaks.h"
@@ -44,6 +45,7 @@ struct tide_report_options {
     struct tide_sources *sources;   /* owned: with source */
     struct tide_passages *passages; /* owned: of --flow, if the trace has them */
     struct tide_process_peaks process_peaks; /* owned: of --processes */
+    struct tide_bad_frees bad_frees;         /* of the whole run */
     uint64_t *largest_of; /* owned: then, of each stack; see model/profile.h */
 };
 

@@ -183,18 +183,17 @@ static enum tide_status build_findings(const struct tide_model *model,
     const struct tide_findings_scope scope = {
         .suppressed = options->suppressed->sites,
         .mapped = options->space == TIDE_IN_MMAP,
+        .bad_frees = options->space == TIDE_IN_HEAP ? &options->bad_frees : NULL,
     };
     return tide_findings_build(model, &scope, out);
 }
 
-/* The headline, and what weakens it. */
-static enum tide_status add_headline(struct tide_page *page,
+/* What weakens all that follows. */
+static enum tide_status add_cautions(struct tide_page *page,
                                      const struct tide_model *model)
 {
     struct tide_cautions cautions;
     const enum tide_status status = tide_cautions_find(model, &cautions);
-    tide_view_overview(page, model);
-    tide_page_skip(page);
     tide_view_cautions(page, &cautions);
     tide_cautions_release(&cautions);
     return status;
@@ -257,7 +256,9 @@ static enum tide_status add_everything(struct tide_page *page,
                                        const struct tide_model *model,
                                        const struct tide_report_options *options)
 {
-    enum tide_status status = add_headline(page, model);
+    tide_view_overview(page, model);
+    tide_page_skip(page);
+    enum tide_status status = add_cautions(page, model);
     if (status)
         return status;
     if (options->any_space && tide_model_leading(model) == TIDE_IN_MMAP)
@@ -271,8 +272,8 @@ static enum tide_status add_views(struct tide_page *page,
                                   const struct tide_report_options *options)
 {
     const bool counts = tide_report_counts(options);
-    enum tide_status status = TIDE_OK;
-    if (counts)
+    enum tide_status status = add_cautions(page, model);
+    if (counts && !status)
         status = add_view(page, model, options, TIDE_METRIC_TOTAL, false);
     for (int metric = 0; metric < TIDE_METRICS && !counts && !status; metric++) {
         if (options->views[metric])

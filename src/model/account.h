@@ -124,6 +124,8 @@ struct tide_account {
 
     uint64_t realloc_calls, failed_calls, unmatched_frees, inherited_frees;
     uint64_t replaced_blocks, unmatched_labels, oversized_labels, paused_frees;
+    struct tide_unmatched unmatched[TIDE_UNMATCHED_KEPT]; /* of unmatched_frees */
+    size_t unmatched_count;
     struct tide_pairs flow_pairs; /* (maker, taker) of each flow */
     struct tide_flow *flows;      /* owned */
     size_t flow_capacity;

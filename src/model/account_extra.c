@@ -7,6 +7,18 @@
 #include "model/grow.h"
 #include "trace/format.h"
 
+/* A realloc of what is no block is counted, but its address stands in another event. */
+static void keep_unmatched(const struct tide_entry *entry)
+{
+    struct tide_account *const account = entry->account;
+    const struct tide_event *const event = entry->event;
+    account->unmatched_frees++;
+    if (event->kind == TIDE_EVENT_FREE &&
+        account->unmatched_count < TIDE_UNMATCHED_KEPT)
+        account->unmatched[account->unmatched_count++] =
+            (struct tide_unmatched){event->address, event->process};
+}
+
 void tide_entry_unknown_free(const struct tide_entry *entry)
 {
     if (entry->process->forked)
@@ -14,7 +26,7 @@ void tide_entry_unknown_free(const struct tide_entry *entry)
     else if (entry->process->paused)
         entry->account->paused_frees++;
     else
-        entry->account->unmatched_frees++;
+        keep_unmatched(entry);
 }
 
 /* --- Where lanes are ------------------------------------------------------------------ */

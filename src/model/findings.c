@@ -23,6 +23,7 @@ static const double TIDE_SMALL_SHARE = 0.01;
 struct list {
     struct tide_found *found; /* owned */
     size_t count;
+    const struct tide_bad_frees *bad_frees; /* borrowed; said first */
 };
 
 static int by_score(const void *one, const void *other)
@@ -119,8 +120,7 @@ static enum tide_status find_lines(const struct tide_model *model,
     return status;
 }
 
-/* "parse (parse.c:12)", "parse (parse.c:12 and 2 other lines)" */
-static void add_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
+void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
                     uint32_t lines)
 {
     const struct tide_call *const call = &paths->calls[at];
@@ -149,7 +149,7 @@ static enum tide_status write_one(const struct tide_model *model,
         status = tide_blame_path(&subjects->blamer, paths, &blame);
     if (status)
         return status;
-    add_who(&who, paths, blame.call, found->lines);
+    tide_found_who(&who, paths, blame.call, found->lines);
     tide_found_words(&text, model, subject, found, who.bytes ? who.bytes : "");
     const bool failed = text.failed || who.failed;
     tide_text_release(&who);
@@ -180,11 +180,13 @@ static enum tide_status write_all(const struct tide_model *model,
                                   struct tide_paths *paths, const struct list *list,
                                   struct tide_findings *out)
 {
-    enum tide_status status = TIDE_OK;
     out->list = calloc(TIDE_FINDINGS_MAX, sizeof(*out->list));
     if (!out->list)
         return TIDE_ENOMEM;
-    for (size_t i = 0; i < list->count && !status; i++) {
+    enum tide_status status =
+        tide_found_frees(model, list->bad_frees, &subjects->blamer, paths, out);
+    for (size_t i = 0; i < list->count && !status && out->count < TIDE_FINDINGS_MAX;
+         i++) {
         status =
             write_one(model, subjects, paths, &list->found[i], &out->list[out->count]);
         out->count += !status;
@@ -198,7 +200,7 @@ enum tide_status tide_findings_build(const struct tide_model *model,
 {
     struct tide_subjects subjects;
     struct tide_paths paths;
-    struct list list = {0};
+    struct list list = {.bad_frees = scope->bad_frees};
     *out = (struct tide_findings){0};
     if (!model->symbols)
         return TIDE_EUSAGE;

@@ -32,6 +32,7 @@ struct tide_findings {
 struct tide_findings_scope {
     const bool *suppressed; /* borrowed; per site: what it never freed does not count */
     bool mapped;            /* mapped memory alone */
+    const struct tide_bad_frees *bad_frees; /* borrowed; NULL: nobody looked for them */
 };
 /* The model is symbolized. */
 enum tide_status tide_findings_build(const struct tide_model *model,

@@ -154,6 +154,11 @@ double tide_rule_worth(enum tide_finding_kind kind);
 
 /* --- findings_words.c, findings_lines.c --- */
 
+/* Add the call at AT of the path at hand, with LINES of its function that matter: "parse
+ * (parse.c:12)", "parse (parse.c:12 and 2 other lines)". */
+void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
+                    uint32_t lines);
+
 struct tide_found {
     enum tide_finding_kind kind;
     uint32_t subject;
@@ -173,5 +178,16 @@ enum tide_status tide_found_lines(const struct tide_model *model,
 void tide_found_words(struct tide_text *out, const struct tide_model *model,
                       const struct tide_subject *subject,
                       const struct tide_found *found, const char *who);
+
+/* --- findings_frees.c --- */
+
+struct tide_bad_frees;
+enum { TIDE_FOUND_FREES_MAX = 3 };
+
+/* Add to OUT, which has room, what is wrong with FREES (may be NULL). */
+enum tide_status tide_found_frees(const struct tide_model *model,
+                                  const struct tide_bad_frees *frees,
+                                  struct tide_blamer *blamer, struct tide_paths *paths,
+                                  struct tide_findings *out);
 
 #endif

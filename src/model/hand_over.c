@@ -87,6 +87,8 @@ enum tide_status tide_model_take(struct tide_model *model, struct tide_account *
         return status;
     hand_over_keys(account, model);
     model->honesty.unmatched_frees = account->unmatched_frees;
+    memcpy(model->unmatched, account->unmatched, sizeof(model->unmatched));
+    model->unmatched_count = account->unmatched_count;
     model->honesty.inherited_frees = account->inherited_frees;
     model->honesty.dropped = tide_account_dropped(account);
     model->honesty.replaced_blocks = account->replaced_blocks;

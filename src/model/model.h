@@ -186,6 +186,13 @@ struct tide_honesty {
     uint64_t order_table_bytes; /* reserved in the processes; touched in part */
 };
 
+/* A free that matched no block: see model/bad_frees.h. */
+struct tide_unmatched {
+    uint64_t address;
+    uint32_t process; /* index into the trace's processes */
+};
+enum { TIDE_UNMATCHED_KEPT = 16 };
+
 /* How many blocks and bytes, by powers of two: see model/detail.h. */
 enum { TIDE_HISTOGRAM_PLACES = 65 };
 struct tide_histogram {
@@ -243,6 +250,8 @@ struct tide_model {
     size_t region_count;
     struct tide_summary summary[TIDE_SPACES];
     struct tide_honesty honesty;
+    struct tide_unmatched unmatched[TIDE_UNMATCHED_KEPT]; /* the first of them */
+    size_t unmatched_count;
     double duration_s;
     uint64_t rss_peak_bytes; /* 0: nobody looked */
     bool rss_peak_exact;     /* no sample that a later rise may have outdone */
