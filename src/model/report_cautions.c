@@ -60,7 +60,8 @@ static const struct {
     const char *kind;
     const char *parts[4];
 } TROUBLES[] = {
-    {"heap_not_recorded", {"defines malloc itself", "its heap was not recorded"}},
+    {"heap_not_recorded", {"defines malloc itself"}},
+    {"library_not_recorded", {"its heap was not recorded"}},
     {"recording_stopped",
      {"gave up (", "shut itself off", "was told to end", " no further"}},
     {"recording_stopped", {"could not be written further"}},
@@ -339,6 +340,7 @@ enum tide_status tide_cautions_find(const struct tide_model *model,
     add_droppers(&finder);
     add_gaps(&finder);
     add_hidden(&finder);
+    add_troubles(&finder, "library_not_recorded");
     add_troubles(&finder, "programs_not_recorded");
     add_troubles(&finder, "order_unknown");
     add_troubles(&finder, "trouble");

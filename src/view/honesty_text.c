@@ -57,19 +57,31 @@ void tide_view_warning(struct tide_page *page, const struct tide_trace *trace)
     tide_text_release(&words);
 }
 
+/* How many cautions from the first of LIST on, of COUNT, are of one kind. */
+static size_t count_alike(const struct tide_caution *list, size_t count)
+{
+    size_t alike = 1;
+    while (alike < count && strcmp(list[alike].kind, list->kind) == 0)
+        alike++;
+    return alike;
+}
+
+/* Of a kind with many, the first few stand for all: the rest is said at the end. */
 void tide_view_cautions(struct tide_page *page, const struct tide_cautions *cautions)
 {
-    enum { TIDE_CAUTIONS_SHOWN = 6 };
-    size_t shown = 0;
-    for (size_t i = 0; i < cautions->count; i++) {
-        if (strcmp(cautions->list[i].kind, TIDE_CAUTION_CUT) == 0)
-            continue;
-        if (shown++ < TIDE_CAUTIONS_SHOWN)
-            add_alarm(page, cautions->list[i].text);
+    enum { TIDE_ALIKE_SHOWN = 4 };
+    const size_t before = page->out->length;
+    size_t alike;
+    for (size_t i = 0; i < cautions->count; i += alike) {
+        const struct tide_caution *const list = &cautions->list[i];
+        alike = count_alike(list, cautions->count - i);
+        const size_t shown = tide_rows_shown(alike, TIDE_ALIKE_SHOWN);
+        for (size_t k = 0; k < shown && strcmp(list->kind, TIDE_CAUTION_CUT) != 0; k++)
+            add_alarm(page, list[k].text);
+        if (shown < alike)
+            tide_page_more(page, alike - shown, "such caution");
     }
-    if (shown > TIDE_CAUTIONS_SHOWN)
-        tide_page_more(page, shown - TIDE_CAUTIONS_SHOWN, "caution");
-    if (shown > 0)
+    if (page->out->length > before)
         tide_page_skip(page);
 }
 
