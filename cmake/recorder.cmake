@@ -23,6 +23,11 @@ set_source_files_properties(
     src/capture/hooks_other.c src/capture/hooks_omp.c src/capture/hooks_end.c
     src/capture/hooks_sandbox.c PROPERTIES
     COMPILE_OPTIONS "-O2;-foptimize-sibling-calls") # see there
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    # As large as the environment, up to a limit: see TIDE_CHANGED_MOST.
+    set_source_files_properties(src/capture/hooks_exec.c PROPERTIES
+        COMPILE_OPTIONS "-Wno-stack-usage")
+endif()
 # What the recorder calls syscall() is in sandbox.c; the hook of that name is for others.
 target_link_options(tidemark_preload PRIVATE
     -Wl,--wrap=syscall

@@ -21,6 +21,9 @@ void tide_hook_closes(struct tide_caller caller, const void *block) TIDE_COLD;
 /* Find the operators behind ours, if the program has begun with any. */
 void tide_operators_begin(void) TIDE_COLD;
 
+/* A child is about to begin, or a call that starts one has come back: stamp the time. */
+void tide_hook_stamp(void);
+
 /* An allocator of the target gave BLOCK (NULL: it failed) to CALLER. */
 void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind);
 /* CALLER is about to delete BLOCK.  Windows and monitors hear of it from the free inside,

@@ -173,7 +173,7 @@ TIDE_HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 /* What was freed before a child begins is not there with what that holds.  Before fork a
  * handler sees to it, but none of these calls fork. */
-static void stamp_now(void)
+void tide_hook_stamp(void)
 {
     if (is_recorded())
         tide_record_time();
@@ -185,7 +185,7 @@ TIDE_HOOK int system(const char *command)
         return tide_real.system(command);
     if (!tide_real_resolve() || !tide_real.system)
         return no_such_call();
-    stamp_now();
+    tide_hook_stamp();
     const int status = tide_real.system(command);
     stamp_next();
     return status;
@@ -197,36 +197,11 @@ TIDE_HOOK FILE *popen(const char *command, const char *type)
         errno = ENOSYS;
         return NULL;
     }
-    stamp_now();
+    tide_hook_stamp();
     FILE *const stream = tide_real.popen(command, type);
-    stamp_now(); /* what was made in there is before what the child makes */
+    tide_hook_stamp(); /* what was made in there is before what the child makes */
     return stream;
 }
-
-/* NOLINTBEGIN(readability-function-size): as many parameters as theirs */
-TIDE_HOOK int posix_spawn(pid_t *pid, const char *path,
-                          const posix_spawn_file_actions_t *actions,
-                          const posix_spawnattr_t *attributes, char *const arguments[],
-                          char *const environment[])
-{
-    if (!tide_real_resolve() || !tide_real.spawn)
-        return ENOSYS;
-    stamp_now();
-    return tide_real.spawn(pid, path, actions, attributes, arguments, environment);
-}
-
-TIDE_HOOK int posix_spawnp(pid_t *pid, const char *file,
-                           const posix_spawn_file_actions_t *actions,
-                           const posix_spawnattr_t *attributes, char *const arguments[],
-                           char *const environment[])
-{
-    if (!tide_real_resolve() || !tide_real.spawn_in_path)
-        return ENOSYS;
-    stamp_now();
-    return tide_real.spawn_in_path(pid, file, actions, attributes, arguments,
-                                   environment);
-}
-/* NOLINTEND(readability-function-size) */
 
 TIDE_HOOK int pclose(FILE *stream)
 {

@@ -18,6 +18,7 @@
 #include "base/raw/ticks.h"
 #include "capture/cautions.h"
 #include "capture/environment.h"
+#include "capture/exec.h"
 #include "capture/hooks.h"
 #include "capture/live_table.h"
 #include "capture/modules.h"
@@ -110,6 +111,7 @@ static bool start(void)
     tide_process->mortal = tide_session_mortal;
     tide_ticks_init((uint32_t)tide_session->reserved[0]);
     tide_modules_init();
+    tide_exec_prepare();
     tide_free_stacks = tide_session->free_stacks != 0;
     tide_spaces = tide_session->spaces;
     tide_heap_ignored = !(tide_spaces & TIDE_SPACE_HEAP);

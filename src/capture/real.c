@@ -128,6 +128,12 @@ static void resolve(void)
     find(&tide_real.dlmopen, "dlmopen");
     find(&tide_real.dlclose, "dlclose");
     find(&tide_real.fork_now, "_Fork");
+    find(&tide_real.execve, "execve");
+    find(&tide_real.execv, "execv");
+    find(&tide_real.execvp, "execvp");
+    find(&tide_real.execvpe, "execvpe");
+    find(&tide_real.fexecve, "fexecve");
+    find(&tide_real.execveat, "execveat");
     tide_real.other_wait = !is_glibcs(&tide_real.wait) && !tide_sanitized();
     tide_real.other_system = !is_glibcs(&tide_real.system) && !tide_sanitized();
     tide_real.glibc = is_glibcs(&tide_real.malloc);

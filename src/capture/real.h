@@ -65,6 +65,12 @@ struct tide_real {
     void *(*dlmopen)(long, const char *, int);
     int (*dlclose)(void *);
     pid_t (*fork_now)(void); /* _Fork */
+    int (*execve)(const char *, char *const[], char *const[]);
+    int (*execv)(const char *, char *const[]);
+    int (*execvp)(const char *, char *const[]);
+    int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*fexecve)(int, char *const[], char *const[]);
+    int (*execveat)(int, const char *, char *const[], char *const[], int);
 };
 
 extern struct tide_real tide_real;

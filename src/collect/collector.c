@@ -46,6 +46,7 @@ static bool make_page(struct tide_collector *collector,
     collector->page->free_stacks = wishes->free_stacks;
     collector->page->live_table = wishes->live_table;
     collector->page->follow = wishes->follow;
+    collector->page->keep_preload = wishes->keep_preload;
     collector->page->reserved[0] = tide_ticks_kind;
     return true;
 }
@@ -74,8 +75,8 @@ enum tide_status tide_collector_open(const struct tide_wishes *wishes,
         return TIDE_ENOMEM;
     collector->connections.item_bytes = sizeof(int);
     collector->moved.item_bytes = sizeof(uint32_t);
-    collector->strangers.programs.item_bytes = sizeof(struct tide_strange_program);
-    collector->strangers.known.item_bytes = sizeof(struct tide_strange_process);
+    collector->execs.item_bytes = sizeof(struct tide_exec_news);
+    tide_unrecorded_init(&collector->unrecorded);
     collector->left.item_bytes = collector->leaving.item_bytes =
         sizeof(struct tide_left);
     collector->listener = collector->page_fd = -1;
@@ -124,6 +125,7 @@ static void free_lists(struct tide_collector *collector)
     }
     free(collector->left.items);
     free(collector->moved.items);
+    free(collector->execs.items);
     free(collector->leaving.items);
 }
 
@@ -135,7 +137,7 @@ void tide_collector_abandon(struct tide_collector *collector)
     free_lists(collector);
     tide_desks_release(&collector->desks);
     tide_handshake_release(collector);
-    tide_strangers_release(&collector->strangers);
+    tide_unrecorded_release(&collector->unrecorded);
     tide_writer_close(collector->writer);
     if (collector->page)
         (void)munmap(collector->page, TIDE_PAGE);
@@ -390,10 +392,10 @@ static void write_end(struct tide_collector *collector)
     tide_text_release(&note);
 }
 
-static void tell_strangers(struct tide_collector *collector)
+static void tell_unrecorded(struct tide_collector *collector)
 {
     struct tide_text line = {0};
-    tide_strangers_tell(&collector->strangers, &line);
+    tide_collector_unrecorded(collector, true, &line);
     if (line.bytes)
         tide_collector_trouble(collector, line.bytes);
     tide_text_release(&line);
@@ -419,7 +421,7 @@ void tide_collector_finish(struct tide_collector *collector)
     tide_farewell_rest(collector);
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
-    tell_strangers(collector);
+    tell_unrecorded(collector);
     tell_starved(collector);
     const struct tide_clock_point now = tide_clock_now();
     tide_notes_out_clock(&collector->notes, now.ticks,
@@ -430,6 +432,14 @@ void tide_collector_finish(struct tide_collector *collector)
         return; /* the trace is not complete, and does not say that it is */
     (void)tide_writer_set_rate(collector->writer, tide_clock_rate(&collector->clock));
     write_end(collector);
+}
+
+void tide_collector_unrecorded(struct tide_collector *collector, bool all,
+                               struct tide_text *line)
+{
+    tide_unrecorded_settle(collector, all);
+    tide_unrecorded_tell(&collector->unrecorded,
+                         (double)tide_clock_rate(&collector->clock), line);
 }
 
 void tide_collector_trouble(struct tide_collector *collector, const char *line)

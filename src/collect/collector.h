@@ -29,6 +29,7 @@
 #include "collect/segment.h"
 #include "collect/strangers.h"
 #include "collect/targets.h"
+#include "collect/unrecorded.h"
 #include "trace/list.h"
 #include "trace/ring.h"
 #include "trace/writer.h"
@@ -42,6 +43,7 @@ struct tide_wishes {
     bool live_table;     /* in the process, for tide_find() */
     uint32_t follow;     /* enum tide_follow */
     const char *targets; /* borrowed for the life of the collector: see choice.h */
+    bool keep_preload;   /* exec hooks put LD_PRELOAD back where it was removed */
     uint32_t drains; /* threads that code and compress; 0: as the machine has cores */
 };
 
@@ -62,6 +64,8 @@ struct tide_collector {
     struct tide_list
         moved; /* Guarded by lock: uint32_t, pids that the drain thread found
                                to run another program */
+    struct tide_list execs;      /* Guarded by lock: struct tide_exec_news */
+    _Atomic bool execs_lost;     /* there were more */
     struct tide_text notes;      /* Guarded by lock: for RUN chunks */
     struct tide_target *targets; /* Guarded by lock: see targets.h */
     _Atomic uint32_t kicked;     /* the control thread has news */
@@ -105,7 +109,7 @@ struct tide_collector {
     /* The control thread's. */
     struct tide_list connections; /* int: who has knocked and not said hello yet */
     uint64_t next_clock_ns;
-    struct tide_strangers strangers;
+    struct tide_unrecorded unrecorded;
     int refused_errno; /* why somebody who said hello got no segment; 0: nobody */
 };
 
@@ -147,6 +151,11 @@ bool tide_collector_has_targets(struct tide_collector *collector);
 
 /* Close the trace: last notes, END.  The drain thread must be stopped. */
 void tide_collector_finish(struct tide_collector *collector);
+
+/* One line about the programs that were not recorded, as far as is known; ALL: also about those
+ * who may still be heard of.  Nothing when there are none.  The drain thread must be stopped. */
+void tide_collector_unrecorded(struct tide_collector *collector, bool all,
+                               struct tide_text *line);
 
 /* Add a line to the trace's honesty section. */
 void tide_collector_trouble(struct tide_collector *collector, const char *line);
@@ -190,6 +199,8 @@ void tide_drain_relieve(struct tide_collector *collector);
 size_t tide_drain_take_notes(struct tide_collector *collector);
 /* The drain thread of the collector ARGUMENT; see drain.c. */
 void *tide_drain_run(void *argument);
+/* Take what processes of SHARE tell of programs that they execute; see execs.c. */
+void tide_execs_take(struct tide_collector *collector, struct tide_share *share);
 /* End the processes that are gone, close the segments that are left; see farewell.c. */
 void tide_farewell(struct tide_collector *collector);
 /* Is there anything to take that the last pass had no memory for? */

@@ -145,6 +145,7 @@ void tide_handshake_accept(struct tide_collector *collector)
             return;
         struct ucred peer = {0};
         if (!know_peer(fd, &peer) || !may_enter(collector, &peer)) {
+            tide_unrecorded_heard(&collector->unrecorded, (uint32_t)peer.pid, 0);
             turn_away(collector, fd, &peer);
             continue;
         }
@@ -315,6 +316,8 @@ void tide_handshake_answer(struct tide_collector *collector, int fd)
     struct ucred peer;
     if (know_peer(fd, &peer) && hear_hello(fd, &hello)) {
         struct tide_image image;
+        tide_unrecorded_heard(&collector->unrecorded, hello.pid,
+                              pid_space_of(&hello, &peer));
         tide_procfs_image((uint32_t)peer.pid, &image);
         if (hello.failed) {
             tide_handshake_missed(

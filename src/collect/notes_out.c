@@ -168,6 +168,19 @@ void tide_notes_out_rings(struct tide_text *notes, uint64_t bytes)
     add_numbers(notes, TIDE_NOTE_RINGS, &bytes, 1);
 }
 
+void tide_notes_out_unrecorded(struct tide_text *notes,
+                               const struct tide_unrecorded_facts *facts)
+{
+    struct tide_text fields = {0};
+    put_number(&fields, facts->pid);
+    put_number(&fields, facts->begin_ticks);
+    put_number(&fields, facts->end_ticks);
+    put_number(&fields, facts->seen_only);
+    put_string(&fields, facts->name);
+    put_string(&fields, facts->reason);
+    add_note(notes, TIDE_NOTE_UNRECORDED, &fields);
+}
+
 void tide_notes_out_trouble(struct tide_text *notes, const char *line)
 {
     struct tide_text fields = {0};

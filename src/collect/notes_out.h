@@ -52,6 +52,13 @@ struct tide_rss_facts {
     uint64_t anonymous; /* of bytes; 0: not known */
 };
 
+struct tide_unrecorded_facts {
+    uint32_t pid;                    /* 0: not known */
+    uint64_t begin_ticks, end_ticks; /* end 0: not known */
+    bool seen_only;                  /* nobody told of it */
+    const char *name, *reason;
+};
+
 struct tide_finish_facts {
     uint64_t ticks, chunks, peak_rss;
     int status;
@@ -65,6 +72,8 @@ void tide_notes_out_end(struct tide_text *notes, const struct tide_end_facts *fa
 void tide_notes_out_clock(struct tide_text *notes, uint64_t ticks, uint64_t unix_ns);
 void tide_notes_out_rss(struct tide_text *notes, const struct tide_rss_facts *facts);
 void tide_notes_out_rings(struct tide_text *notes, uint64_t bytes);
+void tide_notes_out_unrecorded(struct tide_text *notes,
+                               const struct tide_unrecorded_facts *facts);
 void tide_notes_out_trouble(struct tide_text *notes, const char *line);
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts);

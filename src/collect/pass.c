@@ -324,6 +324,7 @@ bool tide_drain_pass(struct tide_collector *collector)
         check_holders(collector, s);
         (void)tide_share_grow(s);
         meet_lanes(collector, s);
+        tide_execs_take(collector, s);
     }
     count_shares(collector);
     /* What an event refers to is noted before it, so take the notes last. */

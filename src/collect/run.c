@@ -316,7 +316,7 @@ static bool see_off_others(struct run *run)
 
 static void describe(struct run *run)
 {
-    const struct tide_collector *const collector = run->collector;
+    struct tide_collector *const collector = run->collector;
     run->out->bytes = tide_writer_bytes(collector->writer);
     run->out->processes = collector->process_count;
     run->out->refused_errno = collector->refused_errno;
@@ -325,7 +325,7 @@ static void describe(struct run *run)
     run->out->write_errno = tide_writer_problem(collector->writer);
     run->out->removed = tide_writer_removed(collector->writer);
     struct tide_text line = {0};
-    tide_strangers_tell(&collector->strangers, &line);
+    tide_collector_unrecorded(collector, false, &line);
     run->out->unrecorded = line.bytes;
 }
 

@@ -74,13 +74,16 @@ int tide_samples_take(struct tide_collector *collector)
 {
     if (atomic_load(&collector->page->stopped))
         return 1000; /* nothing more goes to the file */
+    uint64_t next = UINT64_MAX;
+    tide_unrecorded_catch_up(collector, &next);
     tide_strangers_catch_up(collector);
     const uint64_t now = tide_ticks_monotonic();
     if (now >= collector->next_clock_ns) {
         collector->next_clock_ns = now + TIDE_CLOCK_NS;
         note_clock(collector);
     }
-    uint64_t next = collector->next_clock_ns;
+    if (collector->next_clock_ns < next)
+        next = collector->next_clock_ns;
     struct tide_look due[TIDE_BATCH];
     const size_t count = find_due(collector, now, due, &next);
     for (size_t i = 0; i < count; i++) {

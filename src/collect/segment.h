@@ -41,6 +41,7 @@ struct tide_share {
     uint32_t tries;         /* passes it was kept for what we had no memory for */
     bool given_up;          /* a target closed it: it could not go on */
     bool unheld;            /* nobody maps it any more: what is in it is final */
+    uint32_t execs_taken;   /* of what it tells of exec */
     uint64_t empty_ns;      /* since when there is no process */
     uint64_t next_check_ns; /* when to ask again who holds it */
 };

@@ -3,6 +3,7 @@
  * Only what is certain: a program that is merely slow to start has no reason.
  */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
@@ -22,6 +23,7 @@ enum {
 };
 
 static const char LIBRARY[] = "libtidemark";
+static const char SET_ID[] = "setuid, setgid or with file capabilities";
 
 static const char *judge_bytes(const uint8_t *bytes, size_t size)
 {
@@ -36,17 +38,15 @@ static const char *judge_bytes(const uint8_t *bytes, size_t size)
                : NULL;
 }
 
-static const char *judge_file(uint32_t pid)
+static const char *judge_file(const char *path)
 {
-    char path[64];
     struct stat found;
-    (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return NULL;
     void *bytes = MAP_FAILED;
     const char *reason = NULL;
-    if (fstat(fd, &found) == 0 && found.st_size > 0)
+    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0)
         bytes = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes != MAP_FAILED) {
         reason = judge_bytes(bytes, (size_t)found.st_size);
@@ -56,13 +56,23 @@ static const char *judge_file(uint32_t pid)
     return reason;
 }
 
+const char *tide_stranger_file_reason(const char *path)
+{
+    struct stat found;
+    if (*path != '/' || stat(path, &found) != 0 || !S_ISREG(found.st_mode))
+        return NULL;
+    if (found.st_mode & (S_ISUID | S_ISGID))
+        return SET_ID;
+    return judge_file(path);
+}
+
 static const char *judge_rights(uint32_t pid)
 {
     ElfW(auxv_t) entries[64];
     const ssize_t got = tide_procfs_read(pid, "auxv", (char *)entries, sizeof(entries));
     for (ssize_t i = 0; (i + 1) * (ssize_t)sizeof(entries[0]) <= got; i++) {
         if (entries[i].a_type == AT_SECURE && entries[i].a_un.a_val)
-            return "setuid, setgid or with file capabilities";
+            return SET_ID;
     }
     return NULL;
 }
@@ -136,15 +146,32 @@ static const char *judge_user(uint32_t pid, const char *directory)
                                        "collector";
 }
 
+/* As PID sees the file system, in its own root and with its own mounts. */
+static const char *judge_reach(uint32_t pid, const char *directory)
+{
+    char root[64], path[192];
+    struct stat found;
+    (void)snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
+    (void)snprintf(path, sizeof(path), "%s%s", root, directory);
+    return stat(root, &found) == 0 && stat(path, &found) != 0 && errno == ENOENT
+               ? "the collector is out of its reach, as in a chroot or behind a private "
+                 "/tmp"
+               : NULL;
+}
+
 const char *tide_stranger_reason(uint32_t pid, const char *directory)
 {
     uint64_t device, inode;
+    char exe[64];
     if (tide_procfs_program(pid, &device, &inode) == TIDE_PROGRAM_HIDDEN)
         return "setuid or of another user";
-    const char *reason = judge_file(pid);
+    (void)snprintf(exe, sizeof(exe), "/proc/%" PRIu32 "/exe", pid);
+    const char *reason = judge_file(exe);
     if (!reason)
         reason = judge_rights(pid);
     if (!reason)
         reason = judge_environment(pid);
+    if (!reason)
+        reason = judge_reach(pid, directory);
     return reason ? reason : judge_user(pid, directory);
 }

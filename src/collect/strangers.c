@@ -2,59 +2,14 @@
 #include "collect/strangers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "collect/collector.h"
 #include "collect/procfs.h"
 
-enum {
-    TIDE_NAMED_MOST = 4,     /* programs that the line names */
-    TIDE_PROGRAMS_MOST = 64, /* that are told apart */
-    TIDE_KNOWN_MOST = 4096,
-    TIDE_CHILDREN_MOST = 64, /* looked at each time */
-};
-
-/* --- Remember ------------------------------------------------------------------------ */
-
-static bool is_known(struct tide_strangers *strangers, uint32_t pid, uint64_t inode)
-{
-    struct tide_strange_process *const list = strangers->known.items;
-    for (size_t i = 0; i < strangers->known.count; i++) {
-        if (list[i].pid == pid && list[i].inode == inode)
-            return true;
-    }
-    if (strangers->known.count == TIDE_KNOWN_MOST)
-        strangers->known.count = 0; /* who is counted twice is long-lived, and rare */
-    struct tide_strange_process *const added = tide_list_add(&strangers->known);
-    if (added)
-        *added = (struct tide_strange_process){pid, inode};
-    return !added;
-}
-
-static void count_program(struct tide_strangers *strangers, const char *name,
-                          const char *reason)
-{
-    const struct tide_strange_program *const list = strangers->programs.items;
-    strangers->count++;
-    for (size_t i = 0; i < strangers->programs.count; i++) {
-        if (strcmp(list[i].name, name) == 0)
-            return;
-    }
-    if (strangers->programs.count == TIDE_PROGRAMS_MOST)
-        return;
-    char *const copy = strdup(name);
-    struct tide_strange_program *const added =
-        copy ? tide_list_add(&strangers->programs) : NULL;
-    if (added)
-        *added = (struct tide_strange_program){copy, reason};
-    else
-        free(copy);
-}
-
-/* --- Look ------------------------------------------------------------------------------ */
+enum { TIDE_CHILDREN_MOST = 64 }; /* looked at each time */
 
 /* PID is a program other than its parent, or than it was: should it have been recorded? */
-static void examine(struct tide_collector *collector, uint32_t pid, uint64_t inode)
+static void examine(struct tide_collector *collector, uint32_t pid)
 {
     const char *const reason = tide_stranger_reason(pid, collector->directory);
     if (!reason)
@@ -65,9 +20,8 @@ static void examine(struct tide_collector *collector, uint32_t pid, uint64_t ino
     tide_procfs_image(pid, &image);
     const char *const targets = collector->choice.targets;
     if ((image.exe || *comm) &&
-        (!targets || tide_choice_matches(targets, &image, comm)) &&
-        !is_known(&collector->strangers, pid, inode))
-        count_program(&collector->strangers, image.exe ? image.exe : comm, reason);
+        (!targets || tide_choice_matches(targets, &image, comm)))
+        tide_unrecorded_seen(collector, pid, image.exe ? image.exe : comm, reason);
     tide_image_release(&image);
 }
 
@@ -108,7 +62,7 @@ static void look_at_children(struct tide_collector *collector,
             (seen == TIDE_PROGRAM_SEEN && device == look->device &&
              inode == look->inode))
             continue;
-        examine(collector, children[i], inode);
+        examine(collector, children[i]);
     }
 }
 
@@ -120,11 +74,21 @@ void tide_strangers_look(struct tide_collector *collector, const struct tide_loo
     const enum tide_program_seen seen = tide_procfs_program(look->pid, &device, &inode);
     if (seen == TIDE_PROGRAM_SEEN && (device != look->device || inode != look->inode)) {
         if (collector->choice.follow != TIDE_FOLLOW_NONE)
-            examine(collector, look->pid, inode);
+            examine(collector, look->pid);
         mark_left(collector, look->process);
     } else if (collector->choice.follow == TIDE_FOLLOW_ALL) {
         look_at_children(collector, look);
     }
+}
+
+void tide_strangers_examine(struct tide_collector *collector, uint32_t pid, bool known)
+{
+    struct tide_look look = {.pid = pid};
+    if (!known)
+        examine(collector, pid);
+    if (collector->choice.follow == TIDE_FOLLOW_ALL &&
+        tide_procfs_program(pid, &look.device, &look.inode) == TIDE_PROGRAM_SEEN)
+        look_at_children(collector, &look);
 }
 
 void tide_strangers_catch_up(struct tide_collector *collector)
@@ -138,33 +102,7 @@ void tide_strangers_catch_up(struct tide_collector *collector)
         uint64_t device, inode;
         if (collector->choice.follow != TIDE_FOLLOW_NONE &&
             tide_procfs_program(pids[i], &device, &inode) != TIDE_PROGRAM_NONE)
-            examine(collector, pids[i], inode);
+            examine(collector, pids[i]);
     }
     free(moved.items);
-}
-
-/* --- Tell ------------------------------------------------------------------------------ */
-
-void tide_strangers_tell(const struct tide_strangers *strangers, struct tide_text *out)
-{
-    const struct tide_strange_program *const list = strangers->programs.items;
-    const size_t count = strangers->programs.count;
-    if (count == 0)
-        return;
-    tide_text_addf(out, "%u program%s not recorded: ", strangers->count,
-                   strangers->count == 1 ? " was" : "s were");
-    for (size_t i = 0; i < count && i < TIDE_NAMED_MOST; i++)
-        tide_text_addf(out, "%s%s (%s)", i > 0 ? ", " : "", list[i].name,
-                       list[i].reason);
-    if (count > TIDE_NAMED_MOST)
-        tide_text_add(out, ", ...");
-}
-
-void tide_strangers_release(struct tide_strangers *strangers)
-{
-    struct tide_strange_program *const list = strangers->programs.items;
-    for (size_t i = 0; i < strangers->programs.count; i++)
-        free(list[i].name);
-    free(strangers->programs.items);
-    free(strangers->known.items);
 }

@@ -166,6 +166,10 @@ enum tide_note {
                                      (as in the ELF file: of the call, not the return),
                                      count, then count times, innermost first: function,
                                      file (numbers of texts, 0: unknown), line */
+    TIDE_NOTE_UNRECORDED = 43, /* pid (0: not known), ticks at which it began and ended
+                                     (0: not known), 1: nobody told of it, it was seen (so
+                                     there may be more), str program, str reason: a program
+                                     that should have been recorded and was not */
 
     /* In the END chunk. */
     TIDE_NOTE_END = 64, /* ticks, chunks before this one, collector peak RSS bytes,

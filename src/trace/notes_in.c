@@ -38,6 +38,7 @@ void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
         .windows.item_bytes = sizeof(struct tide_window),
         .names.item_bytes = sizeof(struct tide_name),
         .troubles.item_bytes = sizeof(const char *),
+        .unrecorded.item_bytes = sizeof(struct tide_unrecorded_program),
         .mappings.item_bytes = sizeof(struct tide_noted_mapping),
         .ends.item_bytes = sizeof(struct tide_noted_end),
         .symbols.item_bytes = sizeof(struct tide_symbol_note),
@@ -58,6 +59,7 @@ void tide_notes_release(struct tide_notes *notes)
     free(notes->ends.items);
     free(notes->symbols.items);
     free(notes->attributes.items);
+    free(notes->unrecorded.items);
     free(notes->modules.modules.items);
     free(notes->modules.slots);
     *notes = (struct tide_notes){0};
@@ -286,6 +288,23 @@ static void note_trouble(struct tide_notes *notes, uint32_t index,
         *line = text;
 }
 
+static void note_unrecorded(struct tide_notes *notes, uint32_t index,
+                            struct tide_cursor *cursor)
+{
+    (void)index;
+    struct tide_unrecorded_program program;
+    program.pid = tide_cursor_varint32(cursor);
+    program.begin_ticks = tide_cursor_varint(cursor);
+    program.end_ticks = tide_cursor_varint(cursor);
+    program.seen_only = tide_cursor_varint(cursor) != 0;
+    program.name = tide_notes_string(notes, cursor);
+    program.reason = tide_notes_string(notes, cursor);
+    struct tide_unrecorded_program *const added =
+        cursor->failed ? NULL : tide_notes_add(notes, &notes->unrecorded);
+    if (added)
+        *added = program;
+}
+
 /* Names are looked at when somebody asks for them. */
 static void keep_symbols(struct tide_notes *notes, uint64_t kind,
                          struct tide_cursor *cursor)
@@ -332,6 +351,7 @@ static const struct {
     {TIDE_NOTE_TROUBLE, TIDE_CHUNK_NOTES, note_trouble},
     {TIDE_NOTE_TROUBLE, TIDE_CHUNK_RUN, note_trouble},
     {TIDE_NOTE_RINGS, TIDE_CHUNK_RUN, note_rings},
+    {TIDE_NOTE_UNRECORDED, TIDE_CHUNK_RUN, note_unrecorded},
     {TIDE_NOTE_END, TIDE_CHUNK_END, note_end},
 };
 
@@ -457,6 +477,7 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
     trace->rss = given(&notes->rss, &trace->rss_count);
     trace->windows = given(&notes->windows, &trace->window_count);
     trace->symbol_notes = given(&notes->symbols, &trace->symbol_note_count);
+    trace->unrecorded = given(&notes->unrecorded, &trace->unrecorded_count);
     trace->modules = given(&notes->modules.modules, &trace->module_count);
     trace->troubles = given(&notes->troubles, &lines);
     settle_peaks(trace);

@@ -41,7 +41,7 @@ struct tide_notes {
     uint64_t budget;          /* bytes of notes that may still be read */
     uint64_t last_ticks;      /* the latest that any note mentions */
     struct tide_list processes, threads, rss, names, troubles, windows;
-    struct tide_list mappings, ends, symbols, attributes;
+    struct tide_list mappings, ends, symbols, attributes, unrecorded;
     struct tide_module_table modules;
     struct tide_clock_point first_clock, last_clock; /* ticks 0: none */
     enum tide_status status;                         /* memory ran out */

@@ -399,6 +399,7 @@ void tide_trace_close(struct tide_trace *trace)
     free(trace->windows);
     free(trace->symbol_notes);
     free(trace->attributes);
+    free(trace->unrecorded);
     free(trace->troubles);
     close(trace->fd);
     free(trace);

@@ -56,6 +56,8 @@ enum {
     TIDE_LANES_MAX = 16384,       /* per segment; more threads share one locked lane */
     TIDE_SYNC_KEPT = 8,           /* reset positions remembered per lane */
     TIDE_REAPED_KEPT = 128,       /* processes of whose end a parent heard last */
+    TIDE_EXEC_SLOTS = 32, /* calls of exec that the collector has not seen yet */
+    TIDE_EXEC_NAME_BYTES = 104,
 };
 
 /* --- The session page -------------------------------------------------------------- */
@@ -108,12 +110,43 @@ struct tide_session_page {
     /* That of a pid at [pid % TIDE_REAPED_KEPT]. */
     _Alignas(64) struct tide_reaped reaped[TIDE_REAPED_KEPT];
     _Atomic uint32_t farewell; /* 1: who takes the collector with it is about to end */
+    uint32_t keep_preload; /* 1: exec hooks put LD_PRELOAD back; set before the start */
 };
 _Static_assert(sizeof(struct tide_session_page) <= TIDE_PAGE, "it is a page");
 
 /* --- A segment ----------------------------------------------------------------------- */
 
 #define TIDE_SEGMENT_MAGIC 0x47455354u
+
+/* What the environment given to a call of exec says of the program's chance to be recorded. */
+enum tide_exec_flag {
+    TIDE_EXEC_NO_PRELOAD = 1, /* LD_PRELOAD does not name the recorder */
+    TIDE_EXEC_NO_SESSION = 2, /* TIDEMARK_SESSION does not name this session */
+    TIDE_EXEC_NO_LIBRARY = 4, /* the program would not find libtidemark.so */
+    TIDE_EXEC_NO_SOCKET = 8,  /* the program would not find the collector's socket */
+    TIDE_EXEC_FAILED = 16,    /* the call with this pid and time has come back */
+};
+
+enum tide_exec_state {
+    TIDE_EXEC_FREE = 0,
+    TIDE_EXEC_CLAIMED = 1,
+    TIDE_EXEC_POSTED = 2
+};
+
+/* A process is about to execute another program, or has started one.  A program that is
+ * recorded says hello later than TICKS; who never does was not recorded.  Life of a slot:
+ * FREE -> (a process claims it by compare-and-swap) CLAIMED -> POSTED -> (the collector has
+ * copied it, or the call has failed) FREE. */
+struct tide_exec_slot {
+    _Atomic uint32_t state;          /* enum tide_exec_state */
+    uint32_t flags;                  /* enum tide_exec_flag */
+    uint32_t pid;                    /* of the new program; 0: not known */
+    uint32_t serial;                 /* later posts of a process are higher */
+    uint64_t ticks;                  /* before the call */
+    char name[TIDE_EXEC_NAME_BYTES]; /* the program as the call names it; the end of it
+                                        when it is longer */
+};
+_Static_assert(sizeof(struct tide_exec_slot) == 128, "two cache lines");
 
 struct tide_segment {
     uint32_t magic;
@@ -130,6 +163,11 @@ struct tide_segment {
     _Atomic uint32_t starved; /* processes that could get none: they are not recorded */
     /* Offset of each lane's header, 0 while its entry is being filled. */
     _Alignas(64) _Atomic uint64_t directory[TIDE_LANES_MAX];
+    _Alignas(64) _Atomic uint32_t execs; /* slots ever claimed */
+    _Atomic uint32_t execs_posted;       /* slots ever posted */
+    _Atomic uint32_t execs_lost; /* calls of exec that found no free slot; counted
+                                            as posted too */
+    struct tide_exec_slot exec_slots[TIDE_EXEC_SLOTS];
 };
 
 #define TIDE_SEGMENT_HEAD \

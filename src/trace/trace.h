@@ -108,6 +108,14 @@ struct tide_symbol_note {
     size_t length;
 };
 
+/* A program of the run that should have been recorded and was not. */
+struct tide_unrecorded_program {
+    uint32_t pid;                    /* 0: not known */
+    uint64_t begin_ticks, end_ticks; /* end 0: not known */
+    bool seen_only; /* nobody told of it, so there may be more like it */
+    const char *name, *reason;
+};
+
 /* Where one EVENTS chunk is. */
 struct tide_chunk_place {
     uint64_t offset; /* of its header in the file */
@@ -152,6 +160,8 @@ struct tide_trace {
     size_t window_count;
     struct tide_symbol_note *symbol_notes; /* in file order */
     size_t symbol_note_count;
+    struct tide_unrecorded_program *unrecorded; /* in file order: as they ended */
+    size_t unrecorded_count;
     struct tide_user_attribute *attributes; /* each name and type once */
     size_t attribute_count;
 

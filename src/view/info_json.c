@@ -4,6 +4,7 @@
 
 #include "trace/format.h"
 #include "view/info.h"
+#include "view/info_parts.h"
 #include "view/json.h"
 #include "view/report_json.h"
 #include "view/run_words.h"
@@ -160,6 +161,7 @@ void tide_view_info_json(struct tide_text *out, const struct tide_model *model)
     add_storage(&json, model);
     add_kinds(&json, model);
     add_processes(&json, trace);
+    tide_info_json_unrecorded(&json, trace);
     add_threads(&json, trace);
     add_modules(&json, trace);
     tide_json_honesty(&json, model);

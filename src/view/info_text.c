@@ -5,6 +5,7 @@
 
 #include "view/cells.h"
 #include "view/info.h"
+#include "view/info_parts.h"
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
@@ -271,6 +272,15 @@ static void add_modules(struct tide_page *page, const struct tide_trace *trace)
     }
 }
 
+static void add_trouble(struct tide_page *page, const char *line)
+{
+    struct tide_text safe = {0};
+    tide_name_safe(&safe, line, page->style);
+    tide_page_add(page, TIDE_INK_ALARM, "! ");
+    tide_page_wrap(page, TIDE_INK_ALARM, safe.bytes ? safe.bytes : "", TIDE_INFO_KEY);
+    tide_text_release(&safe);
+}
+
 void tide_view_info(struct tide_page *page, const struct tide_model *model,
                     struct tide_info_options options)
 {
@@ -291,11 +301,9 @@ void tide_view_info(struct tide_page *page, const struct tide_model *model,
     add_threads(page, trace);
     add_overhead(page, model);
     add_processes(page, trace, options.all);
+    tide_info_unrecorded(page, trace);
     if (options.modules)
         add_modules(page, trace);
-    for (size_t i = 0; trace->troubles && trace->troubles[i]; i++) {
-        tide_page_add(page, TIDE_INK_ALARM, "! ");
-        tide_page_name(page, TIDE_INK_ALARM, trace->troubles[i], tide_page_left(page));
-        tide_page_end(page);
-    }
+    for (size_t i = 0; trace->troubles && trace->troubles[i]; i++)
+        add_trouble(page, trace->troubles[i]);
 }
