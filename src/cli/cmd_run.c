@@ -124,6 +124,7 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "spaces", .text = &choices->spaces},
         {.name = "free-stacks", .flag = &choices->free_stacks},
         {.name = "follow", .choice = &choices->follow, .words = FOLLOWS},
+        {.name = "keep-preload", .flag = &choices->run.wishes.keep_preload},
         {.name = "target", .letter = 't', .text = &choices->run.wishes.targets},
         {.name = "monitor", .text = &choices->monitor},
         {.name = "collector-threads", .count = &choices->collectors},
@@ -148,6 +149,8 @@ static void describe(const struct choices *choices, struct tide_text *out)
         tide_text_addf(out, " live-table");
     if (choices->follow != TIDE_FOLLOW_ALL)
         tide_text_addf(out, " follow=%s", FOLLOWS[choices->follow]);
+    if (choices->run.wishes.keep_preload)
+        tide_text_add(out, " keep-preload");
     if (choices->run.wishes.targets)
         tide_text_addf(out, " target=%s", choices->run.wishes.targets);
 }
@@ -319,6 +322,9 @@ const struct tide_command tide_cmd_run = {
         "  --follow WHOM      all (default: every process that is started), exec (PROGRAM\n"
         "                     and what it executes, not its children) or none (PROGRAM\n"
         "                     until it executes another)\n"
+        "  --keep-preload     record also programs that are started with a clean\n"
+        "                     environment: LD_PRELOAD and TIDEMARK_SESSION are put back\n"
+        "                     into it, where they can be seen\n"
         "  -t, --target NAME  only programs of that name: file, script or process; may be\n"
         "                     several with commas, or a shell pattern\n"
         "  --embed-symbols    put the names of functions and lines into the trace, to\n"

@@ -294,6 +294,14 @@ static void check_preloads(struct tide_checks *out)
         tide_checks_add(out, &none, "nothing else is preloaded (LD_PRELOAD)");
 }
 
+static void check_children(struct tide_checks *out)
+{
+    static const struct tide_check said = {.name = "children", .level = TIDE_LEVEL_OK};
+    tide_checks_add(out, &said,
+                    "programs that are started with a clean environment (env -i) are "
+                    "counted, not recorded; 'run --keep-preload' records them as well");
+}
+
 void tide_machine_check(struct tide_checks *out)
 {
     check_library(out);
@@ -303,6 +311,7 @@ void tide_machine_check(struct tide_checks *out)
     check_files(out);
     check_sizes(out);
     check_preloads(out);
+    check_children(out);
     check_tracing(out);
     check_clock(out);
     check_system(out);
