@@ -95,8 +95,12 @@ static bool meet_collector(void)
         return *directory && tide_session_connect(directory);
     if (secure_getenv("TIDEMARK_MONITOR"))
         return false; /* it is the monitors that are wanted, and no trace */
-    return tide_spawn_collector(own, sizeof(own)) && tide_session_connect(own) &&
-           tide_environment_set(TIDE_SESSION_ENV, own);
+    if (!tide_spawn_collector(own, sizeof(own))) {
+        (void)tide_environment_set(TIDE_FAILED_ENV, "1");
+        return false;
+    }
+    /* Also where it is others that shall be recorded, and not this program. */
+    return tide_environment_set(TIDE_SESSION_ENV, own) && tide_session_connect(own);
 }
 
 static bool start(void)

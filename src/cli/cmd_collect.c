@@ -1,29 +1,55 @@
 /* cli/cmd_collect.c - tidemark collect: what a program with LD_PRELOAD alone starts.
  *
- * Not for people: it has no place in the list of verbs.
+ * Not for people: it has no place in the list of verbs.  What it has to say goes to the
+ * standard error of the program, which waits meanwhile.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/record_options.h"
 #include "collect/attend.h"
 #include "trace/ring.h"
 
-enum { TIDE_COLLECT_DEPTH = 256 };
+static bool speaks;
+
+static void complain(void *context, const struct tide_record_complaint *complaint)
+{
+    (void)context;
+    if (speaks && !complaint->unknown) /* it may be somebody else's variable */
+        (void)tide_fail("%s", complaint->text);
+}
 
 static int run(int argc, char **argv)
 {
     if (argc != 3)
         return tide_fail_usage(&tide_cmd_collect, "a pid and a descriptor are needed");
+    const int answer = (int)strtol(argv[2], NULL, 10);
+    /* The first program of those that cannot be recorded says why; but who has closed its
+     * standard error has something else there. */
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+    speaks = answer > STDERR_FILENO && !getenv(TIDE_FAILED_ENV);
+    struct tide_record_options record;
+    tide_record_options_init(&record);
+    tide_record_options_read(&record, complain, NULL);
+    struct tide_text words = {0};
+    tide_record_options_words(&record, &words);
+    tide_text_add(&words, " preload");
     const struct tide_attend_options options = {
         .pid = (uint32_t)strtoul(argv[1], NULL, 10),
-        .answer = (int)strtol(argv[2], NULL, 10),
-        .wishes = {.unwind = TIDE_UNWIND_CFI,
-                   .depth_limit = TIDE_COLLECT_DEPTH,
-                   .spaces = TIDE_SPACE_HEAP | TIDE_SPACE_MMAP},
-        .words = "unwind=cfi depth=256 spaces=heap,mmap preload",
+        .answer = answer,
+        .name = record.name,
+        .wishes = record.wishes,
+        .words = words.failed ? "preload" : words.bytes,
         .version = TIDE_VERSION,
     };
-    return tide_attend(&options) == TIDE_OK ? 0 : 1;
+    char problem[TIDE_ATTEND_PROBLEM] = "";
+    const enum tide_status status = tide_attend(&options, problem);
+    tide_text_release(&words);
+    if (*problem && speaks)
+        (void)tide_fail("%s; this program is not recorded%s", problem,
+                        record.name ? "" : " (TIDEMARK_OUTPUT names another place)");
+    return status == TIDE_OK ? 0 : 1;
 }
 
 const struct tide_command tide_cmd_collect = {
@@ -32,6 +58,7 @@ const struct tide_command tide_cmd_collect = {
     .usage = "PID DESCRIPTOR",
     .help =
         "Collects for a program that was started with LD_PRELOAD=libtidemark.so and\n"
-        "without 'tidemark run'.  The recorder starts it by itself.\n",
+        "without 'tidemark run'.  The recorder starts it by itself; the options of run\n"
+        "are variables then: see ENVIRONMENT in tidemark-run(1).\n",
     .run = run,
 };

@@ -1,11 +1,14 @@
 /* cli/cmd_doctor.c - tidemark doctor: what will and will not be recorded here. */
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
+#include "cli/record_options.h"
 #include "collect/inspect.h"
 #include "collect/machine.h"
 #include "view/json.h"
@@ -113,6 +116,63 @@ static void add_json(struct tide_text *out, const struct tide_checks *checks,
     tide_json_close(&json);
 }
 
+/* --- Variables ----------------------------------------------------------------------- */
+
+static void add_complaint(void *context, const struct tide_record_complaint *complaint)
+{
+    static const struct tide_check bad = {
+        .name = "variables",
+        .level = TIDE_LEVEL_WARNING,
+        .advice = "see ENVIRONMENT in tidemark-run(1)",
+    };
+    static const struct tide_check unknown = {
+        .name = "variables",
+        .level = TIDE_LEVEL_NOTE,
+        .advice = "see ENVIRONMENT in tidemark-run(1)",
+    };
+    tide_checks_add(context, complaint->unknown ? &unknown : &bad, "%s",
+                    complaint->text);
+}
+
+/* Where the pattern has an escape in its folder, nothing is known before the run. */
+static void check_output(const char *pattern, struct tide_checks *out)
+{
+    static const struct tide_check closed = {
+        .name = "variables",
+        .level = TIDE_LEVEL_WARNING,
+        .advice = "make the folder, or name another one with TIDEMARK_OUTPUT",
+    };
+    const char *const slash = strrchr(pattern, '/');
+    struct tide_text folder = {0};
+    tide_text_add_bytes(&folder, pattern, slash ? (size_t)(slash - pattern + 1) : 0);
+    if (folder.bytes && folder.length > 0 && !strchr(folder.bytes, '%') &&
+        access(folder.bytes, W_OK) != 0)
+        tide_checks_add(out, &closed, "TIDEMARK_OUTPUT=%s: %s: no trace can be written",
+                        pattern, strerrordesc_np(errno));
+    tide_text_release(&folder);
+}
+
+/* What a program with LD_PRELOAD alone would be told by the environment. */
+static void check_variables(struct tide_checks *out)
+{
+    static const struct tide_check fine = {.name = "variables", .level = TIDE_LEVEL_OK};
+    struct tide_record_options record;
+    struct tide_text set = {0};
+    tide_record_options_init(&record);
+    tide_record_options_read(&record, add_complaint, out);
+    tide_record_options_set(&set);
+    if (record.name)
+        check_output(record.name, out);
+    if (set.bytes)
+        tide_checks_add(out, &fine, "with LD_PRELOAD alone: %s", set.bytes);
+    else
+        tide_checks_add(
+            out, &fine,
+            "with LD_PRELOAD alone the trace is %%e.%%p.tide in the current "
+            "folder (TIDEMARK_OUTPUT names another)");
+    tide_text_release(&set);
+}
+
 static int run(int argc, char **argv)
 {
     bool as_json = false;
@@ -134,6 +194,7 @@ static int run(int argc, char **argv)
     struct tide_text text = {0};
     const char *const program = rest.count == 1 ? rest.list[0] : NULL;
     tide_machine_check(&checks);
+    check_variables(&checks);
     const size_t machine = checks.count;
     if (program)
         (void)tide_inspect(program, true, &checks);

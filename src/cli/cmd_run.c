@@ -13,53 +13,22 @@
 #include "cli/open_trace.h"
 #include "cli/options.h"
 #include "cli/pack_trace.h"
+#include "cli/record_options.h"
 #include "collect/find_program.h"
-#include "collect/hands.h"
-#include "collect/naming.h"
 #include "collect/run.h"
 #include "collect/signals.h"
-#include "trace/format.h"
 #include "view/run_words.h"
 #include "view/units.h"
 
-enum {
-    TIDE_DEFAULT_DEPTH = 256,
-    TIDE_ENGINE_UNSET = -1,
-};
-
-/* In the order of enum tide_unwind. */
-static const char *const ENGINES[] = {"none", "fp", "libunwind", "cfi", NULL};
-
-/* In the order of enum tide_follow. */
-static const char *const FOLLOWS[] = {"all", "exec", "none", NULL};
-
 struct choices {
     struct tide_run_options run;
-    int engine, follow;
-    uint64_t depth, collectors;
-    const char *spaces, *monitor, *query;
-    bool no_stacks, free_stacks, quiet, force, embed;
+    struct tide_record_options record;
+    const char *monitor, *query;
+    bool quiet, force, embed;
     struct tide_end_query end_query;
 };
 
 /* --- Options ------------------------------------------------------------------------- */
-
-/* "heap", "mmap" or both with a comma between them; 0 when it is neither. */
-static uint32_t read_spaces(const char *list)
-{
-    uint32_t bits = 0;
-    while (list) {
-        const size_t length = strcspn(list, ",");
-        if (length == 4 && strncmp(list, "heap", length) == 0)
-            bits |= TIDE_SPACE_HEAP;
-        else if (length == 4 && strncmp(list, "mmap", length) == 0)
-            bits |= TIDE_SPACE_MMAP;
-        else
-            return 0;
-        list = list[length] == ',' ? list + length + 1 : NULL;
-    }
-    return bits;
-}
 
 /* The recorder would say the same, when the program runs already. */
 static int check_monitor(const char *list)
@@ -75,60 +44,24 @@ static int check_monitor(const char *list)
 
 static int check(struct choices *choices, const struct tide_arguments *rest)
 {
-    struct tide_wishes *const wishes = &choices->run.wishes;
     if (rest->count == 0)
         return tide_fail_usage(&tide_cmd_run, "which program?");
-    if (choices->run.name) {
-        const struct tide_name_fault fault = tide_name_check(choices->run.name);
-        if (fault.text[0])
-            return tide_fail_usage(&tide_cmd_run, "-o '%s': %s", choices->run.name,
-                                   fault.text);
-    }
-    if (choices->no_stacks && choices->engine > TIDE_UNWIND_NONE)
-        return tide_fail_usage(&tide_cmd_run, "either --no-stacks or --unwind %s",
-                               ENGINES[choices->engine]);
-    if (choices->depth == 0 || choices->depth >= TIDE_STACK_MAX)
-        return tide_fail_usage(&tide_cmd_run, "--depth: from 1 to %u",
-                               TIDE_STACK_MAX - 1);
-    if (choices->collectors > TIDE_HANDS_MOST + 1)
-        return tide_fail_usage(&tide_cmd_run,
-                               "--collector-threads: from 1 to %d, or 0: as there are "
-                               "cores",
-                               TIDE_HANDS_MOST + 1);
-    wishes->drains = (uint32_t)choices->collectors;
-    wishes->spaces = read_spaces(choices->spaces);
-    if (wishes->spaces == 0)
-        return tide_fail_usage(&tide_cmd_run, "--spaces: '%s' is none of heap, mmap",
-                               choices->spaces);
-    if (wishes->targets && wishes->targets[0] == '\0')
-        return tide_fail_usage(&tide_cmd_run, "--target: which program?");
-    if (choices->no_stacks)
-        choices->engine = TIDE_UNWIND_NONE;
-    if (choices->engine == TIDE_ENGINE_UNSET)
-        choices->engine = TIDE_UNWIND_CFI;
-    wishes->unwind = (uint32_t)choices->engine;
-    wishes->depth_limit = (uint32_t)choices->depth;
-    wishes->free_stacks = choices->free_stacks;
-    wishes->follow = (uint32_t)choices->follow;
+    const struct tide_record_fault fault = tide_record_options_check(&choices->record);
+    if (fault.name && strcmp(fault.name, "output") == 0)
+        return tide_fail_usage(&tide_cmd_run, "-o '%s': %s", choices->record.name,
+                               fault.text);
+    if (fault.name)
+        return tide_fail_usage(&tide_cmd_run, "--%s: %s", fault.name, fault.text);
+    choices->run.name = choices->record.name;
+    choices->run.wishes = choices->record.wishes;
     return check_monitor(choices->monitor);
 }
 
 static int parse(int argc, char **argv, struct choices *choices,
                  struct tide_arguments *rest)
 {
-    const struct tide_option table[] = {
-        {.name = "output", .letter = 'o', .text = &choices->run.name},
-        {.name = "unwind", .choice = &choices->engine, .words = ENGINES},
-        {.name = "no-stacks", .flag = &choices->no_stacks},
-        {.name = "depth", .count = &choices->depth},
-        {.name = "spaces", .text = &choices->spaces},
-        {.name = "free-stacks", .flag = &choices->free_stacks},
-        {.name = "follow", .choice = &choices->follow, .words = FOLLOWS},
-        {.name = "keep-preload", .flag = &choices->run.wishes.keep_preload},
-        {.name = "target", .letter = 't', .text = &choices->run.wishes.targets},
+    const struct tide_option own[] = {
         {.name = "monitor", .text = &choices->monitor},
-        {.name = "collector-threads", .count = &choices->collectors},
-        {.name = "live-table", .flag = &choices->run.wishes.live_table},
         {.name = "wait", .flag = &choices->run.wait},
         {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
         {.name = "force", .flag = &choices->force},
@@ -136,23 +69,11 @@ static int parse(int argc, char **argv, struct choices *choices,
         {.name = "query", .text = &choices->query},
         {.name = NULL},
     };
+    struct tide_option table[TIDE_RECORD_OPTIONS + sizeof(own) / sizeof(own[0])];
+    tide_record_options_list(&choices->record, table);
+    memcpy(table + TIDE_RECORD_OPTIONS, own, sizeof(own));
     const int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
     return done < 0 ? check(choices, rest) : done;
-}
-
-static void describe(const struct choices *choices, struct tide_text *out)
-{
-    tide_text_addf(out, "unwind=%s depth=%llu spaces=%s%s", ENGINES[choices->engine],
-                   (unsigned long long)choices->depth, choices->spaces,
-                   choices->free_stacks ? " free-stacks" : "");
-    if (choices->run.wishes.live_table)
-        tide_text_addf(out, " live-table");
-    if (choices->follow != TIDE_FOLLOW_ALL)
-        tide_text_addf(out, " follow=%s", FOLLOWS[choices->follow]);
-    if (choices->run.wishes.keep_preload)
-        tide_text_add(out, " keep-preload");
-    if (choices->run.wishes.targets)
-        tide_text_addf(out, " target=%s", choices->run.wishes.targets);
 }
 
 /* --- The end ---------------------------------------------------------------------------- */
@@ -261,12 +182,8 @@ static int finish(const struct tide_run_outcome *outcome, const char *program,
 
 static int run(int argc, char **argv)
 {
-    struct choices choices = {
-        .engine = TIDE_ENGINE_UNSET,
-        .depth = TIDE_DEFAULT_DEPTH,
-        .spaces = "heap,mmap",
-        .run.version = TIDE_VERSION,
-    };
+    struct choices choices = {.run.version = TIDE_VERSION};
+    tide_record_options_init(&choices.record);
     struct tide_arguments rest = {0};
     const int done = parse(argc, argv, &choices, &rest);
     if (done >= 0)
@@ -284,7 +201,7 @@ static int run(int argc, char **argv)
         return refused;
     }
     struct tide_text words = {0};
-    describe(&choices, &words);
+    tide_record_options_words(&choices.record, &words);
     if (choices.monitor) /* the program has it from us, who have no threads yet */
         /* NOLINTNEXTLINE(concurrency-mt-unsafe) */
         (void)setenv("TIDEMARK_MONITOR", choices.monitor, 1);

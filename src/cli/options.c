@@ -172,19 +172,6 @@ static bool store(const struct tide_option *option, const char *value)
     return store_choice(option, value);
 }
 
-static int fail_choice(const struct parser *parser, const struct tide_option *option,
-                       const char *value)
-{
-    char words[256] = "";
-    for (int i = 0; option->words[i]; i++) {
-        const size_t used = strlen(words);
-        (void)snprintf(words + used, sizeof(words) - used, "%s%s", i > 0 ? ", " : "",
-                       option->words[i]);
-    }
-    return tide_fail_usage(parser->command, "--%s: '%s' is none of %s", option->name,
-                           value, words);
-}
-
 /* What kind of value OPTION wants, with an example. */
 static const char *wanted_by(const struct tide_option *option)
 {
@@ -202,19 +189,43 @@ static const char *wanted_by(const struct tide_option *option)
                                 : "a time (like 12.5 or 150ms)";
 }
 
-static int fail_value(const struct parser *parser, const struct tide_option *option,
-                      const char *value)
+/* Say in WHY that VALUE is none that OPTION can take. */
+static void explain_value(const struct tide_option *option, const char *value,
+                          char why[TIDE_OPTION_WHY])
 {
-    if (option->choice)
-        return fail_choice(parser, option, value);
-    return tide_fail_usage(parser->command, "--%s: '%s' is not %s", option->name, value,
-                           wanted_by(option));
+    if (!option->choice) {
+        (void)snprintf(why, TIDE_OPTION_WHY, "'%.160s' is not %s", value,
+                       wanted_by(option));
+        return;
+    }
+    (void)snprintf(why, TIDE_OPTION_WHY, "'%.160s' is none of ", value);
+    for (int i = 0; option->words[i]; i++) {
+        const size_t used = strlen(why);
+        (void)snprintf(why + used, TIDE_OPTION_WHY - used, "%s%s", i > 0 ? ", " : "",
+                       option->words[i]);
+    }
+}
+
+bool tide_option_store(const struct tide_option *option, const char *value,
+                       char why[TIDE_OPTION_WHY])
+{
+    if (option->flag) {
+        *option->flag = *value && strcmp(value, "0") != 0 && strcmp(value, "off") != 0;
+        return true;
+    }
+    if (store(option, value))
+        return true;
+    explain_value(option, value, why);
+    return false;
 }
 
 static int take_value(const struct parser *parser, const struct tide_option *option,
                       const char *value)
 {
-    return store(option, value) ? TIDE_PARSE_GO_ON : fail_value(parser, option, value);
+    char why[TIDE_OPTION_WHY];
+    if (tide_option_store(option, value, why))
+        return TIDE_PARSE_GO_ON;
+    return tide_fail_usage(parser->command, "--%s: %s", option->name, why);
 }
 
 /* Does a file go by that name, as a trace may be named without its ending? */

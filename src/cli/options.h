@@ -80,4 +80,10 @@ int tide_options_parse_first(const struct tide_command *command,
                              const struct tide_option *table, int argc, char **argv,
                              struct tide_arguments *rest);
 
+/* Store VALUE in the variable of OPTION.  A flag is true for anything but "", "0" and "off".
+ * False: WHY says what is wrong with the value. */
+enum { TIDE_OPTION_WHY = 320 };
+bool tide_option_store(const struct tide_option *option, const char *value,
+                       char why[TIDE_OPTION_WHY]);
+
 #endif

@@ -22,7 +22,7 @@
 #include "collect/procfs.h"
 #include "collect/signals.h"
 
-enum { TIDE_WORDS_MOST = 256 };
+enum { TIDE_WORDS_MOST = 256, TIDE_SHORT_MS = 100 };
 
 /* The words of IMAGE's command line; the list ends with NULL. */
 static void list_words(const struct tide_image *image, char **words)
@@ -37,8 +37,15 @@ static void list_words(const struct tide_image *image, char **words)
     words[count] = NULL;
 }
 
+static void explain(const char *what, char problem[TIDE_ATTEND_PROBLEM])
+{
+    (void)snprintf(problem, TIDE_ATTEND_PROBLEM, "%.200s: %s", what,
+                   strerrordesc_np(errno));
+}
+
 static enum tide_status create_trace(struct tide_collector *collector,
-                                     const struct tide_attend_options *options)
+                                     const struct tide_attend_options *options,
+                                     char problem[TIDE_ATTEND_PROBLEM])
 {
     struct tide_image image;
     char *words[TIDE_WORDS_MOST];
@@ -46,17 +53,21 @@ static enum tide_status create_trace(struct tide_collector *collector,
     list_words(&image, words);
 
     const struct tide_clock *const clock = &collector->clock;
-    const struct tide_name_facts name = {NULL, image.exe ? image.exe : "program",
-                                         options->pid};
+    const struct tide_name_facts name = {
+        options->name, image.exe ? image.exe : "program", options->pid};
     const struct tide_writer_start start = {.unix_ns = clock->start_unix_ns,
                                             .ticks = clock->start_ticks,
                                             .ticks_per_second = tide_clock_rate(clock)};
     struct tide_writer *writer = NULL;
     char *trace = NULL;
     enum tide_status status = tide_name_create(&name, &start, &trace, &writer);
+    if (status)
+        explain(trace ? trace : "the trace", problem);
     if (status == TIDE_OK) {
         const struct tide_run_facts facts = {words, options->version, options->words};
         status = tide_collector_begin(collector, writer, &facts);
+        if (status)
+            explain(trace, problem);
     }
     free(trace);
     tide_image_release(&image);
@@ -76,6 +87,8 @@ static bool answer(const struct tide_attend_options *options, const char *direct
 struct attending {
     struct tide_collector *collector;
     pid_t program;
+    bool
+        outlives; /* the program may run unrecorded, and start others that are recorded */
     int signals;  /* a descriptor */
     bool told_to; /* end */
 };
@@ -103,17 +116,29 @@ static void turn(struct attending *at, int wait_ms)
     at->told_to |= atomic_load(&at->collector->page->farewell) != 0;
 }
 
+static bool has_program(const struct attending *at)
+{
+    return tide_procfs_lives((uint32_t)at->program);
+}
+
+static bool has_company(const struct attending *at)
+{
+    return tide_collector_has_targets(at->collector) ||
+           (at->outlives && has_program(at));
+}
+
 /* First until the program has come, then until everybody has gone. */
 static void follow(struct attending *at)
 {
+    const int pause_ms = at->outlives ? TIDE_SHORT_MS : 1000;
     while (!at->told_to && !tide_collector_has_targets(at->collector) &&
-           (kill(at->program, 0) == 0 || errno == EPERM))
-        turn(at, 100);
+           has_program(at))
+        turn(at, TIDE_SHORT_MS);
     bool busy = true;
     while (busy) {
         do {
-            turn(at, at->told_to ? 0 : 1000);
-        } while (!at->told_to && tide_collector_has_targets(at->collector));
+            turn(at, at->told_to ? 0 : pause_ms);
+        } while (!at->told_to && has_company(at));
         tide_collector_stop(at->collector);
         busy = !at->told_to && tide_collector_busy(at->collector) &&
                !tide_collector_start(at->collector);
@@ -129,7 +154,21 @@ static void find_inherited(struct tide_inherited *inherited, int answer)
             inherited->fds[i--] = inherited->fds[--inherited->count];
 }
 
-enum tide_status tide_attend(const struct tide_attend_options *options)
+/* No program had the name that was asked for. */
+static void explain_nothing(struct tide_collector *collector,
+                            const struct tide_attend_options *options)
+{
+    struct tide_text line = {0};
+    if (!options->wishes.targets || collector->process_count > 0)
+        return;
+    tide_choice_explain(&collector->choice, &line);
+    if (!line.failed)
+        tide_collector_trouble(collector, line.bytes);
+    tide_text_release(&line);
+}
+
+enum tide_status tide_attend(const struct tide_attend_options *options,
+                             char problem[TIDE_ATTEND_PROBLEM])
 {
     struct tide_collector *collector;
     struct tide_inherited inherited;
@@ -139,14 +178,22 @@ enum tide_status tide_attend(const struct tide_attend_options *options)
     tide_signals_take(&before); /* here nobody asks for them back */
     tide_descriptors_take(&descriptors);
     enum tide_status status = tide_collector_open(&options->wishes, &collector);
-    if (status)
+    if (status) {
+        explain("cannot make a session folder", problem);
         goto release;
-    struct attending at = {collector, (pid_t)options->pid, tide_signals_open(), false};
-    status = create_trace(collector, options);
-    if (status == TIDE_OK)
-        status = tide_collector_start(collector);
+    }
+    struct attending at = {.collector = collector,
+                           .program = (pid_t)options->pid,
+                           .outlives = options->wishes.targets != NULL,
+                           .signals = tide_signals_open()};
+    status = create_trace(collector, options, problem);
     if (status)
         goto close;
+    status = tide_collector_start(collector);
+    if (status) {
+        explain("cannot start to record", problem);
+        goto close;
+    }
     if (answer(options, collector->directory)) {
         tide_background_leave(&inherited);
         if (at.signals >= 0)
@@ -155,6 +202,7 @@ enum tide_status tide_attend(const struct tide_attend_options *options)
     } else {
         tide_collector_stop(collector);
     }
+    explain_nothing(collector, options);
     tide_collector_finish(collector);
 close:
     tide_collector_close(collector);

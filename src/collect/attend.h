@@ -12,15 +12,21 @@
 
 #include "collect/collector.h"
 
+enum { TIDE_ATTEND_PROBLEM = 320 };
+
 struct tide_attend_options {
-    uint32_t pid; /* of the program */
-    int answer;   /* where to write the session's directory, with a newline */
+    uint32_t pid;     /* of the program */
+    int answer;       /* where to write the session's directory, with a newline */
+    const char *name; /* pattern, see collect/naming.h; NULL: the default */
     struct tide_wishes wishes;
     const char *words;   /* the wishes in words, for the trace */
     const char *version; /* of tidemark */
 };
 
-/* Collect until all processes of the run have ended.  Nothing is printed. */
-enum tide_status tide_attend(const struct tide_attend_options *options);
+/* Collect until all processes of the run have ended.  Nothing is printed: when recording
+ * cannot begin, PROBLEM gets a line that says why, and the program waits until the caller
+ * ends. */
+enum tide_status tide_attend(const struct tide_attend_options *options,
+                             char problem[TIDE_ATTEND_PROBLEM]);
 
 #endif

@@ -44,7 +44,8 @@
 
 #define TIDE_RING_VERSION 5u
 #define TIDE_SESSION_ENV  "TIDEMARK_SESSION" /* a directory of the collector's own */
-#define TIDE_SOCKET_NAME  "collector"        /* SOCK_SEQPACKET, in that directory */
+#define TIDE_FAILED_ENV   "TIDEMARK_FAILED" /* no collector could begin: that was said */
+#define TIDE_SOCKET_NAME  "collector"       /* SOCK_SEQPACKET, in that directory */
 /* A file there, made by a target that had no answer: the next ones wait less.  The
  * collector removes it when it answers. */
 #define TIDE_SILENT_NAME  "silent"

@@ -1,6 +1,7 @@
 """tests/e2e/test_preload_alone.py - LD_PRELOAD and nothing else: a collector comes by itself."""
 import glob
 import os
+import re
 import resource
 import select
 import subprocess
@@ -29,11 +30,13 @@ def collectors():
 
 
 class PreloadAlone(tide.Case):
-    def record(self, folder, *argv, **more):
-        done = subprocess.run(["env", f"LD_PRELOAD={LIBRARY}", *argv],
+    def start(self, folder, *argv, variables=(), **more):
+        return subprocess.run(["env", f"LD_PRELOAD={LIBRARY}", *variables, *argv],
                               env=self.surroundings(folder), cwd=folder,
                               capture_output=True, text=True, check=False, **more)
-        return done, self.trace_in(folder)
+
+    def record(self, folder, *argv, **more):
+        return self.start(folder, *argv, **more), self.trace_in(folder)
 
     def surroundings(self, folder):
         return {name: value for name, value in dict(os.environ, TMPDIR=folder).items()
@@ -108,6 +111,89 @@ class PreloadAlone(tide.Case):
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.whole(tide.report(trace))
+
+    def test_variables_say_where_the_trace_is_and_what_is_in_it(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+            done = self.start(
+                folder, tide.program("deep"), "9", "100",
+                variables=[f"TIDEMARK_OUTPUT={other}/of-%e", "TIDEMARK_DEPTH=4",
+                           "TIDEMARK_FREE_STACKS=1", "TIDEMARK_SPACES=heap"])
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            trace = self.trace_in(other)
+            self.assertEqual(os.listdir(folder), [])
+            self.assertEqual(os.path.basename(trace), "of-deep.tide")
+            result = tide.report(trace)
+            self.whole(result)
+            self.assertEqual(result["honesty"]["truncated_stacks"], 100)
+            self.assertEqual([space["space"] for space in result["spaces"]
+                              if space["alloc_calls"]], ["heap"])
+            info = subprocess.run([tide.TIDEMARK, "info", trace], capture_output=True,
+                                  text=True, check=True).stdout
+            self.assertIn("free-stacks", info)
+
+    def test_a_flag_that_is_off_is_off(self):
+        for value, options in (("0", "cfi"), ("off", "cfi"), ("", "cfi"), ("1", "none")):
+            with self.subTest(value=value), tempfile.TemporaryDirectory() as folder:
+                _, trace = self.record(folder, tide.program("deep"), "3", "1",
+                                       variables=[f"TIDEMARK_NO_STACKS={value}"])
+                info = subprocess.run([tide.TIDEMARK, "info", trace], capture_output=True,
+                                      text=True, check=True).stdout
+                self.assertIn(f"unwind={options} ", info)
+
+    def test_only_programs_that_were_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deep = tide.program("deep")
+            _, trace = self.record(folder, "/bin/sh", "-c",
+                                   f"{deep} 3 10; sleep 0.3; {deep} 3 20; exit 0",
+                                   variables=["TIDEMARK_TARGET=deep"])
+            result = tide.report(trace)
+            self.whole(result)
+            self.assertEqual(result["summary"]["processes"], 2)
+            self.assertEqual(result["summary"]["alloc_calls"], 30)
+
+    def test_a_mistake_is_said_in_one_line_and_the_program_is_recorded(self):
+        for mistake, why in (("TIDEMARK_DEPTH=many", "is not a whole number"),
+                             ("TIDEMARK_DEPTH=0", "from 1 to 2047"),
+                             ("TIDEMARK_UNWIND=magic", "is none of none, fp"),
+                             ("TIDEMARK_OUTPUT=%q", "unknown %q")):
+            with self.subTest(mistake=mistake), tempfile.TemporaryDirectory() as folder:
+                done, trace = self.record(folder, tide.program("deep"), "3", "10",
+                                          variables=[mistake])
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertIn(mistake.partition("=")[0], done.stderr)
+                self.assertIn(why, done.stderr)
+                self.whole(tide.report(trace))
+                said = subprocess.run(["env", mistake, tide.TIDEMARK, "doctor"],
+                                      capture_output=True, text=True, check=True).stdout
+                self.assertIn(why, " ".join(said.split()))
+
+    def test_doctor_knows_a_variable_with_a_mistake_in_its_name(self):
+        said = subprocess.run(["env", "TIDEMARK_OUPUT=x", tide.TIDEMARK, "doctor"],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertIn("did you mean TIDEMARK_OUTPUT?", " ".join(said.split()))
+
+    def test_that_no_trace_can_be_written_is_said_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deep = tide.program("deep")
+            done = self.start(folder, "/bin/sh", "-c", f"{deep} 3 10; {deep} 3 10; exit 3",
+                              variables=["TIDEMARK_OUTPUT=nowhere/x"])
+            self.assertEqual(done.returncode, 3)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn("nowhere/x.tide: No such file or directory", done.stderr)
+            self.assertIn("not recorded", done.stderr)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_every_variable_is_in_the_manual(self):
+        source = os.path.join(tide.SOURCE, "docs", "man", "tidemark-run.1")
+        with open(source, encoding="utf-8") as file:
+            manual = file.read()
+        listed = subprocess.run([tide.TIDEMARK, "run", "--help"], capture_output=True,
+                                text=True, check=True).stdout
+        options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", listed, re.M))
+        only_run = {"monitor", "wait", "quiet", "force", "embed-symbols", "query"}
+        for option in options - only_run | {"monitor"}:
+            self.assertIn("TIDEMARK_" + option.upper().replace("-", "_"), manual)
 
     def test_a_soft_limit_on_descriptors_is_no_limit_for_us(self):
         # Each process costs us two.
