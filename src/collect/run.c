@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collect/background.h"
+#include "collect/group_watch.h"
 #include "collect/launch.h"
 #include "collect/naming.h"
 #include "collect/notes_out.h"
@@ -31,6 +32,7 @@ struct run {
     struct tide_collector *collector; /* owned */
     struct tide_signals signals;      /* as they were */
     int signal_fd;                    /* owned */
+    struct tide_group_watch group;
     struct tide_launch launch;
     struct rlimit descriptors; /* the program's limit on them; ours is higher */
     uint64_t own_peak;         /* our memory when we forked */
@@ -114,7 +116,8 @@ static void obey(struct run *run, const struct tide_signal *signal)
     } else if (run->ended) {
         run->give_up |= tide_signal_ends(signal->number);
     } else if (signal->kind == TIDE_SIGNAL_FORWARD &&
-               signal->sender != run->launch.pid) {
+               signal->sender != run->launch.pid &&
+               !tide_group_watch_saw(&run->group, signal->number, run->launch.pid)) {
         (void)kill(run->launch.pid, signal->number);
     }
 }
@@ -150,6 +153,8 @@ static enum tide_status prepare(struct run *run)
     (void)tide_procfs_rss((uint32_t)getpid(), &bytes, &run->own_peak);
     const enum tide_status status = tide_launch_prepare(&plan, &run->launch);
     tide_preload_free(environment);
+    tide_group_watch_begin(
+        &run->group); /* behind the program: that is our first child */
     return status ? fail(run, status, "cannot start a process", errno) : TIDE_OK;
 }
 
@@ -371,10 +376,12 @@ enum tide_status tide_run(const struct tide_run_options *options, char **argv,
     tide_signals_take(&run.signals);
     tide_descriptors_take(&run.descriptors);
     const enum tide_status status = begin(&run);
-    if (status == TIDE_OK && out->exec_errno == 0) {
+    const bool begun = status == TIDE_OK && out->exec_errno == 0;
+    if (begun)
         follow(&run);
+    tide_group_watch_end(&run.group);
+    if (begun)
         end(&run);
-    }
     tide_collector_close(run.collector);
     if (run.signal_fd >= 0)
         (void)close(run.signal_fd);

@@ -230,6 +230,24 @@ class Run(tide.Case):
         self.assertIn(text, seen)
         return seen
 
+    def test_a_signal_to_the_group_reaches_the_program_once(self):
+        with subprocess.Popen([tide.TIDEMARK, "run", "-q", "-o",
+                               os.path.join(self.folder, "t"), "--",
+                               tide.program("counts_signals")],
+                              stdout=subprocess.PIPE, text=True,
+                              start_new_session=True) as run:
+            self.assertIn("ready", run.stdout.readline())
+            for send, number, word in ((os.killpg, signal.SIGUSR1, "usr1\n"),
+                                       (os.kill, signal.SIGUSR1, "usr1\n"),
+                                       (os.killpg, signal.SIGUSR1, "usr1\n"),
+                                       (os.killpg, signal.SIGTERM, "term\n"),
+                                       (os.kill, signal.SIGTERM, "term\n")):
+                send(run.pid, number)
+                self.assertEqual(run.stdout.readline(), word)
+                time.sleep(0.05)    # a second one would come now
+            os.kill(run.pid, signal.SIGUSR2)
+            self.assertEqual((run.stdout.read(), run.wait(30)), ("", 7))
+
     def test_control_c_reaches_the_program_once(self):
         script = ("import os, signal, sys, time\n"
                   "count = 0\n"
