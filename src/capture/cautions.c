@@ -140,6 +140,18 @@ void tide_caution_sandbox(enum tide_sandbox_loss loss)
         (void)say_now(loss == TIDE_SANDBOX_MEMORY ? memory : exec);
 }
 
+void tide_caution_arenas(void)
+{
+    static _Atomic bool said;
+    static const char *const line[] = {
+        "the program uses arenas of jemalloc of its own (MALLOCX_ARENA): blocks that go with "
+        "an arena, by arena.i.destroy or arena.i.reset, count as never freed",
+        NULL};
+    if (atomic_load(&tide_phase) == TIDE_PHASE_ON && !atomic_load(&said) &&
+        !atomic_exchange(&said, true) && !say_now(line))
+        atomic_store(&said, false); /* the next one may */
+}
+
 void tide_caution_names(void)
 {
     static _Atomic bool said;

@@ -21,6 +21,9 @@ void tide_caution_end(void) TIDE_COLD;
 enum tide_sandbox_loss { TIDE_SANDBOX_MEMORY, TIDE_SANDBOX_EXEC };
 void tide_caution_sandbox(enum tide_sandbox_loss loss) TIDE_COLD;
 
+/* The program has arenas of jemalloc of its own. */
+void tide_caution_arenas(void) TIDE_COLD;
+
 /* There is no room for another name. */
 void tide_caution_names(void) TIDE_COLD;
 

@@ -12,9 +12,6 @@
 
 #define TIDE_HOOK __attribute__((visibility("default"), noinline))
 
-/* A library may be going, and libgomp with it: forget where its functions are. */
-void tide_omp_forget(void) TIDE_COLD;
-
 /* This thread is in dlclose, where BLOCK is freed: libraries may have gone. */
 void tide_hook_closes(struct tide_caller caller, const void *block) TIDE_COLD;
 

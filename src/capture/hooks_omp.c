@@ -11,13 +11,11 @@
  *
  * Tasks that another section's thread takes over are told under the region of that thread.
  */
-#include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "capture/hooks.h"
-#include "capture/real.h"
+#include "capture/next.h"
 #include "capture/self.h"
 #include "capture/trail.h"
 
@@ -29,114 +27,6 @@ struct section {
     void *data;
     struct tide_place place;
 };
-
-/* What a library that brings a libgomp along calls, by the place of the library. */
-struct beside {
-    const void *caller;
-    void *found;
-    _Atomic(const char *) name; /* of the hook; compared by address.  Written last */
-};
-enum { TIDE_BESIDES = 64 }; /* more are looked up each time */
-static struct beside besides[TIDE_BESIDES];
-static _Atomic uint32_t beside_count; /* may count beyond them */
-
-/* What was found: to be forgotten when a library may go. */
-enum { TIDE_CACHES = 64 };
-static _Atomic(void *_Atomic *) caches[TIDE_CACHES];
-
-static void keep_cache(void *_Atomic *cache, void *found)
-{
-    for (uint32_t i = 0; found && i < TIDE_CACHES; i++) {
-        void *_Atomic *none = NULL;
-        if (atomic_load(&caches[i]) == cache ||
-            atomic_compare_exchange_strong(&caches[i], &none, cache) || none == cache) {
-            atomic_store(cache, found);
-            return;
-        }
-    }
-}
-
-void tide_omp_forget(void)
-{
-    for (uint32_t i = 0; i < TIDE_CACHES && atomic_load(&caches[i]); i++)
-        atomic_store(atomic_load(&caches[i]), NULL);
-    for (uint32_t i = 0; i < TIDE_BESIDES; i++)
-        atomic_store(&besides[i].name, NULL);
-}
-
-static void keep_beside(const void *caller, const char *name, void *found)
-{
-    if (atomic_load(&beside_count) >= TIDE_BESIDES)
-        return;
-    const uint32_t at = atomic_fetch_add(&beside_count, 1);
-    if (at >= TIDE_BESIDES)
-        return;
-    besides[at].caller = caller;
-    besides[at].found = found;
-    atomic_store(&besides[at].name, name);
-}
-
-/* NAME in the library at OBJECT and in those that it needs.  Nothing of it is held. */
-static void *look_beside(const struct dl_find_object *object, const char *name)
-{
-    const char *const path = object->dlfo_link_map->l_name;
-    if (!path || !*path || !tide_real_resolve() || !tide_real.dlclose)
-        return NULL;
-    void *const library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-    void *const found = library ? dlsym(library, name) : NULL;
-    if (library)
-        tide_real.dlclose(library);
-    return found;
-}
-
-static void *known_beside(const void *caller, const char *name)
-{
-    const uint32_t count = atomic_load(&beside_count);
-    for (uint32_t i = 0; i < count && i < TIDE_BESIDES; i++)
-        if (atomic_load(&besides[i].name) == name && besides[i].caller == caller)
-            return besides[i].found;
-    return NULL;
-}
-
-/* The first in the global scope, or else, as without us, the one that the calling library
- * needs: packages of Python bring their own.  There may be several, each with threads of
- * its own, and a section must begin in the one that it goes on in. */
-static void *look_for(void *_Atomic *cache, const char *name, void *pc)
-{
-    struct dl_find_object object;
-    const bool known = _dl_find_object(pc, &object) == 0;
-    void *found = known ? known_beside(object.dlfo_map_start, name) : NULL;
-    if (!found)
-        found = atomic_load(cache);
-    if (found)
-        return found;
-    found = dlsym(RTLD_NEXT, name);
-    keep_cache(cache, found);
-    if (found || !known)
-        return found;
-    found = look_beside(&object, name);
-    if (found)
-        keep_beside(object.dlfo_map_start, name, found);
-    return found;
-}
-
-static TIDE_COLD void *find_real(void *_Atomic *cache, const char *name, void *pc)
-{
-    struct tide_self *const self = &tide_self;
-    const struct tide_hush before = tide_hush_begin(self);
-    void *const found = look_for(cache, name, pc);
-    tide_hush_end(self, before);
-    return found;
-}
-
-/* Nothing to look for: it stands in the global scope, and nobody has one of his own. */
-static inline void *real_at_once(void *_Atomic *cache)
-{
-    void *const found = atomic_load_explicit(cache, memory_order_acquire);
-    return TIDE_LIKELY(!atomic_load_explicit(&beside_count, memory_order_relaxed))
-               ? found
-               : NULL;
-}
 
 static void begin_section(void *argument)
 {
@@ -156,26 +46,26 @@ static void do_alone(outlined *function, void *data)
 /* The functions of libgomp that open a section: name, parameters, their types and the
  * arguments of the call.
  * NOLINTBEGIN(bugprone-macro-parentheses): the arguments are pieces of declarations */
-#define TIDE_SECTION(name, parameters, types, arguments)                   \
-    TIDE_HOOK void name parameters;                                        \
-    TIDE_HOOK void name parameters                                         \
-    {                                                                      \
-        static void *_Atomic cache;                                        \
-        void(*next) types;                                                 \
-        void *found = real_at_once(&cache);                                \
-        struct section section = {function, data, tide_trail_place()};     \
-        if (TIDE_UNLIKELY(!found))                                         \
-            found = find_real(&cache, #name, __builtin_return_address(0)); \
-        if (TIDE_UNLIKELY(!found)) {                                       \
-            do_alone(function, data);                                      \
-            return;                                                        \
-        }                                                                  \
-        memcpy(&next, &found, sizeof(next));                               \
-        if (tide_trail_inherits) {                                         \
-            function = begin_section;                                      \
-            data = &section;                                               \
-        }                                                                  \
-        next arguments;                                                    \
+#define TIDE_SECTION(name, parameters, types, arguments)                        \
+    TIDE_HOOK void name parameters;                                             \
+    TIDE_HOOK void name parameters                                              \
+    {                                                                           \
+        static void *_Atomic cache;                                             \
+        void(*next) types;                                                      \
+        void *found = tide_next_at_once(&cache);                                \
+        struct section section = {function, data, tide_trail_place()};          \
+        if (TIDE_UNLIKELY(!found))                                              \
+            found = tide_next_find(&cache, #name, __builtin_return_address(0)); \
+        if (TIDE_UNLIKELY(!found)) {                                            \
+            do_alone(function, data);                                           \
+            return;                                                             \
+        }                                                                       \
+        memcpy(&next, &found, sizeof(next));                                    \
+        if (tide_trail_inherits) {                                              \
+            function = begin_section;                                           \
+            data = &section;                                                    \
+        }                                                                       \
+        next arguments;                                                         \
     }
 #define TIDE_LOOP_SECTION(name)                                                    \
     TIDE_SECTION(name,                                                             \
@@ -218,11 +108,11 @@ TIDE_HOOK unsigned GOMP_parallel_reductions(outlined *function, void *data,
 {
     static void *_Atomic cache;
     unsigned (*next)(outlined *, void *, unsigned, unsigned);
-    void *found = real_at_once(&cache);
+    void *found = tide_next_at_once(&cache);
     struct section section = {function, data, tide_trail_place()};
     if (TIDE_UNLIKELY(!found))
-        found =
-            find_real(&cache, "GOMP_parallel_reductions", __builtin_return_address(0));
+        found = tide_next_find(&cache, "GOMP_parallel_reductions",
+                               __builtin_return_address(0));
     if (TIDE_UNLIKELY(!found)) {
         do_alone(function, data);
         return 1;

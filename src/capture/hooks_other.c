@@ -14,6 +14,7 @@
 #include "capture/hooks.h"
 #include "capture/lifecycle.h"
 #include "capture/modules.h"
+#include "capture/next.h"
 #include "capture/process.h"
 #include "capture/real.h"
 #include "capture/record.h"
@@ -210,10 +211,10 @@ TIDE_HOOK int dlclose(void *library)
     if (!tide_real_resolve() || !tide_real.dlclose)
         return -1;
     tide_stack_cfi_flush(); /* rows go before the code does, and once more after it */
-    tide_omp_forget();
+    tide_next_forget();
     const int status = close_attended(library);
     const int saved = errno;
-    tide_omp_forget();
+    tide_next_forget();
     look_for_gone(TIDE_CALLER.frame); /* with a loader that is another than glibc's */
     errno = saved;
     return status;
