@@ -81,13 +81,15 @@ static void add_row(struct tide_page *page, const struct tide_cells *cells,
 {
     const struct tide_cells_row numbers = cells_of(row);
     const int left = tide_cells_end(cells, page->style, cells->count) + 2;
+    struct tide_text safe = {0};
     tide_cells_line(page, cells, &numbers);
     tide_page_tab(page, left);
     tide_page_name(page, TIDE_INK_BOLD, row->first->name, tide_page_left(page));
     tide_page_end(page);
     tide_page_tab(page, left);
-    tide_page_name(page, TIDE_INK_DIM, row->first->reason, tide_page_left(page));
-    tide_page_end(page);
+    tide_name_safe(&safe, row->first->reason, page->style);
+    tide_page_wrap(page, TIDE_INK_DIM, safe.bytes ? safe.bytes : "", left);
+    tide_text_release(&safe);
 }
 
 static void add_table(struct tide_page *page, const struct tide_list *rows)

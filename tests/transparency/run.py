@@ -186,7 +186,8 @@ class Runner:
 
 def names_only(trouble, strangers):
     """Is TROUBLE that programs were not recorded, and only those of STRANGERS?"""
-    told = re.fullmatch(r"\d+ programs? (?:was|were) not recorded: (.*)", trouble)
+    told = re.fullmatch(r"(?:At least )?\d+ programs? (?:was|were) not recorded, nor what "
+                        r"(?:it|they) started: (.*)", trouble)
     names = re.findall(r"(\S+) \([^)]*\)", told[1]) if told else []
     return bool(names) and set(names) <= set(strangers)
 
