@@ -65,7 +65,9 @@ void tide_exec_environment_look(char *const *environment,
     }
     if (!find_own(out->preload))
         out->flags |= TIDE_EXEC_NO_PRELOAD;
-    if (!session || strcmp(session, needs->session) != 0)
+    if (session && !*session)
+        out->flags |= TIDE_EXEC_SANDBOX;
+    else if (!session || strcmp(session, needs->session) != 0)
         out->flags |= TIDE_EXEC_NO_SESSION;
     out->bytes = (out->count + TIDE_ADDED_ENTRIES) * sizeof(char *) + sizeof(PRELOAD) +
                  strlen(needs->library) + 1 +

@@ -26,7 +26,7 @@ enum tide_exec_change {
 };
 
 struct tide_exec_seen {
-    uint32_t flags;      /* enum tide_exec_flag: NO_PRELOAD, NO_SESSION */
+    uint32_t flags;      /* enum tide_exec_flag: NO_PRELOAD, NO_SESSION, SANDBOX */
     size_t count;        /* entries */
     const char *preload; /* borrowed: value of LD_PRELOAD; NULL: there is none */
     size_t bytes;        /* the most that a changed copy takes */

@@ -43,13 +43,17 @@ static const char *reason_of(const struct tide_open_program *program)
         return program->reason;
     if (missing)
         return "LD_PRELOAD was removed from its environment";
+    if (program->flags & TIDE_EXEC_SANDBOX)
+        return "a sandbox, seccomp, would kill it for what the recorder does";
     if (program->flags & TIDE_EXEC_NO_SESSION)
         return "TIDEMARK_SESSION in its environment is not that of this run";
     if (program->flags & TIDE_EXEC_NO_SOCKET)
         return "the collector is out of its reach, as in a chroot or behind a private "
                "/tmp";
     const char *const reason = tide_stranger_file_reason(program->name);
-    return reason ? reason : "it was never heard of";
+    return reason
+               ? reason
+               : "it was never heard of: killed as it began, or shut in by a sandbox";
 }
 
 static bool is_wanted(const struct tide_collector *collector, const char *name)
@@ -219,7 +223,7 @@ static void begin(struct tide_collector *collector, const struct tide_exec_news 
     program->watched = news->pid && !news->pid_space;
     program->awaited = !program->reason &&
                        !(news->flags & (TIDE_EXEC_NO_PRELOAD | TIDE_EXEC_NO_LIBRARY |
-                                        TIDE_EXEC_NO_SESSION));
+                                        TIDE_EXEC_NO_SESSION | TIDE_EXEC_SANDBOX));
 }
 
 static void forget_failed(struct tide_unrecorded *account,

@@ -26,7 +26,8 @@ HARM = {
     "a free": ('"$real" "$@" | sed \'s/"unmatched_frees": 0/"unmatched_frees": 7/\'',
                "unmatched_frees is 7"),
     "a stranger": ('"$real" "$@" | sed \'s,"troubles": \\[],"troubles": '
-                   '["1 program was not recorded, nor what it started: /bin/x (static)"],\'', "/bin/x (static)"),
+                   '["1 program was not recorded, nor what it started: /bin/x (static)"],\'',
+                   "/bin/x (static)"),
     "half a trace": ('"$real" "$@" | sed \'s/"complete": true/"complete": false/\'',
                      "not complete"),
     "no program": ('"$real" "$@" | sed s,/usr/bin/gs,/usr/bin/other,',
