@@ -201,11 +201,29 @@ static bool is_followed(const struct tide_collector *collector, uint32_t pid)
            (follow == TIDE_FOLLOW_EXEC && pid == collector->main_pid);
 }
 
+/* NEWS are of one that was seen and has ended already: then it is not counted twice. */
+static bool tells_of_seen(struct tide_collector *collector,
+                          const struct tide_exec_news *news)
+{
+    struct tide_open_program *const open = collector->unrecorded.open.items;
+    for (size_t i = collector->unrecorded.open.count; i-- > 0;) {
+        if (!open[i].seen_only || !open[i].end || open[i].begin < news->ticks ||
+            !is_same(open[i].pid, open[i].pid_space, news->pid, news->pid_space))
+            continue;
+        open[i].seen_only = false;
+        open[i].begin = news->ticks;
+        settle(collector, i);
+        return true;
+    }
+    return false;
+}
+
 static void begin(struct tide_collector *collector, const struct tide_exec_news *news)
 {
     struct tide_unrecorded *const account = &collector->unrecorded;
     struct tide_open_program *program = find_open(account, news->pid, news->pid_space);
-    if (was_heard(account, news) || !is_followed(collector, news->pid))
+    if (was_heard(account, news) || !is_followed(collector, news->pid) ||
+        tells_of_seen(collector, news))
         return;
     if (program && !program->seen_only) { /* its pid is another's by now */
         program->end = news->ticks;
@@ -329,7 +347,9 @@ static void look_at(struct tide_collector *collector, size_t index)
         return;
     }
     program->end = when_ended(collector, program);
-    settle(collector, index);
+    program->watched = false;
+    if (!program->seen_only) /* else word of it may still come */
+        settle(collector, index);
 }
 
 static void look_at_all(struct tide_collector *collector)
