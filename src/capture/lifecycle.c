@@ -188,8 +188,7 @@ void tide_recording_ends(void)
     const int saved = errno;
     tide_process_leaves(tide_ticks());
     if (tide_process->mortal && syscall(SYS_getpid) == (long)tide_process->pid) {
-        atomic_store(&tide_session->farewell, 1);
-        tide_spawn_farewell(tide_process->mortal);
+        tide_spawn_farewell(tide_process->mortal, tide_process->pid);
     }
     errno = saved;
 }

@@ -258,11 +258,11 @@ static bool begin(void)
         stay_out();
         return false;
     }
-    if (forked)
-        atomic_fetch_add(&tide_shared_segment->births, 1);
     tide_process->birth = tide_ticks();
     tide_process->pid = (uint32_t)pid;
     tide_process->notes_stream = open_notes();
+    if (forked) /* not before the collector can see the lane */
+        atomic_fetch_add(&tide_shared_segment->births, 1);
     if (!tide_process->notes_stream) {
         starve();
         return false;

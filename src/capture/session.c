@@ -200,13 +200,14 @@ static void complain(const struct sockaddr_un *address)
     syscall(SYS_close, fd);
 }
 
-/* With the first process of a namespace all others in it end.  Who is in another has no pid
- * here. */
+/* With the first process of a namespace all others in it end, and it may end when we do.  Who
+ * is in another has no pid here. */
 static void look_at(int fd)
 {
     struct ucred collector = {0};
     socklen_t bytes = sizeof(collector);
-    if (syscall(SYS_getpid) == 1 &&
+    const long pid = syscall(SYS_getpid);
+    if ((pid == 1 || pid == (long)tide_session->mortal_with) &&
         syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &collector, &bytes) == 0)
         tide_session_mortal = (uint32_t)collector.pid;
 }

@@ -15,7 +15,7 @@ extern struct tide_session_page *tide_session; /* NULL: not recorded */
 extern struct tide_segment *tide_shared_segment;
 extern bool tide_session_silent; /* the collector gave no answer when it was asked */
 extern uint32_t
-    tide_session_mortal; /* pid of a collector that is killed when we end; or 0 */
+    tide_session_mortal; /* pid of a collector that may be killed when we end; or 0 */
 
 /* Meet the collector in DIRECTORY.  Called once, from the constructor. */
 bool tide_session_connect(const char *directory);

@@ -22,6 +22,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "capture/session.h"
 
 enum {
     TIDE_PATH_MAX = 4096,
@@ -212,12 +215,15 @@ static bool lives(uint32_t pid)
     return syscall(SYS_kill, pid, 0) == 0 || errno == EPERM;
 }
 
-/* Who has given his rights away can send it nothing: it looks at its page now and then. */
-void tide_spawn_farewell(uint32_t collector)
+/* It is woken by the shared page: who has given his rights away can send it no signal. */
+void tide_spawn_farewell(uint32_t collector, uint32_t pid)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
-    syscall(SYS_kill, collector, SIGTERM);
+    atomic_store(&tide_session->farewell, pid);
     for (int ms = 0; ms < TIDE_PATIENCE_MS && lives(collector); ms++) {
+        tide_session_wake();
+        if (atomic_load(&tide_session->written) == pid)
+            return;
         syscall(SYS_wait4, collector, NULL, WNOHANG | __WALL, NULL);
         syscall(SYS_nanosleep, &nap, NULL);
     }

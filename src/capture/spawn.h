@@ -14,8 +14,8 @@
  * be found, or it did not answer. */
 bool tide_spawn_collector(char *directory, size_t size);
 
-/* COLLECTOR will be killed when we end: have it close the trace first.  Waits for it, five
- * seconds at most. */
-void tide_spawn_farewell(uint32_t collector);
+/* COLLECTOR may be killed when we, PID, have ended: have it write everything first, and close
+ * the trace when nobody else is recorded.  Waits for it, five seconds at most. */
+void tide_spawn_farewell(uint32_t collector, uint32_t pid);
 
 #endif

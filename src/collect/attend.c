@@ -3,8 +3,8 @@
  * The program stands still in its start-up until we have answered, so the trace is
  * created and the collector runs before its first event.
  *
- * Who is told to end closes the trace first.  The first process of a container tells us when
- * it ends: everybody else is killed then.
+ * Who is told to end closes the trace first.  In a container the program tells us when it ends:
+ * the first process may end then, too, and everybody else is killed with it.
  */
 #include "collect/attend.h"
 
@@ -101,6 +101,22 @@ static void say_told(const struct attending *at, pid_t sender)
                                "that is not recorded");
 }
 
+/* Somebody is about to end, and we may be killed as soon as he has.  All that he did is
+ * written now, and the trace gets its end if nobody else is left or all others are killed. */
+static void hear_farewell(struct attending *at)
+{
+    struct tide_session_page *const page = at->collector->page;
+    const uint32_t pid = atomic_load(&page->farewell);
+    if (at->told_to || pid == atomic_load(&page->written))
+        return;
+    (void)tide_collector_turn(at->collector, 0); /* hear of children that have ended */
+    tide_collector_stop(at->collector);
+    at->told_to = pid == 1 || tide_collector_has_only(at->collector, pid) ||
+                  tide_collector_start(at->collector) != TIDE_OK;
+    if (!at->told_to)
+        atomic_store(&page->written, pid);
+}
+
 static void turn(struct attending *at, int wait_ms)
 {
     struct tide_signal signal = {.kind = TIDE_SIGNAL_NONE};
@@ -113,7 +129,7 @@ static void turn(struct attending *at, int wait_ms)
             say_told(at, signal.sender);
         at->told_to = true;
     }
-    at->told_to |= atomic_load(&at->collector->page->farewell) != 0;
+    hear_farewell(at);
 }
 
 static bool has_program(const struct attending *at)
@@ -186,6 +202,7 @@ enum tide_status tide_attend(const struct tide_attend_options *options,
                            .program = (pid_t)options->pid,
                            .outlives = options->wishes.targets != NULL,
                            .signals = tide_signals_open()};
+    collector->page->mortal_with = tide_procfs_in_container() ? options->pid : 0;
     status = create_trace(collector, options, problem);
     if (status)
         goto close;
@@ -204,6 +221,7 @@ enum tide_status tide_attend(const struct tide_attend_options *options,
     }
     explain_nothing(collector, options);
     tide_collector_finish(collector);
+    atomic_store(&collector->page->written, atomic_load(&collector->page->farewell));
 close:
     tide_collector_close(collector);
 release:

@@ -343,7 +343,25 @@ bool tide_collector_busy(struct tide_collector *collector)
     }
     /* Somebody may have been started and not have knocked yet. */
     return tide_procfs_any_with(TIDE_SESSION_ENV, collector->directory,
-                                tide_clock_began(&collector->clock));
+                                tide_clock_began(&collector->clock), 0);
+}
+
+/* A child that was forked and has not taken a lane yet is somebody else, too. */
+bool tide_collector_has_only(struct tide_collector *collector, uint32_t pid)
+{
+    if (collector->new_shares || collector->connections.count > 0)
+        return false;
+    for (const struct tide_target *t = collector->targets; t; t = t->next) {
+        if (t->pid != pid && tide_procfs_lives(t->pid))
+            return false;
+    }
+    for (const struct tide_share *s = collector->shares; s; s = s->next) {
+        if (atomic_load(&s->shared->forks) > atomic_load(&s->shared->births))
+            return false;
+    }
+    return !tide_farewell_unmet(collector) &&
+           !tide_procfs_any_with(TIDE_SESSION_ENV, collector->directory,
+                                 tide_clock_began(&collector->clock), pid);
 }
 
 bool tide_collector_has_targets(struct tide_collector *collector)

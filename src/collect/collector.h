@@ -145,6 +145,8 @@ void tide_collector_main_ended(struct tide_collector *collector, int status,
 /* Is there anything left that can still be recorded?  Needs no running drain thread;
  * looks at /proc when nothing else shows that there is. */
 bool tide_collector_busy(struct tide_collector *collector);
+/* Is nobody but PID recorded, and will be?  Needs no running drain thread, either. */
+bool tide_collector_has_only(struct tide_collector *collector, uint32_t pid);
 
 /* Is there any process or segment that the drain thread has in hand? */
 bool tide_collector_has_targets(struct tide_collector *collector);

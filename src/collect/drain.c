@@ -121,6 +121,9 @@ void *tide_drain_run(void *argument)
             (void)tide_drain_pass(collector);
         if (last)
             break;
+        if (atomic_load(&collector->page->farewell) !=
+            atomic_load(&collector->page->written))
+            tide_collector_tell(collector); /* somebody waits for us, about to end */
         rest(collector);
     }
     tide_outlet_write(collector, true);

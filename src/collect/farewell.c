@@ -235,6 +235,8 @@ static uint64_t when_ended(struct tide_collector *collector,
 void tide_target_end(struct tide_collector *collector, struct tide_target *target)
 {
     tide_outlet_flush(collector, target);
+    if (target->reason == TIDE_END_LOST && when_left(target) > target->birth)
+        target->reason = TIDE_END_EXITED; /* it waits for us, about to end */
     const bool known = collector->main_gone && is_main(collector, target) &&
                        target->reason == TIDE_END_EXITED;
     const bool silent = !known && target->reason == TIDE_END_EXITED &&

@@ -13,6 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The kernel's fixed number for the pid namespace that the system began with
+ * (PROC_PID_INIT_INO). */
+#define TIDE_FIRST_PID_SPACE 0xEFFFFFFCu
+
 enum {
     TIDE_STATUS_BYTES = 3000,         /* VmHWM stands in the first 1500 or so */
     TIDE_ENVIRON_BYTES = 1024 * 1024, /* an environment is searched so far */
@@ -216,6 +220,12 @@ uint64_t tide_procfs_pid_space(uint32_t pid)
     return stat(link, &found) == 0 && found.st_ino ? found.st_ino : 1;
 }
 
+bool tide_procfs_in_container(void)
+{
+    const uint64_t space = tide_procfs_pid_space((uint32_t)getpid());
+    return space != 1 && space != TIDE_FIRST_PID_SPACE;
+}
+
 bool tide_procfs_began(uint32_t pid)
 {
     return stat_field(pid, 51) > 0; /* the end of the environment */
@@ -236,7 +246,8 @@ enum carries {
 struct search {
     struct tide_text entry; /* NAME=VALUE */
     double since;
-    char *buffer; /* of TIDE_ENVIRON_BYTES */
+    uint32_t except; /* a pid */
+    char *buffer;    /* of TIDE_ENVIRON_BYTES */
 };
 
 static enum carries carries(const struct search *search, uint32_t pid)
@@ -267,7 +278,8 @@ static enum carries look_around(const struct search *search)
     while (folder && best != TIDE_CARRIES && (item = readdir(folder))) {
         char *end;
         const unsigned long pid = strtoul(item->d_name, &end, 10);
-        if (*end != '\0' || pid == 0 || pid == (unsigned long)getpid())
+        if (*end != '\0' || pid == 0 || pid == (unsigned long)getpid() ||
+            pid == search->except)
             continue;
         const enum carries found = carries(search, (uint32_t)pid);
         if (found != TIDE_CARRIES_NOT)
@@ -278,9 +290,10 @@ static enum carries look_around(const struct search *search)
     return best;
 }
 
-bool tide_procfs_any_with(const char *name, const char *value, double since)
+bool tide_procfs_any_with(const char *name, const char *value, double since,
+                          uint32_t except)
 {
-    struct search search = {.since = since};
+    struct search search = {.since = since, .except = except};
     tide_text_addf(&search.entry, "%s=%s", name, value);
     search.buffer = malloc(TIDE_ENVIRON_BYTES);
     enum carries found = TIDE_CARRIES_NOT;

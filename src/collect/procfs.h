@@ -57,8 +57,12 @@ bool tide_procfs_rss(uint32_t pid, uint64_t *bytes, uint64_t *peak);
 /* How much of that is anonymous memory, not of files; 0: not known. */
 uint64_t tide_procfs_anonymous(uint32_t pid);
 
-/* Does any process but the caller have NAME=VALUE in the environment it began with?
- * SINCE, in seconds since boot, is when the first that can have it was started. */
-bool tide_procfs_any_with(const char *name, const char *value, double since);
+/* Does any process but the caller and EXCEPT have NAME=VALUE in the environment it began
+ * with?  SINCE, in seconds since boot, is when the first that can have it was started. */
+bool tide_procfs_any_with(const char *name, const char *value, double since,
+                          uint32_t except);
+
+/* Is the caller in a pid namespace that ends before the system does? */
+bool tide_procfs_in_container(void);
 
 #endif

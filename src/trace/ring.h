@@ -110,8 +110,12 @@ struct tide_session_page {
     _Atomic uint64_t heartbeat; /* advanced at every pass of the drain thread */
     /* That of a pid at [pid % TIDE_REAPED_KEPT]. */
     _Alignas(64) struct tide_reaped reaped[TIDE_REAPED_KEPT];
-    _Atomic uint32_t farewell; /* 1: who takes the collector with it is about to end */
     uint32_t keep_preload; /* 1: exec hooks put LD_PRELOAD back; set before the start */
+    /* In a container everybody is killed when its first process ends, and that may end as
+     * soon as the program of this session has. */
+    uint32_t mortal_with; /* pid of that program; 0: nobody kills the collector so */
+    _Atomic uint32_t farewell; /* pid of a process that is about to end and waits */
+    _Atomic uint32_t written;  /* that pid: all that it did is in the file */
 };
 _Static_assert(sizeof(struct tide_session_page) <= TIDE_PAGE, "it is a page");
 

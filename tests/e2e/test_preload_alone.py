@@ -210,15 +210,55 @@ class PreloadAlone(tide.Case):
             rows = {row["function"]: row for row in result["rows"]}
             self.assertEqual(rows["descend"]["calls"], 300)
 
-    def as_first(self, folder, *argv):
-        """Record ARGV as the first process of a container."""
+    def contain(self, folder, *argv):
+        """Run ARGV as the first process of a container."""
         first = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
         if subprocess.run([*first, "true"], capture_output=True, check=False).returncode:
             self.skipTest("no namespaces are to be had here")
-        done = subprocess.run([*first, "env", f"LD_PRELOAD={LIBRARY}", *argv],
-                              env=self.surroundings(folder), cwd=folder, timeout=30,
-                              capture_output=True, text=True, check=False)
+        return subprocess.run([*first, *argv], env=self.surroundings(folder), cwd=folder,
+                              timeout=30, capture_output=True, text=True, check=False)
+
+    def as_first(self, folder, *argv):
+        """Record ARGV as the first process of a container."""
+        done = self.contain(folder, "env", f"LD_PRELOAD={LIBRARY}", *argv)
         return done, self.trace_in(folder)
+
+    def below_first(self, folder, script):
+        """Record what SCRIPT starts after $PRELOAD; the first process ends right after."""
+        done = self.contain(folder, "/bin/sh", "-c",
+                            f"PRELOAD='env LD_PRELOAD={LIBRARY}'; {script}; exit 7")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "", ""))
+        # Its collector was killed with it, so the session's folder may be there still.
+        [trace] = glob.glob(os.path.join(folder, "*.tide"))
+        return tide.report(trace, "--total", "--flat", "--rows", "1000")
+
+    def calls_in(self, result, function):
+        return {row["function"]: row["calls"] for row in result["rows"]}.get(function)
+
+    def test_a_short_program_below_the_first_process_is_recorded(self):
+        deep = tide.program("deep")
+        for script in (f"$PRELOAD {deep} 3 10", f"$PRELOAD /bin/sh -c 'exec {deep} 3 10'",
+                       f"$PRELOAD /bin/sh -c '{deep} 3 5; {deep} 3 5; exit 0'"):
+            with self.subTest(script=script), tempfile.TemporaryDirectory() as folder:
+                result = self.below_first(folder, script)
+                self.whole(result)
+                self.assertEqual(self.calls_in(result, "descend"), 10)
+
+    def test_all_that_it_did_is_there_when_it_leaves_others_behind(self):
+        deep = tide.program("deep")
+        with tempfile.TemporaryDirectory() as folder:
+            result = self.below_first(
+                folder, f"$PRELOAD /bin/sh -c 'sleep 5 & {deep} 3 10; exit 0'")
+            self.assertEqual(self.calls_in(result, "descend"), 10)
+            self.assertEqual(result["honesty"]["dropped"], 0)
+
+    def test_who_goes_on_below_the_first_process_is_recorded_as_well(self):
+        deep = tide.program("deep")
+        with tempfile.TemporaryDirectory() as folder:
+            result = self.below_first(
+                folder, f"$PRELOAD /bin/sh -c '(sleep 0.3; {deep} 3 20) & exit 0'; sleep 2")
+            self.whole(result)
+            self.assertEqual(self.calls_in(result, "descend"), 20)
 
     def test_the_first_process_of_a_container_has_no_child_to_wait_for_either(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -180,7 +180,7 @@ static void only_two_variables_of_the_environment_change(void **state)
 static void finds_who_has_a_variable(void **state)
 {
     (void)state;
-    assert_false(tide_procfs_any_with("TIDE_TEST_VARIABLE", "some value", 0));
+    assert_false(tide_procfs_any_with("TIDE_TEST_VARIABLE", "some value", 0, 0));
     const pid_t pid = fork();
     if (pid == 0) {
         char *const argv[] = {(char[]){"sleep"}, (char[]){"100"}, NULL};
@@ -191,11 +191,11 @@ static void finds_who_has_a_variable(void **state)
     }
     bool found = false;
     for (int i = 0; i < 1000 && !found; i++) {
-        found = tide_procfs_any_with("TIDE_TEST_VARIABLE", "some value", 0);
+        found = tide_procfs_any_with("TIDE_TEST_VARIABLE", "some value", 0, 0);
         (void)usleep(1000);
     }
     assert_true(found);
-    assert_false(tide_procfs_any_with("TIDE_TEST_VARIABLE", "some", 1e12));
+    assert_false(tide_procfs_any_with("TIDE_TEST_VARIABLE", "some", 1e12, 0));
     (void)kill(pid, SIGKILL);
     (void)waitpid(pid, NULL, 0);
 }
