@@ -6,12 +6,12 @@
  */
 #include "cli/free_memory.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
+
+#include "base/data_memory.h"
 
 enum { TIDE_PATH = 1024, TIDE_LINE = 512 };
 
@@ -31,10 +31,13 @@ static uint64_t read_number(const char *root, const char *path, const char *key)
     FILE *const file = open_below(root, path);
     if (!file)
         return UINT64_MAX;
-    while (number == UINT64_MAX && fgets(line, sizeof(line), file))
-        if (strncmp(line, key, strlen(key)) != 0 ||
-            sscanf(line + strlen(key), "%" SCNu64, &number) != 1)
+    while (number == UINT64_MAX && fgets(line, sizeof(line), file)) {
+        char *end = line;
+        if (strncmp(line, key, strlen(key)) == 0)
+            number = strtoull(line + strlen(key), &end, 10);
+        if (end == line || end == line + strlen(key)) /* "max": there is no limit */
             number = UINT64_MAX;
+    }
     (void)fclose(file);
     return number;
 }
@@ -137,21 +140,6 @@ static uint64_t left_by_groups(const char *root)
 
 /* --- The process --------------------------------------------------------------------- */
 
-/* The numbers of /proc/self/statm count pages: the first is all that is mapped, the sixth
- * what is writable and private. */
-static void read_mapped(const char *root, uint64_t *all, uint64_t *data)
-{
-    uint64_t pages[6] = {0};
-    FILE *const file = open_below(root, "/proc/self/statm");
-    bool read = file != NULL;
-    for (size_t i = 0; i < 6 && read; i++)
-        read = fscanf(file, "%" SCNu64, &pages[i]) == 1;
-    if (file)
-        (void)fclose(file);
-    *all = pages[0] * (uint64_t)sysconf(_SC_PAGESIZE);
-    *data = pages[5] * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static uint64_t left_by_limit(__rlimit_resource_t what, uint64_t used)
 {
     struct rlimit limit;
@@ -160,20 +148,12 @@ static uint64_t left_by_limit(__rlimit_resource_t what, uint64_t used)
     return without(limit.rlim_cur, used);
 }
 
-uint64_t tide_data_memory(const char *root)
-{
-    uint64_t all, data;
-    read_mapped(root, &all, &data);
-    return data;
-}
-
 uint64_t tide_free_memory(const char *root)
 {
-    uint64_t all, data;
+    const struct tide_mapped_memory mapped = tide_mapped_memory(root);
     const uint64_t system = read_number(root, "/proc/meminfo", "MemAvailable:");
     const uint64_t bytes = system > UINT64_MAX / 1024 ? UINT64_MAX : system * 1024;
-    read_mapped(root, &all, &data);
-    return least(
-        least(bytes, left_by_groups(root)),
-        least(left_by_limit(RLIMIT_AS, all), left_by_limit(RLIMIT_DATA, data)));
+    return least(least(bytes, left_by_groups(root)),
+                 least(left_by_limit(RLIMIT_AS, mapped.all),
+                       left_by_limit(RLIMIT_DATA, mapped.data)));
 }

@@ -12,8 +12,4 @@
  * for below ROOT: "" outside tests. */
 uint64_t tide_free_memory(const char *root);
 
-/* Bytes of writable memory that this process has mapped for itself, as RLIMIT_DATA counts
- * them; 0 when that is not known. */
-uint64_t tide_data_memory(const char *root);
-
 #endif

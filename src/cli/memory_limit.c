@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "base/data_memory.h"
 #include "cli/command.h"
 #include "cli/free_memory.h"
 #include "view/units.h"
@@ -33,15 +34,11 @@ static uint64_t default_bytes(void)
 void tide_memory_limit_set(uint64_t wanted)
 {
     const uint64_t bytes = wanted == TIDE_MEMORY_BY_DEFAULT ? default_bytes() : wanted;
-    const uint64_t has = tide_data_memory("");
-    if (bytes == 0 || bytes > RLIM_INFINITY - has - 1 ||
-        getrlimit(RLIMIT_DATA, &before))
+    if (bytes == 0 || getrlimit(RLIMIT_DATA, &before))
         return;
-    struct rlimit limit = before;
-    if (limit.rlim_cur > has + bytes)
-        limit.rlim_cur = has + bytes;
-    if (setrlimit(RLIMIT_DATA, &limit) == 0)
-        set_bytes = bytes;
+    if (bytes < tide_data_left())
+        tide_data_allow(bytes);
+    set_bytes = bytes;
 }
 
 uint64_t tide_memory_limit(void)

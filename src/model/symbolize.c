@@ -1,7 +1,7 @@
 /* model/symbolize.c - names for the frames that the sites use.
  *
  * Frames are asked for module by module, in order of address, so that one symbolizer is
- * open at a time and walks its tables forward.  A module that cannot be read leaves its
+ * open at a time and walks its tables forward; a child process reads the files.  A module that cannot be read leaves its
  * frames without names; only want of memory is an error.  What the trace brings itself
  * (tidemark pack) is believed first: whoever packed it had the very files.
  */
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model/model_state.h"
+#include "symbol/name_child.h"
 #include "trace/embedded.h"
 #include "trace/format.h"
 
@@ -29,6 +30,7 @@ const char *tide_synthetic_name(uint64_t synthetic)
 struct sources {
     const struct tide_symbol_source *source;
     const struct tide_embedded *embedded; /* NULL: the trace brings none */
+    struct tide_name_child *child;        /* reads the files; NULL: this process does */
     struct tide_symbolizer *symbolizer;   /* of the module; NULL: not opened */
     bool opened;                          /* or tried */
 };
@@ -127,19 +129,42 @@ static enum tide_status keep_answer(struct tide_model *model, uint32_t frame,
     return status;
 }
 
-/* The module of QUESTION is asked for the first time. */
-static void open_module(const struct tide_model *model, struct sources *sources,
-                        const struct tide_asked_frame *question)
+/* All COUNT QUESTIONS will be put to the module that was opened. */
+static enum tide_status announce(const struct sources *sources,
+                                 const struct tide_asked_frame *questions, size_t count)
+{
+    if (!sources->child)
+        return TIDE_OK;
+    uint64_t *const addresses = calloc(count + 1, sizeof(*addresses));
+    if (!addresses)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        addresses[i] = tide_call_address(questions[i].value);
+    const enum tide_status status =
+        sources->source->expect(sources->symbolizer, addresses, count);
+    free(addresses);
+    return status;
+}
+
+/* The module of COUNT QUESTIONS is asked for the first time. */
+static enum tide_status open_module(const struct tide_model *model,
+                                    struct sources *sources,
+                                    const struct tide_asked_frame *questions,
+                                    size_t count)
 {
     const struct tide_trace *const trace = model->trace;
     sources->opened = true;
-    if (question->module >= trace->module_count)
-        return;
-    const struct tide_module *const file = &trace->modules[question->module];
-    const struct tide_symbolizer_options options = {.debuginfod = model->debuginfod};
+    if (questions[0].module >= trace->module_count)
+        return TIDE_OK;
+    const struct tide_module *const file = &trace->modules[questions[0].module];
+    const struct tide_symbolizer_options options = {.debuginfod = model->debuginfod,
+                                                    .child = sources->child};
     if (sources->source->open(file->path, file->build_id, &options,
-                              &sources->symbolizer))
+                              &sources->symbolizer)) {
         sources->symbolizer = NULL;
+        return TIDE_OK;
+    }
+    return announce(sources, questions, count);
 }
 
 /* Names that the trace brings; false when it has none. */
@@ -167,16 +192,18 @@ static bool answer_embedded(struct tide_model *model, const struct sources *sour
     return true;
 }
 
+/* Answer the first of COUNT questions of one module. */
 static enum tide_status answer(struct tide_model *model, struct sources *sources,
-                               const struct tide_asked_frame *question)
+                               const struct tide_asked_frame *question,
+                               size_t count_left)
 {
     const struct tide_location *locations = NULL;
     size_t count = 0;
     enum tide_status status = TIDE_ENOENT;
     if (answer_embedded(model, sources, question, &status))
         return status;
-    if (!sources->opened)
-        open_module(model, sources, question);
+    if (!sources->opened && open_module(model, sources, question, count_left))
+        return TIDE_ENOMEM;
     if (sources->symbolizer)
         status = sources->source->find(sources->symbolizer,
                                        tide_call_address(question->value), &locations,
@@ -192,6 +219,12 @@ static enum tide_status answer(struct tide_model *model, struct sources *sources
     return keep_answer(model, question->frame, locations, count);
 }
 
+/* What was given up says so, even when the symbol table had all names. */
+static bool is_given_up(enum tide_module_state state)
+{
+    return state == TIDE_MODULE_TOO_BIG || state == TIDE_MODULE_BROKEN;
+}
+
 /* FRAMES of MODULE stayed without a name: why? */
 static enum tide_status note_unnamed(struct tide_model *model,
                                      const struct sources *sources, uint32_t module,
@@ -199,11 +232,11 @@ static enum tide_status note_unnamed(struct tide_model *model,
 {
     struct tide_honesty *const honesty = &model->honesty;
     const struct tide_trace *const trace = model->trace;
-    if (frames == 0 || !sources->symbolizer || !sources->source->state ||
+    if (!sources->symbolizer || !sources->source->state ||
         module >= trace->module_count || trace->modules[module].path[0] != '/')
         return TIDE_OK;
     const enum tide_module_state why = sources->source->state(sources->symbolizer);
-    if (why == TIDE_MODULE_READ)
+    if (why == TIDE_MODULE_READ || (frames == 0 && !is_given_up(why)))
         return TIDE_OK;
     if (!honesty->unnamed)
         honesty->unnamed =
@@ -234,15 +267,17 @@ static enum tide_status answer_module(struct tide_model *model, struct sources s
     const uint32_t module = questions[0].module;
     const uint64_t before = model->honesty.unresolved_frames;
     enum tide_status status = TIDE_OK;
-    size_t i = 0;
-    for (; i < *count && questions[i].module == module && !status; i++)
-        status = answer(model, &sources, &questions[i]);
+    size_t own = 0;
+    while (own < *count && questions[own].module == module)
+        own++;
+    for (size_t i = 0; i < own && !status; i++)
+        status = answer(model, &sources, &questions[i], own - i);
     if (!status)
         status = note_unnamed(model, &sources, module,
                               model->honesty.unresolved_frames - before);
     if (sources.symbolizer)
         sources.source->close(sources.symbolizer);
-    *count = i;
+    *count = own;
     return status;
 }
 
@@ -291,6 +326,8 @@ static enum tide_status name_all(struct tide_model *model,
     model->honesty.unnamed = NULL;
     model->honesty.unnamed_count = 0;
     size_t done = 0;
+    if (!status && source->expect)
+        status = tide_name_child_new(model->debuginfod, &sources.child);
     while (!status && done < count) {
         size_t here = count - done;
         status = answer_module(model, sources, questions + done, &here);
@@ -299,6 +336,7 @@ static enum tide_status name_all(struct tide_model *model,
     if (model->honesty.unnamed_count > 1)
         qsort(model->honesty.unnamed, model->honesty.unnamed_count,
               sizeof(*model->honesty.unnamed), by_frames);
+    tide_name_child_free(sources.child);
     tide_embedded_close(embedded);
     free(questions);
     return status;
@@ -315,6 +353,7 @@ static const struct tide_symbol_source ELF_FILES = {
     .find = tide_symbolizer_find,
     .close = tide_symbolizer_close,
     .state = tide_symbolizer_state,
+    .expect = tide_symbolizer_expect,
 };
 
 enum tide_status tide_model_symbolize(struct tide_model *model)

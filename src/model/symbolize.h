@@ -18,6 +18,9 @@ struct tide_symbol_source {
     void (*close)(struct tide_symbolizer *symbolizer);
     enum tide_module_state (*state)(const struct tide_symbolizer *symbolizer); /* or
                                                                                   NULL */
+    /* Or NULL: then it is not for a child. */
+    enum tide_status (*expect)(struct tide_symbolizer *symbolizer,
+                               const uint64_t *addresses, size_t count);
 };
 
 /* A native frame, to be named. */

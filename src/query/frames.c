@@ -8,6 +8,7 @@
 #include "model/grow.h"
 #include "model/pattern.h"
 #include "model/symbolize.h"
+#include "symbol/name_child.h"
 #include "trace/format.h"
 
 enum tide_status tide_frames_init(struct tide_frames *frames,
@@ -28,6 +29,7 @@ void tide_frames_release(struct tide_frames *frames)
     for (size_t i = 0; frames->modules && i < frames->trace->module_count; i++)
         if (frames->modules[i])
             tide_symbolizer_close(frames->modules[i]);
+    tide_name_child_free(frames->child);
     free(frames->modules);
     free(frames->opened);
     free(frames->found);
@@ -79,6 +81,19 @@ static const struct tide_location *locate_embedded(struct tide_frames *frames,
     return found;
 }
 
+/* Without memory for a child this process reads the files. */
+static void open_module(struct tide_frames *frames, uint32_t module)
+{
+    const struct tide_module *const file = &frames->trace->modules[module];
+    frames->opened[module] = true;
+    if (!frames->child)
+        (void)tide_name_child_new(NULL, &frames->child);
+    const struct tide_symbolizer_options options = {.child = frames->child};
+    if (tide_symbolizer_open(file->path, file->build_id, &options,
+                             &frames->modules[module]))
+        frames->modules[module] = NULL;
+}
+
 /* What is known of FRAME, until the next question; COUNT may be 0. */
 static const struct tide_location *locate(struct tide_frames *frames,
                                           const struct tide_frame *frame, size_t *count)
@@ -93,13 +108,9 @@ static const struct tide_location *locate(struct tide_frames *frames,
         if (*count)
             return locations;
     }
-    struct tide_symbolizer **const module = &frames->modules[frame->module];
-    if (!frames->opened[frame->module]) {
-        const struct tide_module *const file = &frames->trace->modules[frame->module];
-        frames->opened[frame->module] = true;
-        if (tide_symbolizer_open(file->path, file->build_id, NULL, module))
-            *module = NULL;
-    }
+    struct tide_symbolizer *const *const module = &frames->modules[frame->module];
+    if (!frames->opened[frame->module])
+        open_module(frames, frame->module);
     const uint64_t address = tide_call_address(frame->value);
     if (!*module || tide_symbolizer_find(*module, address, &locations, count))
         *count = 0;

@@ -31,6 +31,7 @@ struct tide_frames {
     struct tide_embedded *embedded;   /* owned: names that the trace brings, or NULL */
     struct tide_location *found;      /* owned: of the frame asked for last */
     size_t found_capacity;
+    struct tide_name_child *child;    /* owned: reads the files; NULL: not needed yet */
     struct tide_symbolizer **modules; /* owned, per module: NULL: not open */
     bool *opened;                     /* owned, per module */
     struct tide_stack_place *places;  /* owned, per node */

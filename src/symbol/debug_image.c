@@ -219,6 +219,53 @@ static bool fill(struct tide_debug_image *image, struct section *section, size_t
     return true;
 }
 
+/* The old way has ".zdebug_info", and "ZLIB" with the size, highest byte first, before the
+ * contents. */
+static uint64_t unpacked_old(Elf_Scn *scn)
+{
+    enum { TIDE_SIGN = 4, TIDE_HEAD = 12 };
+    const Elf_Data *const data = elf_rawdata(scn, NULL);
+    uint64_t size = 0;
+    if (!data || !data->d_buf || data->d_size < TIDE_HEAD ||
+        memcmp(data->d_buf, "ZLIB", TIDE_SIGN) != 0)
+        return 0;
+    for (int i = TIDE_SIGN; i < TIDE_HEAD; i++)
+        size = size << 8 | ((const uint8_t *)data->d_buf)[i];
+    return size;
+}
+
+/* Bytes of the section SCN of that NAME, decompressed; 0: it is not compressed. */
+static uint64_t unpacked(Elf_Scn *scn, const GElf_Shdr *header, const char *name)
+{
+    GElf_Chdr how;
+    if (header->sh_type == SHT_NOBITS || !name)
+        return 0;
+    if (strncmp(name, ".zdebug_", strlen(".zdebug_")) == 0)
+        return unpacked_old(scn);
+    if (strncmp(name, ".debug_", strlen(".debug_")) != 0 ||
+        !(header->sh_flags & SHF_COMPRESSED) || !gelf_getchdr(scn, &how))
+        return 0;
+    return how.ch_size;
+}
+
+uint64_t tide_debug_image_unpacked(const struct tide_elf_file *file)
+{
+    size_t names;
+    uint64_t sum = 0;
+    Elf_Scn *scn = NULL;
+    if (elf_getshdrstrndx(file->elf, &names) != 0)
+        return 0;
+    while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(scn, &header))
+            continue;
+        const uint64_t size =
+            unpacked(scn, &header, elf_strptr(file->elf, names, header.sh_name));
+        sum = size > UINT64_MAX - sum ? UINT64_MAX : sum + size;
+    }
+    return sum;
+}
+
 struct tide_debug_image *tide_debug_image_open(const struct tide_elf_file *file)
 {
     struct tide_debug_image *const image = calloc(1, sizeof(*image));

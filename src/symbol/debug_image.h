@@ -26,6 +26,10 @@ struct tide_debug_image; /* opaque */
 struct tide_debug_image *tide_debug_image_open(const struct tide_elf_file *file);
 void tide_debug_image_close(struct tide_debug_image *image);
 
+/* Bytes that the compressed debug information of FILE takes when all of it is
+ * decompressed, as the file says: 0 when it has none. */
+uint64_t tide_debug_image_unpacked(const struct tide_elf_file *file);
+
 /* Borrowed from the image. */
 Elf *tide_debug_image_elf(const struct tide_debug_image *image);
 

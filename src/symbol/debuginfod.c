@@ -106,3 +106,9 @@ bool tide_debuginfod_silent(const struct tide_debuginfod *debuginfod)
 {
     return debuginfod && debuginfod->silent;
 }
+
+void tide_debuginfod_fell_silent(struct tide_debuginfod *debuginfod)
+{
+    if (debuginfod)
+        debuginfod->silent = true;
+}

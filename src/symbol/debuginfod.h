@@ -22,5 +22,7 @@ struct tide_elf_file *tide_debuginfod_fetch(struct tide_debuginfod *debuginfod,
 
 /* Did no server answer? */
 bool tide_debuginfod_silent(const struct tide_debuginfod *debuginfod);
+/* Another process found that none does.  NULL is fine. */
+void tide_debuginfod_fell_silent(struct tide_debuginfod *debuginfod);
 
 #endif

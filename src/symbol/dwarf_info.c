@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data_memory.h"
 #include "base/text.h"
 #include "symbol/aranges.h"
 #include "symbol/debug_file.h"
@@ -123,6 +124,8 @@ static enum tide_status load_aranges(struct tide_dwarf_info *info, Elf *elf)
 static enum tide_status load(struct tide_dwarf_info *info,
                              const struct tide_elf_file *file, const char *root)
 {
+    if (tide_debug_image_unpacked(file) > tide_data_left())
+        return TIDE_ELIMIT;
     info->image = tide_debug_image_open(file);
     info->names.image = info->image;
     Elf *const elf = info->image ? tide_debug_image_elf(info->image) : file->elf;

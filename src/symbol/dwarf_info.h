@@ -12,7 +12,8 @@
 struct tide_dwarf_info; /* opaque */
 
 /* Read the debug information of FILE (borrowed, as POOL: both must outlive it).  ROOT
- * is where dwz files are looked for. */
+ * is where dwz files are looked for.  TIDE_ELIMIT: decompressed, it takes more memory than
+ * there is. */
 enum tide_status tide_dwarf_info_open(const struct tide_elf_file *file,
                                       const char *root, struct tide_name_pool *pool,
                                       struct tide_dwarf_info **out);

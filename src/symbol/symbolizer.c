@@ -14,6 +14,7 @@
 #include "symbol/debuginfod.h"
 #include "symbol/dwarf_info.h"
 #include "symbol/elf_file.h"
+#include "symbol/name_child.h"
 #include "symbol/name_pool.h"
 #include "symbol/symtab.h"
 
@@ -37,6 +38,9 @@ struct tide_symbolizer {
     struct tide_symtab symtab;
     struct tide_dwarf_info *dwarf; /* owned; NULL: no debug information */
     struct tide_name_pool pool;
+    struct tide_child_module remote; /* all zeros: this process reads the files */
+    bool symbols_only;
+    bool too_big;           /* the debug information, for the memory there is */
     struct answer *answers; /* owned: open addressing */
     size_t answer_capacity; /* a power of two, or 0 */
     size_t answer_count;
@@ -76,9 +80,14 @@ enum tide_status tide_symbolizer_open(const char *path, const char *build_id,
         return TIDE_ENOMEM;
     const char *const root = options ? options->debug_root : NULL;
     symbolizer->debuginfod = options ? options->debuginfod : NULL;
+    symbolizer->symbols_only = options && options->symbols_only;
     symbolizer->debug_root = strdup(root ? root : TIDE_DEBUG_ROOT);
-    const enum tide_status status =
-        symbolizer->debug_root ? open_module(symbolizer, path, build_id) : TIDE_ENOMEM;
+    enum tide_status status = symbolizer->debug_root ? TIDE_OK : TIDE_ENOMEM;
+    if (!status && options && options->child)
+        status = tide_child_module_open(&symbolizer->remote, options->child, path,
+                                        build_id, symbolizer->debug_root);
+    else if (!status)
+        status = open_module(symbolizer, path, build_id);
     if (status) {
         tide_symbolizer_close(symbolizer);
         return status;
@@ -91,6 +100,7 @@ void tide_symbolizer_close(struct tide_symbolizer *symbolizer)
 {
     if (!symbolizer)
         return;
+    tide_child_module_close(&symbolizer->remote);
     tide_dwarf_info_close(symbolizer->dwarf);
     tide_symtab_release(&symbolizer->symtab);
     tide_elf_file_close(symbolizer->debug);
@@ -130,10 +140,11 @@ static enum tide_status load_dwarf(struct tide_symbolizer *symbolizer)
     const struct tide_elf_file *file = symbolizer->module;
     if (!file || !file->has_dwarf)
         file = symbolizer->debug;
-    if (!file || !file->has_dwarf)
+    if (!file || !file->has_dwarf || symbolizer->symbols_only)
         return TIDE_OK;
     const enum tide_status status = tide_dwarf_info_open(
         file, symbolizer->debug_root, &symbolizer->pool, &symbolizer->dwarf);
+    symbolizer->too_big = status == TIDE_ELIMIT;
     return status == TIDE_ENOMEM ? status : TIDE_OK;
 }
 
@@ -150,6 +161,10 @@ static enum tide_status prepare(struct tide_symbolizer *symbolizer)
 enum tide_module_state tide_symbolizer_state(const struct tide_symbolizer *symbolizer)
 {
     const struct tide_elf_file *const module = symbolizer->module;
+    if (symbolizer->remote.child)
+        return symbolizer->remote.state;
+    if (symbolizer->too_big)
+        return TIDE_MODULE_TOO_BIG;
     if (symbolizer->debug)
         return TIDE_MODULE_READ;
     if (!module)
@@ -206,11 +221,14 @@ static const char *better_name(const char *described, const char *linked)
     return plainer ? linked : described;
 }
 
-static enum tide_status answer(struct tide_symbolizer *symbolizer,
-                               struct answer *answer)
+static enum tide_status answer_here(struct tide_symbolizer *symbolizer,
+                                    struct answer *answer)
 {
     struct tide_location *locations = NULL;
     size_t count = 0;
+    const enum tide_status prepared = prepare(symbolizer);
+    if (prepared)
+        return prepared;
     if (symbolizer->dwarf) {
         const enum tide_status status = tide_dwarf_info_find(
             symbolizer->dwarf, answer->address, &locations, &count);
@@ -233,29 +251,93 @@ static enum tide_status answer(struct tide_symbolizer *symbolizer,
     return TIDE_OK;
 }
 
+/* Ask the child, as tide_child_module_ask().  Where there can be none, this process reads
+ * the files from here on: TIDE_ESYSTEM. */
+static enum tide_status ask(struct tide_symbolizer *symbolizer,
+                            const uint64_t *addresses, size_t count,
+                            struct tide_child_answer *found)
+{
+    struct tide_child_module *const remote = &symbolizer->remote;
+    const enum tide_status status =
+        tide_child_module_ask(remote, addresses, count, &symbolizer->pool, found);
+    if (status != TIDE_ESYSTEM)
+        return status;
+    const char *const path = remote->texts;
+    const enum tide_status opened =
+        open_module(symbolizer, path, path + strlen(path) + 1);
+    tide_child_module_close(remote);
+    return opened ? opened : TIDE_ESYSTEM;
+}
+
+static enum tide_status answer_there(struct tide_symbolizer *symbolizer,
+                                     struct answer *answer)
+{
+    struct tide_child_answer found;
+    const enum tide_status status = ask(symbolizer, &answer->address, 1, &found);
+    if (status)
+        return status == TIDE_ESYSTEM ? answer_here(symbolizer, answer) : status;
+    answer->locations = found.locations;
+    answer->count = (uint32_t)found.count;
+    return TIDE_OK;
+}
+
+static enum tide_status keep(struct tide_symbolizer *symbolizer,
+                             const struct answer *fresh)
+{
+    const enum tide_status status =
+        symbolizer->answer_count >= symbolizer->answer_capacity / 2
+            ? grow_answers(symbolizer)
+            : TIDE_OK;
+    if (status)
+        return status;
+    *slot_of(symbolizer->answers, symbolizer->answer_capacity, fresh->address) = *fresh;
+    symbolizer->answer_count++;
+    return TIDE_OK;
+}
+
+enum tide_status tide_symbolizer_expect(struct tide_symbolizer *symbolizer,
+                                        const uint64_t *addresses, size_t count)
+{
+    if (!symbolizer->remote.child || count == 0)
+        return TIDE_OK;
+    struct tide_child_answer *const found = calloc(count, sizeof(*found));
+    enum tide_status status =
+        found ? ask(symbolizer, addresses, count, found) : TIDE_ENOMEM;
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct answer fresh = {.address = addresses[i],
+                                     .given = true,
+                                     .locations = found[i].locations,
+                                     .count = (uint32_t)found[i].count};
+        if (i == 0 || addresses[i] != addresses[i - 1])
+            status = keep(symbolizer, &fresh);
+    }
+    free(found);
+    return status == TIDE_ESYSTEM ? TIDE_OK : status;
+}
+
 enum tide_status tide_symbolizer_find(struct tide_symbolizer *symbolizer,
                                       uint64_t address,
                                       const struct tide_location **out, size_t *count)
 {
     *out = NULL;
     *count = 0;
-    enum tide_status status = prepare(symbolizer);
-    if (!status && symbolizer->answer_count >= symbolizer->answer_capacity / 2)
-        status = grow_answers(symbolizer);
+    if (symbolizer->answer_capacity > 0) {
+        const struct answer *const known =
+            slot_of(symbolizer->answers, symbolizer->answer_capacity, address);
+        *out = known->locations;
+        *count = known->count;
+        if (known->given)
+            return TIDE_OK;
+    }
+    struct answer fresh = {.address = address, .given = true};
+    enum tide_status status = symbolizer->remote.child
+                                  ? answer_there(symbolizer, &fresh)
+                                  : answer_here(symbolizer, &fresh);
+    if (!status)
+        status = keep(symbolizer, &fresh);
     if (status)
         return status;
-
-    struct answer *const slot =
-        slot_of(symbolizer->answers, symbolizer->answer_capacity, address);
-    if (!slot->given) {
-        struct answer fresh = {.address = address, .given = true};
-        status = answer(symbolizer, &fresh);
-        if (status)
-            return status;
-        *slot = fresh;
-        symbolizer->answer_count++;
-    }
-    *out = slot->locations;
-    *count = slot->count;
+    *out = fresh.locations;
+    *count = fresh.count;
     return TIDE_OK;
 }

@@ -23,6 +23,7 @@ struct tide_location {
 
 struct tide_symbolizer; /* opaque */
 struct tide_debuginfod; /* see symbol/debuginfod.h */
+struct tide_name_child; /* see symbol/name_child.h */
 
 /* Why names are missing, if any are. */
 enum tide_module_state {
@@ -30,12 +31,18 @@ enum tide_module_state {
     TIDE_MODULE_GONE,     /* no such file */
     TIDE_MODULE_OTHER,    /* another file has its place: the build-id differs */
     TIDE_MODULE_STRIPPED, /* only the names that it exports are known */
+    TIDE_MODULE_TOO_BIG,  /* its debug information needs more memory than there is */
+    TIDE_MODULE_BROKEN, /* its debug information breaks the reader, or takes too long */
+    TIDE_MODULE_STATES,
 };
 
 struct tide_symbolizer_options {
     const char *debug_root; /* where .build-id folders live; NULL: /usr/lib/debug */
     struct tide_debuginfod *debuginfod; /* borrowed: asked for what is not here; NULL:
                                            nobody is */
+    struct tide_name_child *child; /* borrowed: the process that reads the files and
+                                           asks its own servers; NULL: this one does */
+    bool symbols_only;             /* leave the debug information alone */
 };
 
 /* Open the module at PATH; BUILD_ID is lower-case hex or "".  If the file is gone or
@@ -52,6 +59,11 @@ void tide_symbolizer_close(struct tide_symbolizer *symbolizer);
 enum tide_status tide_symbolizer_find(struct tide_symbolizer *symbolizer,
                                       uint64_t address,
                                       const struct tide_location **out, size_t *count);
+
+/* COUNT ADDRESSES will be asked for: a child answers them at once, rather than one by one.
+ * Only want of memory is a failure. */
+enum tide_status tide_symbolizer_expect(struct tide_symbolizer *symbolizer,
+                                        const uint64_t *addresses, size_t count);
 
 /* What there is to be asked. */
 enum tide_module_state tide_symbolizer_state(const struct tide_symbolizer *symbolizer);

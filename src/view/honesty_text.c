@@ -294,6 +294,14 @@ static void add_unnamed(struct tide_page *page, const struct tide_model *model)
          "run --embed-symbols."},
         {TIDE_MODULE_STRIPPED, "it is stripped", "they are stripped",
          "Debug symbols would help, or: tidemark report --debuginfod."},
+        {TIDE_MODULE_TOO_BIG, "its debug information needs more memory than there is",
+         "their debug information needs more memory than there is",
+         "Functions are as its symbol table has them, without lines; more memory: "
+         "--max-memory."},
+        {TIDE_MODULE_BROKEN,
+         "its debug information is damaged so that it breaks the reader",
+         "their debug information is damaged so that it breaks the reader",
+         "Functions are as its symbol table has them, if it could be read."},
     };
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
         struct tide_text modules = {0}, safe = {0}, words = {0};

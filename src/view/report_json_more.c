@@ -217,10 +217,9 @@ static void add_unfinished(struct tide_json *json, const struct tide_honesty *ho
 static void add_unnamed(struct tide_json *json, const struct tide_honesty *honesty)
 {
     static const char *const WHY[] = {
-        [TIDE_MODULE_READ] = "read",
-        [TIDE_MODULE_GONE] = "gone",
-        [TIDE_MODULE_OTHER] = "other_build",
-        [TIDE_MODULE_STRIPPED] = "stripped",
+        [TIDE_MODULE_READ] = "read",         [TIDE_MODULE_GONE] = "gone",
+        [TIDE_MODULE_OTHER] = "other_build", [TIDE_MODULE_STRIPPED] = "stripped",
+        [TIDE_MODULE_TOO_BIG] = "too_big",   [TIDE_MODULE_BROKEN] = "broken",
     };
     tide_json_open(json, "unnamed_modules", '[');
     for (size_t i = 0; i < honesty->unnamed_count; i++) {

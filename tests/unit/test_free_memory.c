@@ -14,11 +14,12 @@
 
 #include <cmocka.h>
 
+#include "base/data_memory.h"
 #include "cli/free_memory.h"
 
 enum { TIDE_NAME = 512 };
 
-static char root[] = "/tmp/tide-free-XXXXXX";
+static char root[64];
 
 /* Put TEXT at PATH below the root, with the folders that lead there. */
 static void put(const char *path, const char *text)
@@ -39,7 +40,7 @@ static void put(const char *path, const char *text)
 static int make_root(void **state)
 {
     (void)state;
-    memcpy(root + sizeof(root) - 7, "XXXXXX", 6);
+    (void)snprintf(root, sizeof(root), "/tmp/tide-free-XXXXXX");
     return mkdtemp(root) ? 0 : -1;
 }
 
@@ -129,7 +130,7 @@ static void limits_of_the_process_count(void **state)
     assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
     const struct rlimit limit = {1ull << 40, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
-    assert_int_equal(tide_data_memory(root), 300 * page);
+    assert_int_equal(tide_mapped_memory(root).data, 300 * page);
     assert_true(tide_free_memory(root) == (1ull << 40) - 300 * page);
     assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 }
