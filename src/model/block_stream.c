@@ -87,7 +87,7 @@ static enum tide_status finish(struct stream *stream, uint32_t entry,
     struct tide_life *const life = &stream->lives.list[entry];
     enum tide_status status = TIDE_OK;
     life->left = 0;
-    if (stream->watch->block)
+    if (stream->watch->block && life->id)
         status = stream->watch->block(stream->watch->user, life, &death);
     tide_lives_drop(&stream->lives, entry);
     return status;
@@ -129,12 +129,42 @@ static enum tide_status put(struct stream *stream, uint32_t entry)
     return status ? status : tide_lives_put(&stream->lives, entry);
 }
 
-static enum tide_status tell_birth(const struct stream *stream, uint32_t entry)
+static enum tide_status tell_birth(const struct stream *stream, struct tide_life *life)
 {
-    struct tide_life *const life = &stream->lives.list[entry];
     if (!stream->watch->birth || !life->id)
         return TIDE_OK;
     return stream->watch->birth(stream->watch->user, life, stream->event->lane);
+}
+
+static uint32_t take(struct stream *stream, uint64_t address)
+{
+    return tide_lives_take(&stream->lives, stream->event->process, address);
+}
+
+static bool is_followed(const struct stream *stream, const struct tide_life *life)
+{
+    const struct tide_block_watch *const watch = stream->watch;
+    return life->label_now || !watch->follow || watch->follow(watch->user, life);
+}
+
+/* LIFE is found at its address from now on. */
+static enum tide_status keep(struct stream *stream, const struct tide_life *life)
+{
+    uint32_t entry;
+    enum tide_status status = tide_lives_add(&stream->lives, life, &entry);
+    if (status)
+        return status;
+    process_of(stream)->standing[TIDE_IN_HEAP] += life->left;
+    status = put(stream, entry);
+    return status ? status : tell_birth(stream, &stream->lives.list[entry]);
+}
+
+/* LIFE will not be looked for, and what stands at its address ends. */
+static enum tide_status pass_by(struct stream *stream, struct tide_life life)
+{
+    const uint32_t old = take(stream, life.address);
+    const enum tide_status status = end_heap(stream, old, (struct killer){0});
+    return status ? status : tell_birth(stream, &life);
 }
 
 /* BEFORE is what realloc made the block of, all zeros: nothing. */
@@ -158,21 +188,10 @@ static enum tide_status give_birth(struct stream *stream,
         .space = TIDE_IN_HEAP,
         .kind = event->alloc_kind,
     };
-    uint32_t entry;
-    enum tide_status status = tide_lives_add(&stream->lives, &life, &entry);
-    if (status)
-        return status;
-    process_of(stream)->standing[TIDE_IN_HEAP] += event->size;
-    status = put(stream, entry);
-    return status ? status : tell_birth(stream, entry);
+    return is_followed(stream, &life) ? keep(stream, &life) : pass_by(stream, life);
 }
 
 /* --- Moves --------------------------------------------------------------------------- */
-
-static uint32_t take(struct stream *stream, uint64_t address)
-{
-    return tide_lives_take(&stream->lives, stream->event->process, address);
-}
 
 static enum tide_status put_back(struct stream *stream, const struct move *move)
 {
@@ -264,38 +283,60 @@ static enum tide_status on_map(struct stream *stream)
         .user = stream,
     };
     const enum tide_status status = tide_block_maps_event(&scene, stream->event);
-    return status || !born ? status : tell_birth(stream, born);
+    return status || !born ? status : tell_birth(stream, &stream->lives.list[born]);
 }
 
-static void name_block(struct stream *stream)
+/* A block that is not followed has a name now.  If it is followed by its name only, it has
+ * no number, and its end is nothing to tell. */
+static enum tide_status follow_name(struct stream *stream)
+{
+    const struct tide_event *const event = stream->event;
+    const uint32_t label = (uint32_t)event->value2 + 1;
+    const struct tide_life life = {
+        .address = event->value,
+        .process = event->process,
+        .label = label,
+        .label_now = label,
+        .space = TIDE_IN_HEAP,
+    };
+    return keep(stream, &life);
+}
+
+static enum tide_status name_block(struct stream *stream)
 {
     const struct tide_event *const event = stream->event;
     uint32_t entry = tide_lives_find(&stream->lives, event->process, event->value);
     if (!entry)
         entry = tide_block_maps_at(&process_of(stream)->ranges, event->value);
-    if (!entry || event->value2 >= UINT32_MAX)
-        return;
+    if (event->value2 >= UINT32_MAX)
+        return TIDE_OK;
+    if (!entry && stream->watch->follow && event->extra == TIDE_EXTRA_LABEL)
+        return follow_name(stream);
+    if (!entry)
+        return TIDE_OK;
     struct tide_life *const life = &stream->lives.list[entry];
     if (event->extra == TIDE_EXTRA_UNLABEL) {
         life->renamed |= life->label_now != 0;
         life->label_now = 0;
-        return;
+        return TIDE_OK;
     }
     life->label_now = (uint32_t)event->value2 + 1;
     if (!life->renamed)
         life->label = life->label_now;
+    return TIDE_OK;
 }
 
 static enum tide_status on_extra(struct stream *stream)
 {
     const struct tide_event *const event = stream->event;
     struct lane *const lane = lane_of(stream);
+    enum tide_status status = TIDE_OK;
     if (event->extra == TIDE_EXTRA_THREAD_BEGIN)
         lane->tid = (uint32_t)event->value;
     else if (event->extra == TIDE_EXTRA_LABEL || event->extra == TIDE_EXTRA_UNLABEL)
-        name_block(stream);
-    if (!stream->watch->mark)
-        return TIDE_OK;
+        status = name_block(stream);
+    if (status || !stream->watch->mark)
+        return status;
     return stream->watch->mark(stream->watch->user, event, lane->tid);
 }
 

@@ -2,12 +2,13 @@
  *
  * For: model/, view/, cli/, tests/.  A walk through all events for those who want blocks,
  * levels and marks themselves and not their sums.  Memory is proportional to the blocks
- * that are alive.  What a block is, and when it dies, is as in account.h and mapped.h:
+ * that are alive, or to those of them that are followed.  What a block is, and when it dies, is as in account.h and mapped.h:
  * the sums over all blocks are those of the model.
  */
 #ifndef TIDE_MODEL_BLOCK_STREAM_H
 #define TIDE_MODEL_BLOCK_STREAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <tidemark/status.h>
@@ -43,6 +44,10 @@ struct tide_block_watch {
     /* The walk begins; LIVES is borrowed, and good until it ends: who is asked at a mark
      * what is alive looks there. */
     void (*begin)(void *user, const struct tide_lives *lives);
+    /* Shall LIFE, which is about to be born in the heap, be followed?  NULL: all shall.
+     * Nobody is told of the end of others, unless they have a label, which a realloc may
+     * take to one that shall; levels are not those of all blocks then. */
+    bool (*follow)(void *user, const struct tide_life *life);
     /* A block is born, in LANE.  Its note may be set, for the other calls to find. */
     enum tide_status (*birth)(void *user, struct tide_life *life, uint32_t lane);
     /* A block is dead, or, after the last event and with DEATH NULL, still alive: those

@@ -145,9 +145,12 @@ static void forget_shape(struct inquiry *inquiry, uint64_t id)
 static bool is_asked(const struct inquiry *inquiry, const struct tide_life *life)
 {
     const size_t first = first_from(inquiry, life->address);
-    return first < inquiry->count &&
-           inquiry->questions[first].question->address - life->address <
-               span_of(life) + TIDE_INQUIRY_NEAR;
+    if (first == inquiry->count)
+        return false;
+    const uint64_t span = span_of(life);
+    const uint64_t distance =
+        inquiry->questions[first].question->address - life->address;
+    return distance < span || distance - span < TIDE_INQUIRY_NEAR;
 }
 
 /* One number of the shape of LIFE. */
@@ -190,6 +193,12 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
     else if (is_asked(inquiry, life))
         return add_shape(inquiry, life, event);
     return TIDE_OK;
+}
+
+/* The others can be no answer. */
+static bool follow(void *user, const struct tide_life *life)
+{
+    return is_asked(user, life);
 }
 
 static void on_begin(void *user, const struct tide_lives *lives)
@@ -315,6 +324,7 @@ enum tide_status tide_inquire(struct tide_model *model, struct tide_question *qu
         .trace = model->trace, .count = count, .heap = &model->summary[TIDE_IN_HEAP]};
     const struct tide_block_watch watch = {.user = &inquiry,
                                            .begin = on_begin,
+                                           .follow = follow,
                                            .birth = on_birth,
                                            .block = on_block,
                                            .part = on_part,

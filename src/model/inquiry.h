@@ -1,7 +1,7 @@
 /* model/inquiry.h - which block held an address, and what became of it.
  *
  * For: model/, view/, cli/, tests/.  One walk through all blocks answers all questions;
- * memory is for the questions and the blocks that are alive.
+ * memory is for the questions and the live blocks that may be answers.
  */
 #ifndef TIDE_MODEL_INQUIRY_H
 #define TIDE_MODEL_INQUIRY_H

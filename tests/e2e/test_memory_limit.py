@@ -71,6 +71,18 @@ class MemoryLimit(tide.Case):
                 self.assertLess(bytes_held, 8 * MIB + 16 * MIB)
                 self.assertEqual(os.listdir(os.path.join(self.folder, "out")), [])
 
+    def test_an_address_needs_no_table_of_blocks(self):
+        plain = call_measured(["report", MANY.trace], self.folder)[2]
+        at = MANY.own_count()
+        words = ["resolve", MANY.trace, hex(at["first"]), hex(at["last"])]
+        status, said, bytes_held = call_measured(words, self.folder)
+        self.assertEqual(status, 0, said)
+        self.assertLess(bytes_held, plain + 8 * MIB)
+        answers = tide.json.loads(call([*words, "--json"])[1])["answers"]
+        self.assertEqual([(each["state"], [block["size"] for block in each["blocks"]])
+                          for each in answers],
+                         [("live", [16]), ("live", [16 + (COUNT - 1) % 3])])
+
     def test_enough_is_enough(self):
         for verb in (["report"], ["export", "--to", "pprof"], ["query", ROWS + " LIMIT 3"]):
             with self.subTest(verb=verb):
