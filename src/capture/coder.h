@@ -79,6 +79,7 @@ static inline void tide_see_word(struct tide_stream *stream, uint64_t word)
     if (TIDE_LIKELY(*known == word))
         return;
     *known = word;
+    stream->has_seen = true;
     if (TIDE_WORD_KIND(word) == TIDE_FRAME_NATIVE)
         tide_modules_see(word, stream->epoch);
 }

@@ -30,6 +30,11 @@ uint32_t tide_session_mortal;
 enum {
     TIDE_PARTS_MAX = 64,
     TIDE_GROWTH = 256 * 1024,
+    /* Of what all lanes of the segment have: from here on rings begin small, grow little, and
+     * stay as they are. */
+    TIDE_LANES_MANY = 8 * 1024 * 1024,
+    TIDE_RINGS_MANY = 32 * 1024 * 1024,
+    TIDE_RINGS_MOST = 48 * 1024 * 1024,
     TIDE_AHEAD = 512 * 1024, /* a few lanes, one of them with a large ring */
     TIDE_ADDRESS_BYTES = sizeof(((struct sockaddr_un *)0)->sun_path),
 };
@@ -328,31 +333,48 @@ uint64_t tide_segment_take(uint32_t bytes)
     return offset;
 }
 
+uint32_t tide_segment_ring_after(uint32_t bytes)
+{
+    const uint64_t taken = atomic_load(&tide_shared_segment->taken);
+    if (taken < TIDE_RINGS_MANY)
+        return TIDE_RING_LARGE;
+    return taken < TIDE_RINGS_MOST && bytes < TIDE_RING_SMALL - TIDE_LANE_HEAD
+               ? TIDE_RING_SMALL
+               : 0;
+}
+
 static struct tide_lane_shared *lane_at(uint32_t index)
 {
     const uint64_t offset = atomic_load(&tide_shared_segment->directory[index]);
-    return offset ? tide_segment_at(offset, TIDE_RING_SMALL) : NULL;
+    return offset ? tide_segment_at(offset, TIDE_RING_TINY) : NULL;
 }
 
-static struct tide_lane_shared *claim_used(void)
+static struct tide_lane_shared *claim_used(uint32_t least)
 {
     const uint32_t count = atomic_load(&tide_shared_segment->lanes);
     for (uint32_t i = 0; i < count && i < TIDE_LANES_MAX; i++) {
         struct tide_lane_shared *lane = lane_at(i);
         uint32_t state = TIDE_LANE_FREE;
         if (lane && atomic_load(&lane->state) == TIDE_LANE_FREE &&
-            atomic_load(&lane->ring_bytes) != 0 &&
+            atomic_load(&lane->ring_bytes) >= least &&
             atomic_compare_exchange_strong(&lane->state, &state, TIDE_LANE_CLAIMED))
             return lane;
     }
     return NULL;
 }
 
-static struct tide_lane_shared *claim_new(void)
+/* Those that come when the others have much already get less. */
+static uint32_t new_lane_bytes(uint32_t least)
 {
-    const uint64_t offset = tide_segment_take(TIDE_RING_SMALL);
-    struct tide_lane_shared *lane =
-        offset ? tide_segment_at(offset, TIDE_RING_SMALL) : NULL;
+    const bool many = atomic_load(&tide_shared_segment->taken) >= TIDE_LANES_MANY;
+    return many && least < TIDE_RING_TINY ? TIDE_RING_TINY : TIDE_RING_SMALL;
+}
+
+static struct tide_lane_shared *claim_new(uint32_t least)
+{
+    const uint32_t bytes = new_lane_bytes(least);
+    const uint64_t offset = tide_segment_take(bytes);
+    struct tide_lane_shared *lane = offset ? tide_segment_at(offset, bytes) : NULL;
     if (!lane)
         return NULL;
     const uint32_t index = atomic_fetch_add(&tide_shared_segment->lanes, 1);
@@ -362,15 +384,15 @@ static struct tide_lane_shared *claim_new(void)
     }
     atomic_store(&lane->state, TIDE_LANE_CLAIMED);
     atomic_store(&lane->ring_offset, offset + TIDE_LANE_HEAD);
-    atomic_store(&lane->ring_bytes, (uint32_t)(TIDE_RING_SMALL - TIDE_LANE_HEAD));
+    atomic_store(&lane->ring_bytes, (uint32_t)(bytes - TIDE_LANE_HEAD));
     atomic_store(&tide_shared_segment->directory[index], offset);
     return lane;
 }
 
-struct tide_lane_shared *tide_lane_claim(void)
+struct tide_lane_shared *tide_lane_claim(uint32_t least)
 {
     if (atomic_load(&tide_shared_segment->closed))
         return NULL;
-    struct tide_lane_shared *lane = claim_used();
-    return lane ? lane : claim_new();
+    struct tide_lane_shared *lane = claim_used(least);
+    return lane ? lane : claim_new(least);
 }

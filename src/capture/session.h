@@ -33,8 +33,12 @@ uint64_t tide_segment_take(uint32_t bytes);
 /* Where OFFSET of the segment is mapped here; NULL when it cannot be. */
 void *tide_segment_at(uint64_t offset, uint32_t bytes);
 
-/* A lane nobody uses, in state CLAIMED, its ring fields set; NULL when there is none.
- * Call with the process lock held. */
-struct tide_lane_shared *tide_lane_claim(void);
+/* How large a ring may become that is to grow, of BYTES now, by what all rings of the segment
+ * have already; 0: it stays as it is. */
+uint32_t tide_segment_ring_after(uint32_t bytes);
+
+/* A lane nobody uses, in state CLAIMED, its ring fields set, the ring not smaller than LEAST;
+ * NULL when there is none.  Call with the process lock held. */
+struct tide_lane_shared *tide_lane_claim(uint32_t least);
 
 #endif

@@ -32,6 +32,8 @@ enum {
     TIDE_RESTLESS = 15,
     TIDE_LEAF_OTHERS = 5, /* words of a leaf that are no return addresses */
     TIDE_LEAF_COUNT = 1024,
+    TIDE_LEAF_TURNS =
+        32, /* of 256: so often leaves are tried where they bring nothing */
     TIDE_SIGHTS = 1024,
     TIDE_SIGHT_WORDS = 4, /* return addresses that a leaf is found by */
 };
@@ -86,13 +88,10 @@ struct tide_sight {
 };
 
 struct tide_stack_cache {
-    uint32_t frames;     /* 0: nothing is known */
-    bool own_stack;      /* every word is on the thread's own stack */
-    uint64_t changes;    /* else: of what is mapped, before they were read */
-    uint64_t generation; /* of loaded code */
-    struct tide_cached_frame frame[TIDE_CACHE_MAX]; /* outermost first, as in stack[] */
-    struct tide_check check[TIDE_FRAME_CHECKS * TIDE_CACHE_MAX]; /* outermost first */
-    struct tide_walked walked[TIDE_CACHE_MAX + 1]; /* new ones, innermost first */
+    uint32_t frames;        /* 0: nothing is known */
+    bool own_stack;         /* every word is on the thread's own stack */
+    uint64_t changes;       /* else: of what is mapped, before they were read */
+    uint64_t generation;    /* of loaded code */
     struct tide_leaf *leaf; /* the last stack ended in it; NULL: in frame[] */
     uint8_t luck;           /* with leaves: at 0 they are tried now and then only */
     uint8_t turns;          /* since they were tried last */
@@ -101,6 +100,9 @@ struct tide_stack_cache {
     /* As in struct tide_leaf, after a stack that ended in frame[]. */
     uint16_t next_leaf;
     uint8_t restless; /* how often the last stack walked is not the next one as well */
+    struct tide_cached_frame frame[TIDE_CACHE_MAX]; /* outermost first, as in stack[] */
+    struct tide_check check[TIDE_FRAME_CHECKS * TIDE_CACHE_MAX]; /* outermost first */
+    struct tide_walked walked[TIDE_CACHE_MAX + 1]; /* new ones, innermost first */
     struct tide_sight sights[TIDE_SIGHTS];
     /* What each leaf is found by: beside each other, since leaves themselves are too large
      * to be looked at in vain. */

@@ -60,7 +60,7 @@ static inline uint32_t tide_leaf_places(uint64_t key)
  * waste. */
 static inline bool tide_leaf_is_worth_it(struct tide_stack_cache *cache)
 {
-    return cache->luck > 0 || ++cache->turns < 32; /* of 256 */
+    return cache->luck > 0 || ++cache->turns < TIDE_LEAF_TURNS;
 }
 
 static inline void tide_leaf_try_ended(struct tide_stack_cache *cache, bool found)

@@ -44,16 +44,20 @@ void tide_stream_keep_on_fork(struct tide_stream *stream, bool keep)
             keep ? MADV_KEEPONFORK : MADV_WIPEONFORK);
 }
 
+/* The pages of the ring.  A first ring begins behind the header, on the same page. */
+static bool cover_ring(const struct tide_stream *stream)
+{
+    const uint32_t before = (uintptr_t)stream->ring % TIDE_PAGE;
+    return tide_reserve_cover(stream->ring - before, before + stream->ring_bytes);
+}
+
 /* The header is kept: its state says LIVE, so that this lane is never claimed here.  What
  * the hook has in hand is the parent's event; here it is not recorded. */
 void tide_stream_tear(struct tide_self *self)
 {
     struct tide_stream *const stream = self->stream;
     const struct tide_lane_shared header = *stream->shared;
-    uint8_t *const first = (uint8_t *)stream->shared;
-    const bool moved = stream->ring != first + TIDE_LANE_HEAD;
-    if (tide_reserve_cover(first, TIDE_RING_SMALL) &&
-        (!moved || tide_reserve_cover(stream->ring, TIDE_RING_LARGE)))
+    if (tide_reserve_cover(stream->shared, TIDE_PAGE) && cover_ring(stream))
         *stream->shared = header;
     else
         atomic_store(&tide_phase, TIDE_PHASE_INERT);
@@ -123,31 +127,38 @@ static bool wait_for_collector(struct tide_stream *stream, uint64_t tail,
            (waited->silent < TIDE_SILENT_WAITS && waited->idle < TIDE_IDLE_WAITS);
 }
 
-/* The lane is hot: give it the large ring, once the small one is empty. */
-static void grow_ring(struct tide_stream *stream)
+/* Give the lane a ring of BYTES, once the one it has is empty.  False: there is none. */
+static bool grow_ring(struct tide_stream *stream, uint32_t bytes)
 {
-    stream->keep_ring = true;
     struct tide_lane_shared *lane = stream->shared;
     tide_lock(&tide_process->lock);
-    const uint64_t offset = tide_segment_take(TIDE_RING_LARGE);
-    uint8_t *ring = offset ? tide_segment_at(offset, TIDE_RING_LARGE) : NULL;
+    const uint64_t offset = bytes ? tide_segment_take(bytes) : 0;
+    uint8_t *ring = offset ? tide_segment_at(offset, bytes) : NULL;
     tide_unlock(&tide_process->lock);
     if (!ring)
-        return;
+        return false;
 
     struct patience waited = {0};
     uint64_t tail;
     while ((tail = atomic_load(&lane->tail)) != head_of(stream))
         if (!wait_for_collector(stream, tail, &waited))
-            return;
+            return false;
     stream->base = stream->prev_base = head_of(stream);
     stream->pos = 0;
     stream->limit = 0;
     stream->ring = ring;
-    stream->ring_bytes = TIDE_RING_LARGE;
+    stream->ring_bytes = bytes;
     atomic_store(&lane->ring_offset, offset);
-    atomic_store(&lane->ring_bytes, TIDE_RING_LARGE);
+    atomic_store(&lane->ring_bytes, bytes);
     atomic_fetch_add(&lane->ring_changes, 1);
+    return true;
+}
+
+/* The lane is hot. */
+static void grow_hot_ring(struct tide_stream *stream)
+{
+    stream->keep_ring = true;
+    grow_ring(stream, tide_segment_ring_after(stream->ring_bytes));
 }
 
 static bool has_room(const struct tide_stream *stream, uint32_t need, uint64_t *tail)
@@ -161,13 +172,15 @@ static bool find_room(struct tide_stream *stream, uint32_t need)
 {
     struct patience waited = {0};
     uint64_t tail;
+    if (need > stream->ring_bytes && !grow_ring(stream, TIDE_RING_SMALL))
+        return false;
     while (!has_room(stream, need, &tail)) {
         if (stream->torn) /* nobody will take anything */
             return false;
         /* Not twice around while the collector stands still: it could not tell. */
         if (tail > stream->base) {
             if (stream->laps >= TIDE_HOT_LAPS && !stream->keep_ring)
-                grow_ring(stream);
+                grow_hot_ring(stream);
             else
                 wrap(stream);
         } else if (!wait_for_collector(stream, tail, &waited)) {
@@ -195,7 +208,9 @@ static uint64_t *put_reset(struct tide_stream *stream, uint64_t *out, uint64_t n
     struct tide_lane_shared *lane = stream->shared;
     const uint64_t position = head_of(stream); /* nothing stands before it */
 
-    memset(stream->seen, 0, sizeof(stream->seen));
+    if (stream->has_seen) /* else its pages need not be touched */
+        memset(stream->seen, 0, sizeof(stream->seen));
+    stream->has_seen = false;
     stream->depth = stream->known = 0;
     stream->memory.stacks = 0;
     stream->epoch = atomic_load(&tide_process->epoch);
@@ -305,7 +320,10 @@ static bool refill(struct tide_stream *stream, uint32_t need)
     if (!tide_stream_make_room(stream, need + TIDE_PREAMBLE)) {
         if (stream->torn) /* by a fork while we were here: the event is the parent's */
             return false;
-        return stop_for(stream, TIDE_DROP_COLLECTOR);
+        if (need + TIDE_PREAMBLE <= stream->ring_bytes)
+            return stop_for(stream, TIDE_DROP_COLLECTOR);
+        tide_stream_lose(stream, TIDE_DROP_MEMORY, 1);
+        return false;
     }
     put_due(stream, attention);
     set_limit(stream);

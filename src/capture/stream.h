@@ -76,6 +76,7 @@ struct tide_stream {
     bool reset_next;    /* reset before the next record */
     bool keep_ring;     /* the ring is large, or small for good */
     bool torn;          /* forked in the middle of a record: nobody drains this lane */
+    bool has_seen;      /* some word stands in seen[] */
     bool taken;         /* it is somebody's: false again in a forked child */
     uint32_t pending;   /* nested events ever put into pending_events */
     uint32_t flushed;   /* of these, written already */
@@ -95,7 +96,8 @@ struct tide_stream {
     struct tide_stream *next;        /* in the list of all */
     struct tide_stream *next_free;   /* in the list of those without a thread */
     struct tide_bare_event pending_events[TIDE_PENDING_MAX]; /* the n-th at n % MAX */
-    uint64_t seen[TIDE_SEEN_WORDS]; /* whose modules were told since the reset */
+    /* Whose modules were told since the reset.  Whole pages. */
+    _Alignas(TIDE_PAGE) uint64_t seen[TIDE_SEEN_WORDS];
     uint64_t stack[TIDE_STACK_MAX]; /* the last stack walked, outermost first */
     uint64_t walk[TIDE_STACK_MAX];  /* the same innermost first, if in_walk */
     struct tide_stack_cache cache;

@@ -23,7 +23,10 @@
 #include "capture/session.h"
 #include "capture/trail.h"
 
-enum { TIDE_LAST_ROUND = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
+enum {
+    TIDE_LAST_ROUND = 4, /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
+    TIDE_LANES_CROWD = 64,
+};
 
 static pthread_key_t thread_key;
 static bool thread_key_made;
@@ -33,7 +36,8 @@ static bool thread_key_made;
 /* The process lock is held. */
 bool tide_stream_take_lane(struct tide_stream *stream, uint32_t use)
 {
-    struct tide_lane_shared *lane = tide_lane_claim();
+    struct tide_lane_shared *lane =
+        tide_lane_claim(use == TIDE_LANE_NOTES ? TIDE_RING_SMALL - TIDE_LANE_HEAD : 1);
     if (!lane)
         return false;
     const uint32_t bytes = atomic_load(&lane->ring_bytes);
@@ -50,6 +54,9 @@ bool tide_stream_take_lane(struct tide_stream *stream, uint32_t use)
     if (use == TIDE_LANE_EVENTS) {
         stream->number = tide_process->lanes++;
         stream->owner = stream->number < TIDE_OWNERS ? stream->number + 1 : 0;
+        /* Leaves take memory: of many threads, those have them that walk much. */
+        if (stream->number >= TIDE_LANES_CROWD)
+            stream->cache.turns = TIDE_LEAF_TURNS;
     }
     lane->use = use;
     lane->pid = tide_process->pid;

@@ -52,7 +52,8 @@
 
 enum {
     TIDE_PAGE = 4096,
-    TIDE_RING_SMALL = 32 * 1024,  /* a lane's first ring */
+    TIDE_RING_TINY = 8 * 1024,    /* a lane's first ring, where there are many lanes */
+    TIDE_RING_SMALL = 32 * 1024,  /* that of others */
     TIDE_RING_LARGE = 256 * 1024, /* its ring once it is hot */
     TIDE_LANES_MAX = 16384,       /* per segment; more threads share one locked lane */
     TIDE_SYNC_KEPT = 8,           /* reset positions remembered per lane */

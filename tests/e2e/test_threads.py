@@ -30,6 +30,16 @@ class Many(truth.Case):
         self.assertLess(recorded["private"] - plain["private"],
                         facts["processes"][0]["recorder_bytes"] + BASE)
         self.assertEqual(len(facts["threads"]), threads + 1)
+        # Rings are smaller the more there are, and threads that do little have little.
+        self.assertLess(facts["honesty"]["ring_bytes"], 32 * MIB)
+        self.assertLess(recorded["private"] - plain["private"], BASE + threads * 60 * 1024)
+
+    def test_a_stack_that_is_larger_than_a_small_ring(self):
+        run = self.both([tide.program("crowd"), "600", "1500"], ["--depth", "2000"])
+        self.agrees(run)
+        facts = tide.info(run.trace)
+        self.assertLess(facts["honesty"]["ring_bytes"], 16 * MIB)
+        self.assertEqual(run.report()["honesty"]["truncated_stacks"], 0)
 
     def test_ten_thousand_short_ones_share_a_few_lanes(self):
         run = self.both([tide.program("short_threads"), "10000", "8"])

@@ -1,7 +1,8 @@
 /* tests/programs/crowd.c - many threads at once; each frees what its neighbour made.
  *
- * Usage: crowd THREADS.  Says on stdout what it made and freed, and on stderr how much
- * memory it had when all of them stood at the barrier.
+ * Usage: crowd THREADS [DEPTH].  Says on stdout what it made and freed, and on stderr how much
+ * memory it had when all of them stood at the barrier.  With DEPTH the last thread makes and frees
+ * one block more, that deep in calls.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,11 +11,11 @@
 
 #include "say.h"
 
-enum { MOST = 4096, EACH = 3, STACK = 64 * 1024 };
+enum { MOST = 4096, EACH = 3, STACK = 64 * 1024, DEEP_STACK = 512 * 1024 };
 
 static pthread_barrier_t made, seen;
 static void *blocks[MOST][EACH];
-static int threads;
+static int threads, depth;
 
 __attribute__((noinline)) static void *make(size_t size)
 {
@@ -22,9 +23,17 @@ __attribute__((noinline)) static void *make(size_t size)
     return block;
 }
 
+__attribute__((noinline)) static void *make_deep(int left)
+{
+    void *volatile block = left > 0 ? make_deep(left - 1) : malloc(1000);
+    return block;
+}
+
 static void *work(void *argument)
 {
     const int own = (int)(intptr_t)argument;
+    if (depth && own == threads - 1)
+        free(make_deep(depth));
     for (int i = 0; i < EACH; i++)
         blocks[own][i] = make((size_t)(100 + own % 50));
     pthread_barrier_wait(&made);
@@ -63,12 +72,13 @@ int main(int argc, char **argv)
     static pthread_t ids[MOST];
     pthread_attr_t attributes;
     threads = argc > 1 ? atoi(argv[1]) : 10;
+    depth = argc > 2 ? atoi(argv[2]) : 0;
     if (threads < 1 || threads > MOST)
         return 2;
     pthread_barrier_init(&made, NULL, (unsigned)threads + 1);
     pthread_barrier_init(&seen, NULL, (unsigned)threads + 1);
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK);
+    pthread_attr_setstacksize(&attributes, depth ? DEEP_STACK : STACK);
     for (int i = 0; i < threads; i++)
         if (pthread_create(&ids[i], &attributes, work, (void *)(intptr_t)i) != 0)
             return 4;
@@ -80,6 +90,7 @@ int main(int argc, char **argv)
         pthread_join(ids[i], NULL);
         bytes += EACH * (100 + i % 50);
     }
-    say("{\"make\": [%d, %ld, 0]}\n", threads * EACH, bytes);
+    say("{\"make\": [%d, %ld, 0], \"make_deep\": [%d, %d, 0]}\n", threads * EACH, bytes,
+        depth > 0, depth > 0 ? 1000 : 0);
     return 0;
 }
