@@ -112,6 +112,7 @@ static bool start(void)
         atomic_store(&tide_shared_segment->closed, 1); /* we give up */
         return false;
     }
+    tide_process_see_processors();
     tide_process->mortal = tide_session_mortal;
     tide_ticks_init((uint32_t)tide_session->reserved[0]);
     tide_modules_init();

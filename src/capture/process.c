@@ -15,7 +15,10 @@
 #include "capture/sandbox.h"
 #include "capture/session.h"
 
+enum { TIDE_PROCESSORS_MOST = 8192 };
+
 struct tide_process_state *tide_process;
+uint32_t tide_processors = 1;
 _Atomic uint64_t tide_fixed_bytes = sizeof(struct tide_process_state);
 _Atomic uint32_t tide_phase;
 
@@ -23,6 +26,16 @@ _Atomic uint32_t tide_phase;
 static uint64_t last_birth;
 static uint32_t last_pid;
 static bool ended; /* by the program's wish: its children are not recorded either */
+
+void tide_process_see_processors(void)
+{
+    uint64_t mask[TIDE_PROCESSORS_MOST / 64] = {0};
+    uint32_t count = 0;
+    if (syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask) > 0)
+        for (uint32_t i = 0; i < TIDE_PROCESSORS_MOST / 64; i++)
+            count += (uint32_t)__builtin_popcountll(mask[i]);
+    tide_processors = count ? count : UINT16_MAX;
+}
 
 static void set_mask(int how, const uint64_t *mask, uint64_t *before)
 {

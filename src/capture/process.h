@@ -40,7 +40,7 @@ struct tide_process_state {
     _Atomic uint32_t multi;           /* a second thread was seen: slots are counted */
     _Atomic uint32_t unordered;       /* the same, but there are no slots to be had */
     _Atomic uint64_t epoch;           /* of modules: advanced when one was unloaded */
-    uint32_t lanes;                   /* numbers given out */
+    _Atomic uint32_t lanes;           /* numbers given out */
     struct tide_stream *streams;      /* all, newest first */
     struct tide_stream *free_streams; /* of ended threads */
     _Atomic uint32_t streams_looked_at; /* of those in stream_memory.c */
@@ -63,8 +63,12 @@ enum tide_phase {
 };
 
 extern struct tide_process_state *tide_process;
+extern uint32_t tide_processors; /* that the program could run on when it began */
 extern _Atomic uint64_t tide_fixed_bytes; /* kept over fork: beside mapped_bytes */
 extern _Atomic uint32_t tide_phase;
+
+/* Count the processors.  Called once, at start. */
+void tide_process_see_processors(void);
 
 /* Hold signals back until as many calls of tide_unshield().  A handler may leave by
  * longjmp, so nothing that must be finished may be interrupted: locks, a ring that moves

@@ -265,12 +265,23 @@ static void put_due(struct tide_stream *stream, uint32_t attention)
     tide_stream_publish(stream, out);
 }
 
+/* Of a thread that waits for a processor all that is known is that what it wrote since its last
+ * stamp was before it went on.  The more of them wait, the less each may leave open. */
+static uint32_t bytes_to_stamp(void)
+{
+    const uint32_t lanes = atomic_load(&tide_process->lanes);
+    if (lanes <= tide_processors)
+        return TIDE_STAMP_BYTES;
+    const uint32_t share = TIDE_STAMP_BYTES * tide_processors / lanes;
+    return share > TIDE_STAMP_LEAST ? share : TIDE_STAMP_LEAST;
+}
+
 static void set_limit(struct tide_stream *stream)
 {
     const uint64_t tail =
         atomic_load_explicit(&stream->shared->tail, memory_order_acquire);
     const uint32_t end = free_until(stream, tail);
-    const uint32_t soon = stream->pos + TIDE_STAMP_BYTES;
+    const uint32_t soon = stream->pos + bytes_to_stamp();
     stream->limit = soon < end ? soon : end;
     if (head_of(stream) - tail >= stream->ring_bytes / 2)
         tide_session_wake();

@@ -25,6 +25,7 @@
 
 enum {
     TIDE_STAMP_BYTES = 1024,      /* about 85 events: a time stamp at least so often */
+    TIDE_STAMP_LEAST = 192,       /* the same where threads outnumber processors */
     TIDE_RECORD_MAX = 96,         /* bytes of a row without its pushed frames */
     TIDE_LARGE_EVENT = 64 * 1024, /* events of this size are stamped each */
     TIDE_HOT_LAPS = 3,            /* laps of the small ring before it grows */

@@ -41,6 +41,14 @@ class Many(truth.Case):
         self.assertLess(facts["honesty"]["ring_bytes"], 16 * MIB)
         self.assertEqual(run.report()["honesty"]["truncated_stacks"], 0)
 
+    def test_the_peak_is_known_better_than_what_waiting_threads_leave_open(self):
+        # So much 32 threads may write between two stamps, however long they wait.
+        margins = []
+        for _ in range(5):
+            run = tide.Recorded([tide.program("ground_threads"), "32", "5000"])
+            margins.append(run.report()["summary"]["peak_uncertainty_bytes"])
+        self.assertLess(sorted(margins)[2], 350000, margins)
+
     def test_ten_thousand_short_ones_share_a_few_lanes(self):
         run = self.both([tide.program("short_threads"), "10000", "8"])
         self.agrees(run)
