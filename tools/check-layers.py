@@ -33,7 +33,8 @@ MAY_INCLUDE = {
 }
 
 MAPS_MEMORY = re.compile(r"\bSYS_m(?:re)?map\b|\bm(?:re)?map(?:64)?\(")
-MAY_MAP = {"reserve.c", "hooks_map.c"}  # the second one for the program
+# hooks_map.c for the program; sandbox.c only asks whether it could.
+MAY_MAP = {"reserve.c", "hooks_map.c", "sandbox.c"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 COMMENT_OR_STRING = re.compile(

@@ -116,6 +116,7 @@ TIDE_EXPORT(int, monitor_add, tide_alloc_called alloc_called,
 TIDE_EXPORT(int, monitor_remove, tide_handle monitor)
 {
     const int saved = errno;
+    tide_watch_leave_jumped(TIDE_CALLER);
     bool alone = !(tide_self.hushed & TIDE_HUSH_CALLBACK);
     const int answer =
         (int)tide_registry_remove(monitor, TIDE_FOR_CALLBACKS, &alone, NULL);

@@ -14,6 +14,8 @@
 #include "capture/live_table.h"
 #include "capture/monitor.h"
 #include "capture/registry.h"
+#include "capture/stack.h"
+#include "capture/stream.h"
 
 bool tide_attended;
 
@@ -105,6 +107,16 @@ static void call_free(const struct tide_listener *listener,
         listener->free_called(happening->used, happening->block, listener->user);
 }
 
+/* The calls of tell() that this thread is in: one, or some more in handlers that come between.
+ * A handler, or a callback, may also leave by longjmp and never come back. */
+enum { TIDE_TELLING_MAX = 3 };
+static _Thread_local struct {
+    struct tide_reader reader[TIDE_TELLING_MAX];
+    uintptr_t frame[TIDE_TELLING_MAX];
+    uint32_t depth; /* may count beyond them */
+    int cancel;     /* of the thread, before the callback that it is in */
+} telling __attribute__((tls_model("initial-exec")));
+
 /* The recorder's own are told without a hush: a handler that comes in between counts. */
 static void tell_one(const struct tide_listener *listener,
                      const struct tide_happening *happening, bool alloc, unsigned whom)
@@ -118,6 +130,7 @@ static void tell_one(const struct tide_listener *listener,
     if (callback) { /* malloc is no place to be cancelled in, whatever the callback calls */
         self->hushed |= TIDE_HUSH_CALLBACK;
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        telling.cancel = cancel;
     }
     if (alloc)
         call_alloc(listener, happening, whom);
@@ -129,17 +142,56 @@ static void tell_one(const struct tide_listener *listener,
     }
 }
 
-/* By pointer: to read a copy of what was written by words a moment ago is slow. */
-static void tell(struct tide_happening *happening, bool alloc, unsigned whom)
+void tide_watch_leave_jumped(struct tide_caller caller)
 {
-    if (tide_registry_is_empty() || tide_self.hushed || tide_is_paused())
+    static struct tide_stream nobody; /* no bounds known: any stack will do */
+    struct tide_self *const self = &tide_self;
+    const struct tide_stream *const stream = self->stream ? self->stream : &nobody;
+    while (telling.depth > 0 && telling.depth <= TIDE_TELLING_MAX) {
+        const uintptr_t frame = telling.frame[telling.depth - 1];
+        if (frame != caller.frame && /* who stands in its place now is another */
+            tide_stack_find(stream, caller, frame) != TIDE_FOUND_NOT)
+            break;
+        telling.depth--;
+        tide_registry_leave(&telling.reader[telling.depth]);
+    }
+    if (telling.depth > 0 || !(self->hushed & TIDE_HUSH_CALLBACK))
+        return;
+    self->hushed &= (uint8_t)~TIDE_HUSH_CALLBACK;
+    pthread_setcancelstate(telling.cancel, NULL);
+}
+
+static void tell_all(const struct tide_reader *reader,
+                     const struct tide_happening *happening, bool alloc, unsigned whom)
+{
+    for (uint32_t i = 0; reader->list && i < reader->list->count; i++)
+        tell_one(reader->list->list[i], happening, alloc, whom);
+}
+
+/* By pointer: to read a copy of what was written by words a moment ago is slow. */
+static __attribute__((noinline)) void tell(struct tide_happening *happening, bool alloc,
+                                           unsigned whom)
+{
+    if (tide_registry_is_empty())
+        return;
+    if (TIDE_UNLIKELY(telling.depth))
+        tide_watch_leave_jumped(TIDE_CALLER);
+    if (tide_self.hushed || tide_is_paused())
         return;
     const int saved = errno;
+    const uint32_t depth = telling.depth;
     happening->thread = tide_thread_number();
     happening->shard = (uint32_t)happening->thread;
     const struct tide_reader reader = tide_registry_enter(happening->shard);
-    for (uint32_t i = 0; reader.list && i < reader.list->count; i++)
-        tell_one(reader.list->list[i], happening, alloc, whom);
+    if (depth < TIDE_TELLING_MAX) {
+        telling.reader[depth] = reader;
+        telling.frame[depth] = (uintptr_t)__builtin_frame_address(0);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    telling.depth = depth + 1;
+    tell_all(&reader, happening, alloc, whom);
+    telling.depth = depth;
+    atomic_signal_fence(memory_order_seq_cst);
     tide_registry_leave(&reader);
     errno = saved;
 }

@@ -42,6 +42,10 @@ void tide_watch_move_end(const struct tide_watch_move *move);
 
 /* --- For others --- */
 
+/* This thread has jumped out of a listener, perhaps: who waits for all to have left need not
+ * wait for itself. */
+void tide_watch_leave_jumped(struct tide_caller caller) TIDE_COLD;
+
 /* The number of this thread. */
 uint64_t tide_thread_number(void);
 /* A forked child begins. */

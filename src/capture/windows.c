@@ -137,6 +137,7 @@ enum tide_answer tide_window_close(tide_handle handle, struct tide_stats *stats)
     struct tide_stats own;
     struct tide_stats *const out = stats ? stats : &own;
     void *user;
+    tide_watch_leave_jumped(TIDE_CALLER);
     bool alone = !(tide_self.hushed & TIDE_HUSH_CALLBACK);
     *out = (struct tide_stats){0};
     const enum tide_answer answer =

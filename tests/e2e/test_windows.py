@@ -89,5 +89,12 @@ class Windows(tide.Case):
         self.assertIn("answer 1 allocs 0", own.stderr)
 
 
+class Jumps(tide.TidyCase):
+    def test_a_handler_that_leaves_a_callback_for_good(self):
+        """Others are told of what comes behind it, and nobody waits for it."""
+        run = tide.Recorded([tide.program("jumps_from_listener")])
+        self.assertEqual((run.status, run.stdout), (0, "heard 100, at once\n"))
+
+
 if __name__ == "__main__":
     tide.main()
