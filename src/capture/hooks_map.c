@@ -38,6 +38,69 @@ static size_t whole_pages(size_t length)
     return (length + TIDE_PAGE - 1) & ~(size_t)(TIDE_PAGE - 1);
 }
 
+/* --- Moves ------------------------------------------------------------------------------ */
+
+/* Where mappings are that mremap is about to leave, in part or whole.  The kernel says only
+ * afterwards where to; meanwhile another thread may map what has become free.  It waits then
+ * until the move is recorded, so that the reader hears of both in their order. */
+enum { TIDE_MOVES_MAX = 16, TIDE_MOVE_LOOKS = 20000 };
+static struct {
+    _Atomic uintptr_t old; /* 0: free */
+    _Atomic uintptr_t end; /* 0: not known yet */
+    _Atomic uint64_t thread;
+} moves[TIDE_MOVES_MAX];
+static _Atomic uint32_t moves_begun; /* places that were ever taken */
+
+/* Its place; TIDE_MOVES_MAX: there is none. */
+static uint32_t move_begins(uintptr_t old, size_t length)
+{
+    for (uint32_t i = 0; i < TIDE_MOVES_MAX; i++) {
+        uintptr_t none = 0;
+        if (!old || !atomic_compare_exchange_strong(&moves[i].old, &none, old))
+            continue;
+        atomic_store(&moves[i].thread, (uint64_t)(uintptr_t)&tide_self);
+        atomic_store(&moves[i].end, old + length);
+        if (atomic_load(&moves_begun) <= i)
+            atomic_store(&moves_begun, i + 1);
+        return i;
+    }
+    return TIDE_MOVES_MAX;
+}
+
+static void move_ends(uint32_t place)
+{
+    if (place == TIDE_MOVES_MAX)
+        return;
+    atomic_store(&moves[place].end, 0);
+    atomic_store(&moves[place].old, 0);
+}
+
+/* LENGTH bytes at AT are this thread's now, and are about to be recorded.  A move that does
+ * not end was forked away, or its thread lies in a handler: it is not waited for again. */
+static TIDE_COLD void wait_for_moves(uintptr_t at, size_t length)
+{
+    const int saved = errno;
+    for (uint32_t i = 0; i < atomic_load(&moves_begun); i++) {
+        const uintptr_t old = atomic_load(&moves[i].old);
+        const uintptr_t end = atomic_load(&moves[i].end);
+        if (at >= end || at + length <= old ||
+            atomic_load(&moves[i].thread) == (uint64_t)(uintptr_t)&tide_self)
+            continue;
+        int looks = 0;
+        while (atomic_load(&moves[i].old) == old && looks++ < TIDE_MOVE_LOOKS)
+            (void)syscall(SYS_sched_yield);
+        if (looks > TIDE_MOVE_LOOKS)
+            move_ends(i);
+    }
+    errno = saved;
+}
+
+static inline void in_order(uintptr_t at, size_t length)
+{
+    if (TIDE_UNLIKELY(atomic_load_explicit(&moves_begun, memory_order_relaxed)))
+        wait_for_moves(at, length);
+}
+
 static void *map(struct tide_caller caller, const struct tide_map_record *asked, int fd,
                  off_t offset)
 {
@@ -52,6 +115,7 @@ static void *map(struct tide_caller caller, const struct tide_map_record *asked,
         tide_stack_mapped((uintptr_t)at, whole_pages(asked->length));
     if (at == -1 || !maps_count() || TIDE_UNLIKELY(tide_attended && tide_is_paused()))
         return (void *)at;
+    in_order((uintptr_t)at, whole_pages(asked->length));
     struct tide_map_record done = *asked;
     done.address = (uint64_t)at;
     done.argument2 = (uint32_t)asked->argument2;
@@ -117,6 +181,9 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
         wish = va_arg(rest, void *);
         va_end(rest);
     }
+    const uint32_t place = maps_count()
+                               ? move_begins((uintptr_t)old, whole_pages(old_length))
+                               : TIDE_MOVES_MAX;
     const long at = tide_program_call(SYS_mremap, old, old_length, length, flags, wish);
     tide_other_forget();
     if (TIDE_UNLIKELY(tide_live_kept) && at != -1)
@@ -127,8 +194,10 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
     if (at != -1 && maps_count()) {
         const struct tide_map_record moved = {TIDE_MAP_MREMAP, (uint64_t)at, length,
                                               (uintptr_t)old, old_length};
+        in_order((uintptr_t)at, whole_pages(length));
         tide_record_map(TIDE_CALLER, &moved);
     }
+    move_ends(place);
     return (void *)at;
 }
 

@@ -231,5 +231,16 @@ class Limits(truth.Case):
                     self.assertLess(recorded - plain, most)
 
 
+class Moves(tide.TidyCase):
+    def test_what_another_thread_maps_where_mremap_has_left(self):
+        for _ in range(3):
+            run = tide.Recorded([tide.program("moves_maps")])
+            self.assertEqual((run.status, run.stdout), (0, "kept 1500\n"))
+            result = run.report("--leaks", "--flat", "--space", "mmap")
+            self.whole(result)
+            rows = {row["function"]: row for row in result["rows"]}
+            self.assertEqual(rows["map"]["blocks"], 1500)
+
+
 if __name__ == "__main__":
     tide.main()
