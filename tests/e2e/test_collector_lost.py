@@ -165,6 +165,8 @@ class Lost(tide.Case):
             honesty = tide.report(run.trace)["honesty"]
             self.assertEqual(honesty["events"] + honesty["dropped"], 2 * calls, honesty)
             self.assertGreater(honesty["dropped"], 0, honesty)
+            self.assertEqual([(drop["why"], drop["events"]) for drop in honesty["drops"]],
+                             [("collector_silent", honesty["dropped"])])
             self.assertIn("gave up", " ".join(honesty["troubles"]))
         finally:
             run.close()
