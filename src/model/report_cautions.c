@@ -116,7 +116,7 @@ static void add_gaps(struct finder *finder)
     tide_add_count(&words, gaps, "gap");
     tide_text_add(&words,
                   " in the records: what was allocated there is missing, and what "
-                  "was freed there counts as live; tidemark info shows where");
+                  "was freed there counts as live");
     add(finder, (struct tide_caution){.kind = "lost_records", .count = gaps}, &words);
 }
 
