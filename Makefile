@@ -16,6 +16,7 @@ all: build
 
 build:
 	@tools/install-deps --demo
+	@tools/forget-moved build/release
 	@cmake --preset release -DBUILD_TESTING=OFF --log-level=WARNING >/dev/null
 	@cmake --build build/release -j $(JOBS)
 
@@ -24,24 +25,28 @@ demo: build
 
 check:
 	@tools/install-deps --check
+	@tools/forget-moved build/dev
 	@cmake --preset dev --log-level=WARNING >/dev/null
 	@cmake --build build/dev -j $(JOBS)
 	@cd build/dev && ctest --output-on-failure --no-label-summary -j $(JOBS) -LE long
 
 check-long:
 	@tools/install-deps --check
+	@tools/forget-moved build/release
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@cd build/release && ctest --output-on-failure --no-label-summary -L long
 
 soak:
 	@tools/install-deps --check
+	@tools/forget-moved build/release
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@tests/soak/soak.py --seconds 300 --jobs 2 build/release
 
 check-transparency:
 	@tools/install-deps --transparency
+	@tools/forget-moved build/release
 	@cmake --preset release -DBUILD_TESTING=OFF --log-level=WARNING >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@/usr/bin/python3 -B tests/transparency/run.py build/release --more --repeat 3 \
@@ -49,6 +54,7 @@ check-transparency:
 
 bench:
 	@tools/install-deps --check
+	@tools/forget-moved build/release
 	@cmake --preset release -DBUILD_TESTING=ON --log-level=WARNING
 	@cmake --build build/release -j $(JOBS)
 	@/usr/bin/python3 -B tests/bench/bench.py build/release --repeat 5

@@ -52,5 +52,35 @@ class Packages(tide.Case):
         self.assertIn("libdw-dev", done.stderr)
 
 
+class MovedSources(tide.Case):
+    """A build folder that came along when the sources were moved."""
+
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="tide-tools-"))
+        self.first = os.path.join(self.folder, "first")
+        os.makedirs(os.path.join(self.first, "tools"))
+        for name in ("forget-moved", "build-as"):
+            shutil.copy(os.path.join(TOOLS, name), os.path.join(self.first, "tools"))
+        with open(os.path.join(self.first, "CMakeLists.txt"), "w", encoding="ascii") as file:
+            file.write("cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\n"
+                       "add_custom_target(say ALL COMMAND echo \"in ${PROJECT_SOURCE_DIR}\")\n")
+
+    def build(self, root):
+        done = subprocess.run([os.path.join(root, "tools", "build-as"),
+                               os.path.join(root, "build")], capture_output=True,
+                              text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"in {root}\n", done.stdout)
+        return done.stderr
+
+    def test_it_is_built_anew(self):
+        second = os.path.join(self.folder, "second")
+        self.assertNotIn("anew", self.build(self.first))
+        self.assertNotIn("anew", self.build(self.first))
+        os.rename(self.first, second)
+        self.assertIn("anew", self.build(second))
+        self.assertNotIn("anew", self.build(second))
+
+
 if __name__ == "__main__":
     tide.main()
