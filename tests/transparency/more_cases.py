@@ -181,8 +181,9 @@ CHILDREN = (
 
 STRESS = tuple(cases.stressed(name, ops, *options, timeout=LONG)
                for name, ops, *options in (
-    ("bigheap", 500, "--bigheap-growth", "1M"), ("context", 2000), ("daemon", 200),
-    ("dynlib", 200), ("heapsort", 2), ("hsearch", 20),
+    ("bigheap", 500, "--bigheap-growth", "1M"), ("brk", 20000), ("context", 2000),
+    ("daemon", 200), ("dynlib", 200), ("heapsort", 2), ("hsearch", 20),
+    ("mmapfixed", 20), ("mmapfork", 1), # which fills free memory, whatever its size
     ("mremap", 50, "--mremap-bytes", "1M"), ("msg", 20000), ("qsort", 2),
     ("shm", 20), ("sigfd", 20000), ("sigsegv", 5000), ("sigq", 20000),
     ("stack", 2), ("tsearch", 5), ("vm", 200, "--vm-bytes", "4M"),
