@@ -27,7 +27,7 @@ struct telling {
 /* Add BEFORE and who is to blame for STACK; nothing for no stack. */
 static void add_whom(struct telling *telling, const char *before, uint32_t stack)
 {
-    struct tide_blame blame;
+    struct tide_blame blame = {0};
     if (!stack || telling->status)
         return;
     telling->status = tide_paths_walk(telling->paths, stack);

@@ -5,11 +5,13 @@
  * system counted: a heap of nearly nothing beside much anonymous memory.
  */
 #include "model/report_cautions.h"
+#include "model/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/amounts.h"
+#include "model/grow.h"
 #include "model/path.h"
 #include "trace/cursor.h"
 
@@ -36,11 +38,10 @@ static void add(struct finder *finder, struct tide_caution caution,
 {
     struct tide_cautions *const out = finder->out;
     if (out->count == finder->capacity && !finder->status) {
-        const size_t capacity = finder->capacity ? 2 * finder->capacity : 8;
-        struct tide_caution *const list = realloc(out->list, capacity * sizeof(*list));
+        void *const list = tide_grown(out->list, &finder->capacity, out->count + 1,
+                                      sizeof(*out->list));
         finder->status = list ? TIDE_OK : TIDE_ENOMEM;
         out->list = list ? list : out->list;
-        finder->capacity = list ? capacity : finder->capacity;
     }
     if (words->failed || !words->bytes)
         finder->status = TIDE_ENOMEM;
