@@ -9,12 +9,14 @@
  * What is declared here is the part of omp-tools.h (OpenMP 5) that is needed.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/hooks.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
+#include "capture/real.h"
 #include "capture/trail.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): their names */
@@ -86,12 +88,53 @@ typedef struct ompt_start_tool_result *start_tool(unsigned version,
                                                   const char *runtime);
 start_tool ompt_start_tool;
 
+static const struct link_map *home_of(void *address)
+{
+    struct dl_find_object object;
+    return address && _dl_find_object(address, &object) == 0 ? object.dlfo_link_map
+                                                             : NULL;
+}
+
+/* What the library at ROOT and those that it needs call the tool, if LIBOMP is among them and
+ * does not come first. */
+static void *tool_of(const struct link_map *root, const struct link_map *libomp)
+{
+    static char here;
+    if (!root->l_name || !*root->l_name || !tide_real.dlopen || !tide_real.dlclose)
+        return NULL;
+    void *const library = tide_real.dlopen(root->l_name, RTLD_NOLOAD | RTLD_LAZY);
+    if (!library)
+        return NULL;
+    void *const tool = dlsym(library, "ompt_start_tool");
+    const struct link_map *const home = home_of(tool);
+    const bool found = home != libomp && home != home_of(&here) &&
+                       home_of(dlsym(library, "__kmpc_fork_call")) == libomp;
+    tide_real.dlclose(library);
+    return found ? tool : NULL;
+}
+
+/* libomp was loaded by a library for itself alone: its tool is in no scope but theirs. */
+static void *find_beside(void *caller)
+{
+    const struct link_map *const libomp = home_of(caller);
+    const struct link_map *at = libomp;
+    void *found = NULL;
+    while (at && at->l_prev)
+        at = at->l_prev;
+    for (; at && !found; at = at->l_next)
+        found = tool_of(at, libomp);
+    return found;
+}
+
 /* Whom libomp would have asked without us: libomp's own looks behind itself. */
-static struct ompt_start_tool_result *ask_next(unsigned version, const char *runtime)
+static struct ompt_start_tool_result *ask_next(unsigned version, const char *runtime,
+                                               void *caller)
 {
     struct tide_self *const self = &tide_self;
     const struct tide_hush before = tide_hush_begin(self);
-    void *const found = dlsym(RTLD_NEXT, "ompt_start_tool");
+    void *found = dlsym(RTLD_NEXT, "ompt_start_tool");
+    if (!found && tide_real_resolve())
+        found = find_beside(caller);
     tide_hush_end(self, before);
     start_tool *next;
     memcpy(&next, &found, sizeof(next));
@@ -105,7 +148,8 @@ TIDE_HOOK struct ompt_start_tool_result *ompt_start_tool(unsigned version,
         .initialize = initialize,
         .finalize = finalize,
     };
-    struct ompt_start_tool_result *const theirs = ask_next(version, runtime);
+    struct ompt_start_tool_result *const theirs =
+        ask_next(version, runtime, __builtin_return_address(0));
     if (theirs)
         return theirs;
     const bool wanted =

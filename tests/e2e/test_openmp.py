@@ -59,6 +59,25 @@ class OpenMP(tide.Case):
         run = tide.Recorded([self.build("clang")], env=dict(os.environ, LD_PRELOAD=tool))
         self.assertEqual((run.status, run.done.stderr), (0, said))
 
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_the_tool_of_a_library_that_brings_libomp_along(self):
+        """Both are in the scope of that library alone."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = (os.path.join(folder, name) for name in ("use.c", "use.so"))
+            with open(source, "w", encoding="ascii") as file:
+                file.write("int use(int times)\n{\n    int sum = 0;\n"
+                           "#pragma omp parallel for reduction(+ : sum)\n"
+                           "    for (int i = 0; i < times; i++)\n        sum += 1;\n"
+                           "    return sum != times;\n}\n")
+            built = subprocess.run(
+                ["clang", "-fopenmp", "-shared", "-fPIC", source, "-o", library,
+                 "-Wl,--no-as-needed", f"-Wl,-rpath,{tide.PROGRAMS}",
+                 tide.program("lib_omp_tool.so")], capture_output=True, check=False)
+            if built.returncode != 0:
+                self.skipTest("clang -fopenmp does not work here")
+            run = tide.Recorded([tide.program("asks_for_names"), library])
+            self.assertEqual((run.status, run.done.stderr), (0, "the user's tool began\n"))
+
     @unittest.skipUnless(shutil.which("gcc"), "no gcc")
     def test_it_can_be_switched_off(self):
         run = tide.Recorded([self.build("gcc")],
