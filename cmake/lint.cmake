@@ -20,20 +20,22 @@ tide_check(lint.symbols lint ${tools}/check-symbols ${PROJECT_BINARY_DIR})
 # What users build, and what the other compiler says.
 tide_check(build.release build ${tools}/build-as ${PROJECT_BINARY_DIR}/release
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTIDE_WERROR=ON -DBUILD_TESTING=OFF)
-tide_check(build.clang build ${tools}/build-as ${PROJECT_BINARY_DIR}/clang
-    -DCMAKE_BUILD_TYPE=Debug -DTIDE_WERROR=ON
+# One build serves both: clang compiles the tools and unit tests with its sanitizers, and
+# the recorder, which has none, by itself.  The programs of tests/ are left to `check-long`.
+set(clang -DCMAKE_BUILD_TYPE=Debug -DTIDE_WERROR=ON
     -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
+tide_check(build.clang build ${tools}/build-as ${PROJECT_BINARY_DIR}/clang
+    --only tidemark_preload ${clang})
+tide_check(build.clang_all long ${tools}/build-as ${PROJECT_BINARY_DIR}/clang ${clang})
 tide_check(build.asan build ${tools}/build-as ${PROJECT_BINARY_DIR}/asan
-    -DCMAKE_BUILD_TYPE=Debug -DTIDE_WERROR=ON -DTIDE_SANITIZE=address,undefined)
-tide_check(asan.unit unit ${CMAKE_CTEST_COMMAND} --test-dir ${PROJECT_BINARY_DIR}/asan
-    --output-on-failure -L unit)
+    ${clang} "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1" -DTIDE_SANITIZE=address,undefined)
 tide_check(install.consumer build ${tools}/check-install ${PROJECT_BINARY_DIR}/release)
 
 set_tests_properties(build.asan PROPERTIES FIXTURES_SETUP asan)
-set_tests_properties(asan.unit PROPERTIES FIXTURES_REQUIRED asan)
 set_tests_properties(build.release PROPERTIES FIXTURES_SETUP release)
 set_tests_properties(install.consumer PROPERTIES FIXTURES_REQUIRED release)
 # The long ones begin first, so that the last core is not left alone with them.
 set_tests_properties(build.release PROPERTIES COST 200)
-set_tests_properties(lint.tidy build.asan asan.unit build.clang PROPERTIES COST 100)
+set_tests_properties(build.asan PROPERTIES COST 190)
+set_tests_properties(lint.tidy PROPERTIES COST 100)
 set_tests_properties(lint.tidy lint.tidy_deep PROPERTIES PROCESSORS 2)

@@ -22,7 +22,7 @@ ARCH = ROOT / "src" / "capture" / "arch" / platform.machine()
 SEARCH = [ROOT / "src", ROOT / "include", ROOT / "tests" / "unit", ARCH]
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-DXXH_INLINE_ALL", '-DTIDE_VERSION="0"',
          '-DTIDE_SOURCE_DIR="."', '-DTIDE_BINARY_DIR="."',
-         "-fno-builtin-malloc"] + [f"-I{folder}" for folder in SEARCH]
+         "-DTIDE_SANITIZED=0", "-fno-builtin-malloc"] + [f"-I{folder}" for folder in SEARCH]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.M)
 
 

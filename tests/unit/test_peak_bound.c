@@ -22,11 +22,9 @@ enum {
     TIDE_TRUE_LANES = 6,
     TIDE_TRUE_EVENTS = 600,
     TIDE_TRUE_ADDRESSES = 120,
-#ifdef __SANITIZE_ADDRESS__ /* it makes each of them cost 30 times as much */
-    TIDE_TRUE_HISTORIES = 10000,
-#else
-    TIDE_TRUE_HISTORIES = 200000, /* most are small: those reach their bounds */
-#endif
+    /* Most are small: those reach their bounds.  A sanitizer makes each cost 30 times
+     * as much. */
+    TIDE_TRUE_HISTORIES = TIDE_SANITIZED ? 10000 : 200000,
 };
 
 enum block_state { TIDE_IS_FREE, TIDE_IS_LIVE, TIDE_IS_MOVING };
