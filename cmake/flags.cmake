@@ -36,6 +36,9 @@ target_compile_options(tidemark_flags INTERFACE
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_compile_options(tidemark_flags INTERFACE
         -Wlogical-op -Wduplicated-cond -Wduplicated-branches)
+else()
+    # clang 19 has it in -Wextra: enumerators are our integer constants, also beside doubles.
+    target_compile_options(tidemark_flags INTERFACE -Wno-enum-float-conversion)
 endif()
 if(TIDE_WERROR)
     target_compile_options(tidemark_flags INTERFACE -Werror)
