@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "capture/sanitizers.h"
@@ -87,53 +88,62 @@ static void warm_up(void)
     tide_real.free(block);
 }
 
+/* Each function that a hook goes on to, and the name by which the next one is found. */
+static const struct {
+    size_t slot; /* in struct tide_real */
+    const char *name;
+} FUNCTIONS[] = {
+    {offsetof(struct tide_real, malloc), "malloc"},
+    {offsetof(struct tide_real, calloc), "calloc"},
+    {offsetof(struct tide_real, realloc), "realloc"},
+    {offsetof(struct tide_real, free), "free"},
+    {offsetof(struct tide_real, reallocarray), "reallocarray"},
+    {offsetof(struct tide_real, posix_memalign), "posix_memalign"},
+    {offsetof(struct tide_real, aligned_alloc), "aligned_alloc"},
+    {offsetof(struct tide_real, memalign), "memalign"},
+    {offsetof(struct tide_real, valloc), "valloc"},
+    {offsetof(struct tide_real, pvalloc), "pvalloc"},
+    {offsetof(struct tide_real, malloc_usable_size), "malloc_usable_size"},
+    {offsetof(struct tide_real, free_sized), "free_sized"},
+    {offsetof(struct tide_real, free_aligned_sized), "free_aligned_sized"},
+    {offsetof(struct tide_real, pthread_create), "pthread_create"},
+    {offsetof(struct tide_real, thrd_create), "thrd_create"},
+    {offsetof(struct tide_real, pthread_setname), "pthread_setname_np"},
+    {offsetof(struct tide_real, pthread_join), "pthread_join"},
+    {offsetof(struct tide_real, pthread_tryjoin), "pthread_tryjoin_np"},
+    {offsetof(struct tide_real, pthread_timedjoin), "pthread_timedjoin_np"},
+    {offsetof(struct tide_real, pthread_clockjoin), "pthread_clockjoin_np"},
+    {offsetof(struct tide_real, thrd_join), "thrd_join"},
+    {offsetof(struct tide_real, wait), "wait"},
+    {offsetof(struct tide_real, waitpid), "waitpid"},
+    {offsetof(struct tide_real, wait3), "wait3"},
+    {offsetof(struct tide_real, wait4), "wait4"},
+    {offsetof(struct tide_real, waitid), "waitid"},
+    {offsetof(struct tide_real, system), "system"},
+    {offsetof(struct tide_real, popen), "popen"},
+    {offsetof(struct tide_real, pclose), "pclose"},
+    {offsetof(struct tide_real, spawn), "posix_spawn"},
+    {offsetof(struct tide_real, spawn_in_path), "posix_spawnp"},
+    {offsetof(struct tide_real, end_posix), "_exit"},
+    {offsetof(struct tide_real, end_c), "_Exit"},
+    {offsetof(struct tide_real, prctl), "prctl"},
+    {offsetof(struct tide_real, syscall), "syscall"},
+    {offsetof(struct tide_real, dlopen), "dlopen"},
+    {offsetof(struct tide_real, dlmopen), "dlmopen"},
+    {offsetof(struct tide_real, dlclose), "dlclose"},
+    {offsetof(struct tide_real, fork_now), "_Fork"},
+    {offsetof(struct tide_real, execve), "execve"},
+    {offsetof(struct tide_real, execv), "execv"},
+    {offsetof(struct tide_real, execvp), "execvp"},
+    {offsetof(struct tide_real, execvpe), "execvpe"},
+    {offsetof(struct tide_real, fexecve), "fexecve"},
+    {offsetof(struct tide_real, execveat), "execveat"},
+};
+
 static void resolve(void)
 {
-    find(&tide_real.malloc, "malloc");
-    find(&tide_real.calloc, "calloc");
-    find(&tide_real.realloc, "realloc");
-    find(&tide_real.free, "free");
-    find(&tide_real.reallocarray, "reallocarray");
-    find(&tide_real.posix_memalign, "posix_memalign");
-    find(&tide_real.aligned_alloc, "aligned_alloc");
-    find(&tide_real.memalign, "memalign");
-    find(&tide_real.valloc, "valloc");
-    find(&tide_real.pvalloc, "pvalloc");
-    find(&tide_real.malloc_usable_size, "malloc_usable_size");
-    find(&tide_real.free_sized, "free_sized");
-    find(&tide_real.free_aligned_sized, "free_aligned_sized");
-    find(&tide_real.pthread_create, "pthread_create");
-    find(&tide_real.thrd_create, "thrd_create");
-    find(&tide_real.pthread_setname, "pthread_setname_np");
-    find(&tide_real.pthread_join, "pthread_join");
-    find(&tide_real.pthread_tryjoin, "pthread_tryjoin_np");
-    find(&tide_real.pthread_timedjoin, "pthread_timedjoin_np");
-    find(&tide_real.pthread_clockjoin, "pthread_clockjoin_np");
-    find(&tide_real.thrd_join, "thrd_join");
-    find(&tide_real.wait, "wait");
-    find(&tide_real.waitpid, "waitpid");
-    find(&tide_real.wait3, "wait3");
-    find(&tide_real.wait4, "wait4");
-    find(&tide_real.waitid, "waitid");
-    find(&tide_real.system, "system");
-    find(&tide_real.popen, "popen");
-    find(&tide_real.pclose, "pclose");
-    find(&tide_real.spawn, "posix_spawn");
-    find(&tide_real.spawn_in_path, "posix_spawnp");
-    find(&tide_real.end_posix, "_exit");
-    find(&tide_real.end_c, "_Exit");
-    find(&tide_real.prctl, "prctl");
-    find(&tide_real.syscall, "syscall");
-    find(&tide_real.dlopen, "dlopen");
-    find(&tide_real.dlmopen, "dlmopen");
-    find(&tide_real.dlclose, "dlclose");
-    find(&tide_real.fork_now, "_Fork");
-    find(&tide_real.execve, "execve");
-    find(&tide_real.execv, "execv");
-    find(&tide_real.execvp, "execvp");
-    find(&tide_real.execvpe, "execvpe");
-    find(&tide_real.fexecve, "fexecve");
-    find(&tide_real.execveat, "execveat");
+    for (size_t i = 0; i < sizeof(FUNCTIONS) / sizeof(FUNCTIONS[0]); i++)
+        find((char *)&tide_real + FUNCTIONS[i].slot, FUNCTIONS[i].name);
     tide_real.other_wait = !is_glibcs(&tide_real.wait) && !tide_sanitized();
     tide_real.other_system = !is_glibcs(&tide_real.system) && !tide_sanitized();
     tide_real.glibc = is_glibcs(&tide_real.malloc);

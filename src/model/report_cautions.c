@@ -5,7 +5,6 @@
  * system counted: a heap of nearly nothing beside much anonymous memory.
  */
 #include "model/report_cautions.h"
-#include "model/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -72,7 +72,9 @@ static uint32_t roll(struct fixture *f, uint32_t sides)
 static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
-    f->stream = calloc(1, sizeof(*f->stream));
+    f->stream = aligned_alloc(_Alignof(struct tide_stream), sizeof(*f->stream));
+    if (f->stream)
+        memset(f->stream, 0, sizeof(*f->stream));
     f->rows = calloc(1, TIDE_TEST_BYTES);
     f->events = calloc(TIDE_TEST_EVENTS, sizeof(*f->events));
     *state = f;
