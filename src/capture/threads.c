@@ -207,7 +207,11 @@ static struct tide_stream *new_stream(void)
     if (atomic_load(&tide_process->crowded))
         return NULL;
     struct tide_stream *stream = tide_stream_new();
-    if (!stream || tide_stream_open(stream))
+    if (!stream) {
+        (void)tide_process_begin(); /* it counts what is lost, or says that all is */
+        return NULL;
+    }
+    if (tide_stream_open(stream))
         return stream;
     atomic_store(&tide_process->crowded, 1);
     return NULL;
