@@ -153,8 +153,6 @@ static enum tide_status prepare(struct run *run)
     (void)tide_procfs_rss((uint32_t)getpid(), &bytes, &run->own_peak);
     const enum tide_status status = tide_launch_prepare(&plan, &run->launch);
     tide_preload_free(environment);
-    tide_group_watch_begin(
-        &run->group); /* behind the program: that is our first child */
     return status ? fail(run, status, "cannot start a process", errno) : TIDE_OK;
 }
 
@@ -209,9 +207,11 @@ static bool listen_to_signals(struct run *run)
 static enum tide_status begin_collecting(struct run *run)
 {
     errno = 0;
-    if (listen_to_signals(run) && tide_collector_start(run->collector) == TIDE_OK)
-        return TIDE_OK;
-    return fail(run, TIDE_ESYSTEM, "cannot start to record", errno ? errno : EAGAIN);
+    if (!listen_to_signals(run) || tide_collector_start(run->collector) != TIDE_OK)
+        return fail(run, TIDE_ESYSTEM, "cannot start to record", errno ? errno : EAGAIN);
+    /* Last, since recording can do without it where processes are limited. */
+    tide_group_watch_begin(&run->group);
+    return TIDE_OK;
 }
 
 static enum tide_status begin(struct run *run)
