@@ -34,7 +34,8 @@ struct tide_name_answer {
 
 /* A text that was sent lately is known by its place among the last ones.  Bytes follow when
  * it is new: those of the function, then those of the file. */
-enum { TIDE_NAME_PLACES = 4096, TIDE_NAME_NONE = UINT32_MAX };
+#define TIDE_NAME_NONE UINT32_MAX
+enum { TIDE_NAME_PLACES = 4096 };
 struct tide_name_location {
     uint32_t function, file;             /* places; TIDE_NAME_NONE: not known */
     uint32_t function_bytes, file_bytes; /* of a new text; 0: it is in its place */
