@@ -25,8 +25,8 @@ HARM = {
     "a lost event": ('"$real" "$@" | sed \'s/"dropped": 0/"dropped": 1/\'', "dropped is 1"),
     "a free": ('"$real" "$@" | sed \'s/"unmatched_frees": 0/"unmatched_frees": 7/\'',
                "unmatched_frees is 7"),
-    "a stranger": ('"$real" "$@" | sed \'s,"troubles": \\[],"troubles": '
-                   '["1 program was not recorded, nor what it started: /bin/x (static)"],\'',
+    "a stranger": ('"$real" "$@" | sed \'s|"troubles": \\[]|"troubles": '
+                   '["1 program was not recorded, nor what it started: /bin/x (static)"]|\'',
                    "/bin/x (static)"),
     "half a trace": ('"$real" "$@" | sed \'s/"complete": true/"complete": false/\'',
                      "not complete"),
