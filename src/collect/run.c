@@ -208,7 +208,8 @@ static enum tide_status begin_collecting(struct run *run)
 {
     errno = 0;
     if (!listen_to_signals(run) || tide_collector_start(run->collector) != TIDE_OK)
-        return fail(run, TIDE_ESYSTEM, "cannot start to record", errno ? errno : EAGAIN);
+        return fail(run, TIDE_ESYSTEM, "cannot start to record",
+                    errno ? errno : EAGAIN);
     /* Last, since recording can do without it where processes are limited. */
     tide_group_watch_begin(&run->group);
     return TIDE_OK;
