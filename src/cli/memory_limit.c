@@ -33,6 +33,8 @@ static uint64_t default_bytes(void)
 
 void tide_memory_limit_set(uint64_t wanted)
 {
+    if (set_bytes) /* a second verb of one process has all of it, too */
+        (void)setrlimit(RLIMIT_DATA, &before);
     const uint64_t bytes = wanted == TIDE_MEMORY_BY_DEFAULT ? default_bytes() : wanted;
     if (bytes == 0 || getrlimit(RLIMIT_DATA, &before))
         return;
