@@ -184,6 +184,8 @@ void tide_collector_tell(const struct tide_collector *collector);
 int tide_handshake_listen(const char *directory);
 void tide_handshake_accept(struct tide_collector *collector);
 void tide_handshake_answer(struct tide_collector *collector, int fd);
+/* Answer all who have said hello by now. */
+void tide_handshake_hear_waiting(struct tide_collector *collector);
 /* Who asked for SHARE was not recorded: say WHY in the trace. */
 void tide_handshake_missed(struct tide_collector *collector, uint32_t pid,
                            const struct tide_image *image, const char *why);

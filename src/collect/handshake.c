@@ -4,6 +4,7 @@
  * program file and command line can be read while they are certainly its own.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,4 +335,17 @@ void tide_handshake_answer(struct tide_collector *collector, int fd)
         }
     }
     hang_up(collector, fd);
+}
+
+void tide_handshake_hear_waiting(struct tide_collector *collector)
+{
+    if (atomic_load(&collector->page->stopped))
+        return; /* nobody is welcome any more */
+    tide_handshake_accept(collector);
+    const int *const fds = collector->connections.items;
+    for (size_t i = collector->connections.count; i-- > 0;) {
+        struct pollfd ready = {.fd = fds[i], .events = POLLIN};
+        if (poll(&ready, 1, 0) > 0)
+            tide_handshake_answer(collector, ready.fd);
+    }
 }

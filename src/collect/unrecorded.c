@@ -336,26 +336,43 @@ static bool lives(struct tide_collector *collector, struct tide_open_program *pr
     return started <= program->started;
 }
 
-static void look_at(struct tide_collector *collector, size_t index)
+/* True: it has ended.  Whoever lives may have children. */
+static bool look_at(struct tide_collector *collector, size_t index)
 {
     struct tide_open_program *const program =
         &((struct tide_open_program *)collector->unrecorded.open.items)[index];
-    if (!program->watched)
-        return;
-    if (lives(collector, program)) {
+    const bool gone = program->watched && !lives(collector, program);
+    program->gone = gone;
+    if (program->watched && !gone)
         tide_strangers_examine(collector, program->pid, program->reason != NULL);
-        return;
-    }
+    return gone;
+}
+
+static void end(struct tide_collector *collector, size_t index)
+{
+    struct tide_open_program *const program =
+        &((struct tide_open_program *)collector->unrecorded.open.items)[index];
     program->end = when_ended(collector, program);
     program->watched = false;
+    program->gone = false;
     if (!program->seen_only) /* else word of it may still come */
         settle(collector, index);
 }
 
+/* Who has ended may have said hello before, which still lies in the queue.  So all who
+ * have ended are found first, then the queue is emptied, and only then they are counted. */
 static void look_at_all(struct tide_collector *collector)
 {
-    for (size_t i = collector->unrecorded.open.count; i-- > 0;)
-        look_at(collector, i);
+    const struct tide_list *const open = &collector->unrecorded.open;
+    bool any = false;
+    for (size_t i = open->count; i-- > 0;)
+        any |= look_at(collector, i);
+    if (any)
+        tide_handshake_hear_waiting(collector);
+    for (size_t i = open->count; i-- > 0;) {
+        if (((struct tide_open_program *)open->items)[i].gone)
+            end(collector, i);
+    }
 }
 
 void tide_unrecorded_settle(struct tide_collector *collector, bool all)

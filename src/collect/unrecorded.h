@@ -43,6 +43,7 @@ struct tide_open_program {
     bool awaited;        /* it may still say hello */
     bool seen_only;      /* nobody told of it */
     bool watched;        /* it is looked at in /proc until it has ended */
+    bool gone;           /* it has ended, and is to be settled */
     char *name;          /* owned */
     const char *reason;  /* static; NULL: not known yet */
 };
