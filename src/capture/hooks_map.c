@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/raw/ticks.h"
 #include "capture/hooks.h"
 #include "capture/lifecycle.h"
 #include "capture/live_table.h"
@@ -43,7 +44,7 @@ static size_t whole_pages(size_t length)
 /* Where mappings are that mremap is about to leave, in part or whole.  The kernel says only
  * afterwards where to; meanwhile another thread may map what has become free.  It waits then
  * until the move is recorded, so that the reader hears of both in their order. */
-enum { TIDE_MOVES_MAX = 16, TIDE_MOVE_LOOKS = 20000 };
+enum { TIDE_MOVES_MAX = 16, TIDE_MOVE_WAIT_NS = 200 * 1000 * 1000 };
 static struct {
     _Atomic uintptr_t old; /* 0: free */
     _Atomic uintptr_t end; /* 0: not known yet */
@@ -75,8 +76,21 @@ static void move_ends(uint32_t place)
     atomic_store(&moves[place].old, 0);
 }
 
-/* LENGTH bytes at AT are this thread's now, and are about to be recorded.  A move that does
- * not end was forked away, or its thread lies in a handler: it is not waited for again. */
+/* Wait until the move at PLACE is not that of OLD any more.  One that does not end in time
+ * was forked away, or its thread waits in a handler: it is not waited for again. */
+static void wait_for_move(uint32_t place, uintptr_t old)
+{
+    const uint64_t begun = tide_ticks_monotonic();
+    while (atomic_load(&moves[place].old) == old) {
+        (void)syscall(SYS_sched_yield);
+        if (tide_ticks_monotonic() - begun < TIDE_MOVE_WAIT_NS)
+            continue;
+        move_ends(place);
+        return;
+    }
+}
+
+/* LENGTH bytes at AT are this thread's now, and are about to be recorded. */
 static TIDE_COLD void wait_for_moves(uintptr_t at, size_t length)
 {
     const int saved = errno;
@@ -86,11 +100,7 @@ static TIDE_COLD void wait_for_moves(uintptr_t at, size_t length)
         if (at >= end || at + length <= old ||
             atomic_load(&moves[i].thread) == (uint64_t)(uintptr_t)&tide_self)
             continue;
-        int looks = 0;
-        while (atomic_load(&moves[i].old) == old && looks++ < TIDE_MOVE_LOOKS)
-            (void)syscall(SYS_sched_yield);
-        if (looks > TIDE_MOVE_LOOKS)
-            move_ends(i);
+        wait_for_move(i, old);
     }
     errno = saved;
 }
