@@ -58,13 +58,6 @@ size_t tide_boot_size(const void *pointer)
     return ((const struct boot_header *)pointer)[-1].size;
 }
 
-/* dlsym gives an object pointer for a function; POSIX wants this assignment to work. */
-static void find(void *slot, const char *name)
-{
-    void *const symbol = dlsym(RTLD_NEXT, name);
-    memcpy(slot, &symbol, sizeof(symbol));
-}
-
 static bool is_glibcs(const void *slot)
 {
     struct dl_find_object object;
@@ -75,6 +68,25 @@ static bool is_glibcs(const void *slot)
     const char *name = object.dlfo_link_map->l_name;
     const char *slash = name ? strrchr(name, '/') : NULL;
     return slash && strcmp(slash + 1, "libc.so.6") == 0;
+}
+
+/* A library that stands before libc may define a function in an old version only, as
+ * libc_malloc_debug.so does with malloc for MALLOC_CHECK_ and mtrace.  The program is
+ * bound to it by that version; dlsym, which asks for none, passes over it. */
+static void prefer_versioned(void *slot, const char *name, const char *version)
+{
+    void *const symbol = dlvsym(RTLD_NEXT, name, version);
+    if (symbol && is_glibcs(slot))
+        memcpy(slot, &symbol, sizeof(symbol));
+}
+
+/* dlsym gives an object pointer for a function; POSIX wants this assignment to work. */
+static void find(void *slot, const char *name, const char *version)
+{
+    void *const symbol = dlsym(RTLD_NEXT, name);
+    memcpy(slot, &symbol, sizeof(symbol));
+    if (version)
+        prefer_versioned(slot, name, version);
 }
 
 /* Some allocators allocate when first asked for a block's usable size. */
@@ -88,62 +100,69 @@ static void warm_up(void)
     tide_real.free(block);
 }
 
-/* Each function that a hook goes on to, and the name by which the next one is found. */
+/* What glibc for x86-64 began with. */
+#define TIDE_GLIBC_FIRST "GLIBC_2.2.5"
+
+/* Each function that a hook goes on to, and the name by which the next one is found; with
+ * the version that glibc gives it, where others define it, too. */
 static const struct {
     size_t slot; /* in struct tide_real */
     const char *name;
+    const char *version;
 } FUNCTIONS[] = {
-    {offsetof(struct tide_real, malloc), "malloc"},
-    {offsetof(struct tide_real, calloc), "calloc"},
-    {offsetof(struct tide_real, realloc), "realloc"},
-    {offsetof(struct tide_real, free), "free"},
-    {offsetof(struct tide_real, reallocarray), "reallocarray"},
-    {offsetof(struct tide_real, posix_memalign), "posix_memalign"},
-    {offsetof(struct tide_real, aligned_alloc), "aligned_alloc"},
-    {offsetof(struct tide_real, memalign), "memalign"},
-    {offsetof(struct tide_real, valloc), "valloc"},
-    {offsetof(struct tide_real, pvalloc), "pvalloc"},
-    {offsetof(struct tide_real, malloc_usable_size), "malloc_usable_size"},
-    {offsetof(struct tide_real, free_sized), "free_sized"},
-    {offsetof(struct tide_real, free_aligned_sized), "free_aligned_sized"},
-    {offsetof(struct tide_real, pthread_create), "pthread_create"},
-    {offsetof(struct tide_real, thrd_create), "thrd_create"},
-    {offsetof(struct tide_real, pthread_setname), "pthread_setname_np"},
-    {offsetof(struct tide_real, pthread_join), "pthread_join"},
-    {offsetof(struct tide_real, pthread_tryjoin), "pthread_tryjoin_np"},
-    {offsetof(struct tide_real, pthread_timedjoin), "pthread_timedjoin_np"},
-    {offsetof(struct tide_real, pthread_clockjoin), "pthread_clockjoin_np"},
-    {offsetof(struct tide_real, thrd_join), "thrd_join"},
-    {offsetof(struct tide_real, wait), "wait"},
-    {offsetof(struct tide_real, waitpid), "waitpid"},
-    {offsetof(struct tide_real, wait3), "wait3"},
-    {offsetof(struct tide_real, wait4), "wait4"},
-    {offsetof(struct tide_real, waitid), "waitid"},
-    {offsetof(struct tide_real, system), "system"},
-    {offsetof(struct tide_real, popen), "popen"},
-    {offsetof(struct tide_real, pclose), "pclose"},
-    {offsetof(struct tide_real, spawn), "posix_spawn"},
-    {offsetof(struct tide_real, spawn_in_path), "posix_spawnp"},
-    {offsetof(struct tide_real, end_posix), "_exit"},
-    {offsetof(struct tide_real, end_c), "_Exit"},
-    {offsetof(struct tide_real, prctl), "prctl"},
-    {offsetof(struct tide_real, syscall), "syscall"},
-    {offsetof(struct tide_real, dlopen), "dlopen"},
-    {offsetof(struct tide_real, dlmopen), "dlmopen"},
-    {offsetof(struct tide_real, dlclose), "dlclose"},
-    {offsetof(struct tide_real, fork_now), "_Fork"},
-    {offsetof(struct tide_real, execve), "execve"},
-    {offsetof(struct tide_real, execv), "execv"},
-    {offsetof(struct tide_real, execvp), "execvp"},
-    {offsetof(struct tide_real, execvpe), "execvpe"},
-    {offsetof(struct tide_real, fexecve), "fexecve"},
-    {offsetof(struct tide_real, execveat), "execveat"},
+    {offsetof(struct tide_real, malloc), "malloc", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, calloc), "calloc", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, realloc), "realloc", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, free), "free", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, reallocarray), "reallocarray", NULL},
+    {offsetof(struct tide_real, posix_memalign), "posix_memalign", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, aligned_alloc), "aligned_alloc", "GLIBC_2.16"},
+    {offsetof(struct tide_real, memalign), "memalign", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, valloc), "valloc", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, pvalloc), "pvalloc", TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, malloc_usable_size), "malloc_usable_size",
+     TIDE_GLIBC_FIRST},
+    {offsetof(struct tide_real, free_sized), "free_sized", NULL},
+    {offsetof(struct tide_real, free_aligned_sized), "free_aligned_sized", NULL},
+    {offsetof(struct tide_real, pthread_create), "pthread_create", NULL},
+    {offsetof(struct tide_real, thrd_create), "thrd_create", NULL},
+    {offsetof(struct tide_real, pthread_setname), "pthread_setname_np", NULL},
+    {offsetof(struct tide_real, pthread_join), "pthread_join", NULL},
+    {offsetof(struct tide_real, pthread_tryjoin), "pthread_tryjoin_np", NULL},
+    {offsetof(struct tide_real, pthread_timedjoin), "pthread_timedjoin_np", NULL},
+    {offsetof(struct tide_real, pthread_clockjoin), "pthread_clockjoin_np", NULL},
+    {offsetof(struct tide_real, thrd_join), "thrd_join", NULL},
+    {offsetof(struct tide_real, wait), "wait", NULL},
+    {offsetof(struct tide_real, waitpid), "waitpid", NULL},
+    {offsetof(struct tide_real, wait3), "wait3", NULL},
+    {offsetof(struct tide_real, wait4), "wait4", NULL},
+    {offsetof(struct tide_real, waitid), "waitid", NULL},
+    {offsetof(struct tide_real, system), "system", NULL},
+    {offsetof(struct tide_real, popen), "popen", NULL},
+    {offsetof(struct tide_real, pclose), "pclose", NULL},
+    {offsetof(struct tide_real, spawn), "posix_spawn", NULL},
+    {offsetof(struct tide_real, spawn_in_path), "posix_spawnp", NULL},
+    {offsetof(struct tide_real, end_posix), "_exit", NULL},
+    {offsetof(struct tide_real, end_c), "_Exit", NULL},
+    {offsetof(struct tide_real, prctl), "prctl", NULL},
+    {offsetof(struct tide_real, syscall), "syscall", NULL},
+    {offsetof(struct tide_real, dlopen), "dlopen", NULL},
+    {offsetof(struct tide_real, dlmopen), "dlmopen", NULL},
+    {offsetof(struct tide_real, dlclose), "dlclose", NULL},
+    {offsetof(struct tide_real, fork_now), "_Fork", NULL},
+    {offsetof(struct tide_real, execve), "execve", NULL},
+    {offsetof(struct tide_real, execv), "execv", NULL},
+    {offsetof(struct tide_real, execvp), "execvp", NULL},
+    {offsetof(struct tide_real, execvpe), "execvpe", NULL},
+    {offsetof(struct tide_real, fexecve), "fexecve", NULL},
+    {offsetof(struct tide_real, execveat), "execveat", NULL},
 };
 
 static void resolve(void)
 {
     for (size_t i = 0; i < sizeof(FUNCTIONS) / sizeof(FUNCTIONS[0]); i++)
-        find((char *)&tide_real + FUNCTIONS[i].slot, FUNCTIONS[i].name);
+        find((char *)&tide_real + FUNCTIONS[i].slot, FUNCTIONS[i].name,
+             FUNCTIONS[i].version);
     tide_real.other_wait = !is_glibcs(&tide_real.wait) && !tide_sanitized();
     tide_real.other_system = !is_glibcs(&tide_real.system) && !tide_sanitized();
     tide_real.glibc = is_glibcs(&tide_real.malloc);

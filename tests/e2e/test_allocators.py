@@ -54,6 +54,15 @@ class Own(truth.Case):
         self.assertEqual(self.rows(run, "--total")["use"]["calls"], 100)
         self.whole(run.report())
 
+    def test_glibcs_own_checks_stand_behind_the_recorder(self):
+        # libc_malloc_debug.so has malloc in an old version only.  Its blocks end at the
+        # byte that was asked for.
+        run = self.both([tide.program("uses_malloc_check")],
+                        env=dict(os.environ, LD_PRELOAD="libc_malloc_debug.so.0",
+                                 MALLOC_CHECK_="3"))
+        self.assertEqual((run.status, run.stdout), (0, "21\n"))
+        self.whole(run.report())
+
 
 if __name__ == "__main__":
     tide.main()
