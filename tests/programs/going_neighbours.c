@@ -5,8 +5,7 @@
  * lies there can be read at first, 100 blocks; then another thread unmaps it, or it was a large
  * block and is freed, or moves, or a library and is closed: 100 more.
  *
- * Usage: going_neighbours thread|free|realloc, or the name of a library that is too large
- * for what is left between others.
+ * Usage: going_neighbours thread|free|realloc, or the name of a library.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -19,7 +18,7 @@
 #include "other_stack.h"
 #include "say.h"
 
-enum { PAGE = 4096, STACK = 16 * PAGE, LARGE = 64 << 20 };
+enum { PAGE = 4096, STACK = 16 * PAGE, LARGE = 64 << 20, FILLS = 64, FILL = 64 * PAGE };
 
 static void work(void)
 {
@@ -86,8 +85,20 @@ static void by_realloc(void)
     free(moved);
 }
 
+/* Map whatever holes between libraries the next one would fit in: kernels that align
+ * libraries to 2 MiB leave large ones.  What is mapped next has free pages below it. */
+static void fill_holes(void)
+{
+    for (int i = 0; i < FILLS; i++) {
+        if (mmap(NULL, FILL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+            MAP_FAILED)
+            _exit(1);
+    }
+}
+
 static void by_dlclose(const char *path)
 {
+    fill_holes();
     void *const library = dlopen(path, RTLD_NOW);
     struct link_map *map;
     if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
