@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """tests/bench/bench.py - what recording costs, beside a plain run and beside heaptrack.
 
-Usage: bench.py [--repeat N] [--json FILE] [--quick] BUILD_FOLDER [LOAD...]
+Usage: bench.py [--repeat N] [--json FILE] [--quick] [--against BUILD] BUILD_FOLDER [LOAD...]
 
 Every load is run plain, then with each tool, and that REPEAT times over, so that all see
 the same weather; the minimum of each counts.  Added time is against plain.  "Of CPU" is
@@ -13,6 +13,9 @@ analysis without names, on one core.
   heaptrack raw   heaptrack's preload library alone, writing text to a file: its cheapest
   heaptrack -r    the same through its own compressor: what bytes are compared with
   heaptrack       its command as people run it, with its interpreter
+
+With --against only plain runs, tidemark and the tidemark of another build are run, one
+after the other: what a change costs.
 """
 import argparse
 import json
@@ -37,6 +40,7 @@ PYTHON_LOAD = ("import json\n"
 NINE = ["ring 20 random", "ring 60 random", "4 threads", "containers", "5 M live", "python3",
         "sqlite3", "cc1plus", "clang"]
 SEVEN = NINE[:7]
+BEFORE = "tidemark before" # of the build of --against
 TIMEOUT = 600
 
 
@@ -100,6 +104,7 @@ class Tool:
             "tidemark --no-stacks": [*run, "--no-stacks", "--", *timed],
             "heaptrack -r": ["heaptrack", "-r", "-o", out, *argv],
             "heaptrack": ["heaptrack", "-o", out, *argv],
+            BEFORE: [*run, "--", *timed],
         }.get(self.name, timed)
 
     def environment(self, folder):
@@ -133,7 +138,7 @@ class Tool:
                     _, found["cpu_ns"], found["rss_kib"] = map(int, file.read().split())
             found["bytes"] = sum(os.path.getsize(os.path.join(folder, name))
                                  for name in os.listdir(folder) if name.startswith("out"))
-            if self.name == "tidemark":
+            if self.name in ("tidemark", BEFORE):
                 found.update(self.ask_trace(os.path.join(folder, "out.tide")))
             return found
 
@@ -231,6 +236,31 @@ def space_table(results):
               f" {1000 / ours['reading_ns']:.0f} |")
 
 
+def against_table(results):
+    """What each build adds, and by what factor the later one differs."""
+    print("| load | plain s | before | after | after / before | CPU ns an event, before |"
+          " after | program +MiB, before | after | collector MiB, before | after |"
+          " bytes an event, before | after | reading M/s, before | after |")
+    print("|---" * 15 + "|")
+    factors = []
+    for load, best in results.items():
+        if BEFORE not in best or "tidemark" not in best:
+            continue
+        plain, both = best["plain"], [best[BEFORE], best["tidemark"]]
+        cells = [f"{added(best, BEFORE):+.3f}", f"{added(best, 'tidemark'):+.3f}"]
+        factors.append(both[1]["s"] / both[0]["s"])
+        cells.append(f"{factors[-1]:.3f}")
+        for value in (lambda b: f"{(b['cpu_ns'] - plain['cpu_ns']) / max(b['events'], 1):.0f}",
+                      lambda b: f"{(b['rss_kib'] - plain['rss_kib']) / 1024:+.1f}",
+                      lambda b: f"{b['collector_bytes'] / 2**20:.1f}",
+                      lambda b: f"{b['bytes'] / max(b['events'], 1):.2f}",
+                      lambda b: f"{1000 / b['reading_ns']:.0f}"):
+            cells += map(value, both)
+        print(f"| {load} | {plain['s']:.3f} | {' | '.join(cells)} |")
+    print(f"\nWall time of a recorded run, after / before, geometric mean: "
+          f"{math.exp(sum(map(math.log, factors)) / len(factors)):.3f}")
+
+
 def least_cpu(argv, times=40):
     """CPU milliseconds of a command and all that it started, the least of so many."""
     least = math.inf
@@ -270,12 +300,17 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--json")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work")
+    parser.add_argument("--against", metavar="BUILD", help="the folder of an earlier build")
     parser.add_argument("load", nargs="*")
     options = parser.parse_args()
     names = ["plain", "floor", "tidemark", "tidemark --no-stacks"]
-    if os.path.exists(HEAPTRACK_LIBRARY) and shutil.which("heaptrack"):
+    if options.against:
+        names = ["plain", "tidemark"]
+    elif os.path.exists(HEAPTRACK_LIBRARY) and shutil.which("heaptrack"):
         names += ["heaptrack raw", "heaptrack -r", "heaptrack"]
     tools = [Tool(name, options.build) for name in names]
+    if options.against:
+        tools.append(Tool(BEFORE, options.against))
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, argv in loads(options.build, folder, 0.1 if options.quick else 1).items():
@@ -287,11 +322,14 @@ def main():
                 if "plain" in best:
                     results[name] = best
     print("Wall seconds; tools: seconds added to plain.\n")
-    time_table(results)
-    say_means(results)
-    print()
-    space_table(results)
-    if not options.load:
+    if options.against:
+        against_table(results)
+    else:
+        time_table(results)
+        say_means(results)
+        print()
+        space_table(results)
+    if not options.load and not options.against:
         print()
         start_table(options.build)
         print()
