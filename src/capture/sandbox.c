@@ -172,6 +172,8 @@ static bool kills_starters(void)
         {SYS_sendto, {3, TIDE_PAGE, 16, MSG_NOSIGNAL}},
         {SYS_recvmsg, {3, TIDE_PAGE, MSG_CMSG_CLOEXEC}},
         {SYS_faccessat, {-100, TIDE_PAGE}},
+        {SYS_readlinkat, {-100, TIDE_PAGE, TIDE_PAGE, 4096}},
+        {SYS_sched_getaffinity, {0, 1024, TIDE_PAGE}},
         {SYS_getpid, {0}},
         {SYS_getppid, {0}},
         {SYS_gettid, {0}},

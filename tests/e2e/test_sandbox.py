@@ -51,6 +51,12 @@ class Tight(tide.TidyCase):
         self.assertRegex(counted, r"^1 program was not recorded, .*; a sandbox, seccomp, "
                                   r"would kill it for what the recorder does\)$")
 
+    def test_no_call_of_the_recorders_start_kills_what_is_executed(self):
+        plain, result = self.both(tide.program("forbids_each"), "/bin/true")
+        self.assertGreater(len(plain.stdout.split()), 5)
+        self.assertLess(len(plain.stdout.split()), 50)
+        self.assertGreater(result["summary"]["processes"], 400)
+
     @unittest.skipUnless(shutil.which("man"), "man-db is not installed")
     def test_a_program_of_libseccomps(self):
         # It asks in vain for the strict mode, to see what the kernel knows.
