@@ -156,19 +156,28 @@ static struct tide_exec_slot *claim_now(uint32_t serial)
     return NULL;
 }
 
+/* A collector that stands still is waited for once, and not again until it goes on. */
+static bool is_worth_waiting(void)
+{
+    return is_recorded() && atomic_load(&tide_shared_segment->execs_beat) !=
+                                1 + atomic_load(&tide_session->heartbeat);
+}
+
 /* NULL when the collector does not take any for a while. */
 static struct tide_exec_slot *claim(uint32_t serial)
 {
+    struct tide_segment *const segment = tide_shared_segment;
     const struct timespec nap = {.tv_nsec = 1000000};
     struct tide_exec_slot *slot = claim_now(serial);
-    for (int i = 0; !slot && i < TIDE_WAITS_MOST && is_recorded(); i++) {
+    for (int i = 0; !slot && i < TIDE_WAITS_MOST && is_worth_waiting(); i++) {
         tide_session_wake();
         syscall(SYS_nanosleep, &nap, NULL);
         slot = claim_now(serial);
     }
     if (!slot) {
-        atomic_fetch_add(&tide_shared_segment->execs_lost, 1);
-        atomic_fetch_add(&tide_shared_segment->execs_posted, 1);
+        atomic_store(&segment->execs_beat, 1 + atomic_load(&tide_session->heartbeat));
+        atomic_fetch_add(&segment->execs_lost, 1);
+        atomic_fetch_add(&segment->execs_posted, 1);
     }
     return slot;
 }

@@ -175,6 +175,7 @@ struct tide_segment {
     _Atomic uint32_t execs_posted;       /* slots ever posted */
     _Atomic uint32_t execs_lost; /* calls of exec that found no free slot; counted
                                             as posted too */
+    _Atomic uint64_t execs_beat; /* 1 + the heartbeat at which one was waited for in vain */
     struct tide_exec_slot exec_slots[TIDE_EXEC_SLOTS];
 };
 

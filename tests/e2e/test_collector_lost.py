@@ -9,6 +9,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -200,6 +201,25 @@ class Lost(tide.Case):
         self.assertEqual(run.text(), "30\n")
         tide.report(run.trace)
         run.close()
+
+    def test_whoever_executes_programs_with_a_clean_environment_waits_once(self):
+        script = ("import os, time; time.sleep(2)\n"
+                  "for _ in range(300):\n"
+                  "    os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)\n"
+                  "print(300)")
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            with self.subTest(number=number):
+                run = Run([sys.executable, "-S", "-c", script])
+                time.sleep(1)
+                begin = time.monotonic()
+                run.hit(number)
+                run.target_ends()
+                self.assertLess(time.monotonic() - begin, 25) # not 268 times 0.2 s
+                if number == signal.SIGSTOP:
+                    run.hit(signal.SIGCONT)
+                run.process.wait(timeout=60)
+                self.assertEqual(run.text(), "300\n")
+                run.close()
 
     def test_a_program_that_waited_in_vain_is_named_though_it_has_ended(self):
         run = Run(["sh", "-c", f"kill -STOP $PPID; exec {' '.join(ARGV)}"])
