@@ -35,7 +35,6 @@ enum {
     TIDE_LANES_MANY = 8 * 1024 * 1024,
     TIDE_RINGS_MANY = 32 * 1024 * 1024,
     TIDE_RINGS_MOST = 48 * 1024 * 1024,
-    TIDE_AHEAD = 512 * 1024, /* a few lanes, one of them with a large ring */
     TIDE_ADDRESS_BYTES = sizeof(((struct sockaddr_un *)0)->sun_path),
 };
 
@@ -81,14 +80,15 @@ static enum met receive_two(int fd, struct tide_welcome *welcome, int fds[2])
     return TIDE_MET_IN_VAIN;
 }
 
-/* So much more than BYTES, which the file has, is mapped: it may be touched once the file has
- * grown, and a small program need not ask the kernel again. */
+/* Bytes to map of a segment whose size is BYTES.  What is beyond them is used once the segment
+ * has grown. */
 static uint64_t ahead_of(uint64_t bytes)
 {
-    return tide_reserve_limit() == UINT64_MAX ? bytes + TIDE_AHEAD : bytes;
+    return tide_reserve_limit() == UINT64_MAX ? bytes + TIDE_SEGMENT_AHEAD
+                                               : bytes;
 }
 
-/* Not in core files, whose writers would stumble over what the file has not yet. */
+/* Not in core files, which would be larger by what nobody has used yet. */
 static void *map_shared(int fd, uint64_t bytes)
 {
     void *const at = tide_reserve_map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

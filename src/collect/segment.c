@@ -50,6 +50,12 @@ int tide_memory_file(const char *name, uint64_t bytes)
     return -1;
 }
 
+/* Make the file of a segment of BYTES as long as targets map it. */
+static void lengthen(int fd, uint64_t bytes)
+{
+    (void)!ftruncate(fd, (off_t)(bytes + TIDE_SEGMENT_AHEAD));
+}
+
 static int open_again(int fd)
 {
     char path[48];
@@ -63,6 +69,7 @@ static bool open_both(struct tide_share *share, int *peer_fd)
     const int first = tide_memory_file("tidemark-segment", share->bytes);
     if (first < 0)
         return false;
+    lengthen(first, share->bytes);
     share->fd = open_again(first);
     *peer_fd = share->fd < 0 ? -1 : open_again(first);
     share->tells_holders = *peer_fd >= 0;
@@ -165,6 +172,7 @@ static bool reserve(struct tide_share *share, uint64_t bytes)
     const uint64_t more = bytes - share->bytes;
     if (fallocate(share->fd, 0, (off_t)share->bytes, (off_t)more) != 0)
         return false;
+    lengthen(share->fd, bytes);
     void *const moved = mremap(share->shared, share->bytes, bytes, MREMAP_MAYMOVE);
     if (moved == MAP_FAILED)
         return false;

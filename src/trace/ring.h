@@ -184,6 +184,11 @@ struct tide_segment {
 /* The size a segment starts with: its head, one notes lane and one thread's lane. */
 #define TIDE_SEGMENT_START (TIDE_SEGMENT_HEAD + (size_t)2 * TIDE_RING_SMALL)
 
+/* A target maps so much more than `size`, a few lanes, one of them with a large ring, so that
+ * a small program need not ask the kernel again.  The file is as long, though nothing is
+ * reserved there: who reads all of his memory shall find pages. */
+#define TIDE_SEGMENT_AHEAD (512ull * 1024)
+
 enum tide_lane_state {
     TIDE_LANE_FREE = 0,
     TIDE_LANE_CLAIMED = 1, /* being set up: not to be read */

@@ -56,6 +56,11 @@ class Places(truth.Case):
             with self.subTest(case=case):
                 self.same(tide.program("by_hand"), case)
 
+    def test_who_reads_all_that_is_mapped_lives(self):
+        for threads in ("0", "60"):
+            with self.subTest(threads=threads):
+                self.same(tide.program("reads_all"), threads)
+
     def test_a_chain_of_forks_holds_no_more_at_its_end(self):
         self.same(tide.program("holes"), "chain", "200")
 
