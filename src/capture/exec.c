@@ -89,13 +89,34 @@ static enum tide_exec_change choose_change(uint32_t flags)
     return TIDE_EXEC_KEEP_ALL;
 }
 
+/* *PAGE was found readable, and is AT's page afterwards.  The kernel reads the word there before
+ * it finds that signals cannot be held back in the way ~0. */
+static bool page_is_readable(uintptr_t *page, const void *at)
+{
+    const uintptr_t word = (uintptr_t)at & ~(sizeof(uint64_t) - 1);
+    const uintptr_t wanted = word & ~(uintptr_t)(TIDE_PAGE - 1);
+    if (*page == wanted)
+        return true;
+    *page = wanted;
+    if (wanted == 0) /* where there is no page, and NULL means no word */
+        return false;
+    return syscall(SYS_rt_sigprocmask, ~0l, word, NULL, sizeof(uint64_t)) == 0 ||
+           errno != EFAULT;
+}
+
 /* Whoever passes a wrong pointer shall hear EFAULT from the kernel, and not be killed here. */
 static bool can_be_read(char *const *environment)
 {
-    const uintptr_t page = (uintptr_t)environment & ~(uintptr_t)(TIDE_PAGE - 1);
-    unsigned char there;
-    return !environment || syscall(SYS_mincore, page, TIDE_PAGE, &there) == 0 ||
-           errno != ENOMEM;
+    uintptr_t array = 1, entries = 1; /* no page begins there */
+    for (; environment; environment++) {
+        if (!page_is_readable(&array, environment))
+            return false;
+        if (!*environment)
+            return true;
+        if (!page_is_readable(&entries, *environment))
+            return false;
+    }
+    return true;
 }
 
 /* A sandbox may not let us ask who we are. */

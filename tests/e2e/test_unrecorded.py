@@ -73,6 +73,13 @@ class Counted(Unrecorded):
             self.assertEqual(out, "30\n")
             self.assertEqual(self.told()[:2], (None, 30))
 
+    def test_a_wrong_environment_is_the_kernels_to_refuse(self):
+        program = tide.program("wrong_environments")
+        plain = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(plain.stdout.count("EFAULT"), 6, plain.stdout)
+        for options in ((), ("--keep-preload",)):
+            self.assertEqual(self.record(program, options=options)[0], plain.stdout)
+
     def test_a_shell_that_starts_many_with_a_clean_environment(self):
         self.record("sh", "-c", "i=0; while [ $i -lt 300 ]; do env -i /bin/true; "
                                 "i=$((i+1)); done")
