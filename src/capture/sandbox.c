@@ -28,6 +28,7 @@
 #include "capture/cautions.h"
 #include "capture/filter_eval.h"
 #include "capture/process.h"
+#include "capture/stack.h"
 #include "trace/ring.h"
 
 enum {
@@ -232,6 +233,7 @@ void tide_sandbox_begin(void)
 {
     atomic_fetch_add(&being_set, 1);
     atomic_store(&is_shut_in, true);
+    tide_stack_shut_in();
 }
 
 void tide_sandbox_end(const struct sock_fprog *filter)

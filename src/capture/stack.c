@@ -1,28 +1,30 @@
 /* capture/stack.c - choose the engine; turn what it finds into words. */
 #include "capture/stack.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "capture/frame_tables.h"
 #include "trace/format.h"
 #include "trace/ring.h"
 
-static tide_stack_engine *engine;
+static tide_stack_engine *_Atomic engine;
+static tide_stack_engine *own = tide_stack_fp; /* the better one of ours */
 static uint32_t depth_limit;
 
 void tide_stack_init(uint32_t unwind, uint32_t limit)
 {
     const bool cfi = tide_stack_cfi_init(); /* others need it for tide_stack_find() */
     tide_stack_bounds_init();
+    if (cfi)
+        own = tide_stack_cfi;
     depth_limit = limit > TIDE_STACK_MAX - 1 ? TIDE_STACK_MAX - 1 : limit;
     if (unwind == TIDE_UNWIND_NONE || depth_limit == 0)
         engine = NULL;
     else if (unwind == TIDE_UNWIND_LIBUNWIND && tide_stack_libunwind_init())
         engine = tide_stack_libunwind;
-    else if (unwind != TIDE_UNWIND_FP && cfi)
-        engine = tide_stack_cfi;
     else
-        engine = tide_stack_fp;
+        engine = unwind == TIDE_UNWIND_FP ? tide_stack_fp : own;
     if (engine == tide_stack_cfi)
         tide_frame_tables_begin();
 }
@@ -30,7 +32,14 @@ void tide_stack_init(uint32_t unwind, uint32_t limit)
 void tide_stack_flush(void)
 {
     tide_stack_cfi_flush();
-    tide_stack_libunwind_flush();
+    if (engine == tide_stack_libunwind)
+        tide_stack_libunwind_flush();
+}
+
+void tide_stack_shut_in(void)
+{
+    if (engine == tide_stack_libunwind)
+        engine = own;
 }
 
 /* No stacks are wanted: just who called. */
@@ -55,11 +64,12 @@ static uint32_t finish(struct tide_stream *stream, uint32_t depth, bool cut)
 
 uint32_t tide_stack_take(struct tide_stream *stream, struct tide_caller caller)
 {
-    if (!engine)
+    tide_stack_engine *const walk = atomic_load_explicit(&engine, memory_order_relaxed);
+    if (!walk)
         return take_caller(stream, caller);
     bool cut = false;
     stream->in_walk = true;
-    const uint32_t depth = engine(stream, caller, depth_limit, &cut);
+    const uint32_t depth = walk(stream, caller, depth_limit, &cut);
     return finish(stream, depth, cut);
 }
 

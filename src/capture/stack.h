@@ -45,6 +45,9 @@ void tide_stack_bounds_init(void);
 uint64_t tide_stack_bytes_asked(const pthread_attr_t *attributes) TIDE_COLD;
 /* The program has mapped BYTES at AT: if that is below the main stack, it may be another. */
 void tide_stack_mapped(uintptr_t at, uintptr_t bytes);
+/* The program is about to limit its system calls: libunwind makes some of its own, so walk
+ * without it. */
+void tide_stack_shut_in(void);
 /* Find out stack_low and stack_high of the calling thread's stream. */
 void tide_stack_find_bounds(struct tide_stream *stream) TIDE_COLD;
 /* Modules are being, or were, unloaded: forget what is cached by address. */

@@ -55,8 +55,6 @@ bool tide_stack_libunwind_init(void)
 
 void tide_stack_libunwind_flush(void)
 {
-    if (!unw.flush_cache)
-        return;
     unw.flush_cache(*unw.local_space, 0, 0);
     atomic_store(&unloaded, true);
 }

@@ -16,11 +16,11 @@ CALLS = 60000
 
 
 class Tight(tide.TidyCase):
-    def both(self, *argv):
+    def both(self, *argv, options=()):
         """The report, once the program has been the same plain and recorded."""
         plain = subprocess.run(argv, capture_output=True, text=True, check=False,
                                timeout=60)
-        self.run_recorded = tide.Recorded(argv, timeout=60)
+        self.run_recorded = tide.Recorded(argv, options, timeout=60)
         done = self.run_recorded.done
         self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout),
                          argv)
@@ -42,6 +42,15 @@ class Tight(tide.TidyCase):
                                      (0 if threads == 0 else threads),
                                      CALLS * (1 + threads) + 1)
                     self.assertEqual(result["honesty"]["troubles"], [])
+
+    def test_libunwind_is_left_in_time(self):
+        plain, result = self.both(TIGHT, "kill", "prctl", "3", "2000",
+                                  options=("--unwind", "libunwind"))
+        self.assertEqual(plain.returncode, 7)
+        self.whole(result)
+        calls = {row["function"]: row["calls"] for row in
+                 self.run_recorded.report("--total", "--flat")["rows"]}
+        self.assertGreaterEqual(calls["make"], 2000)
 
     def test_what_is_executed_lives_unrecorded_and_that_is_said(self):
         plain, result = self.both(TIGHT, "exec")
