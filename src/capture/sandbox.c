@@ -11,6 +11,8 @@
 #include "capture/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -28,6 +30,7 @@
 #include "capture/cautions.h"
 #include "capture/filter_eval.h"
 #include "capture/process.h"
+#include "capture/session.h"
 #include "capture/stack.h"
 #include "trace/ring.h"
 
@@ -166,6 +169,7 @@ static bool has_memory(void)
 /* Would the recorder of a program that this one executes be killed as it starts? */
 static bool kills_starters(void)
 {
+    enum { TIDE_LIBUNWINDS = 5 }; /* the last ones are libunwind's */
     static const struct tide_kernel_call made[] = {
         {SYS_socket, {AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0}},
         {SYS_connect, {3, TIDE_PAGE, 110}},
@@ -183,8 +187,16 @@ static bool kills_starters(void)
         {SYS_madvise, {TIDE_PAGE, TIDE_PAGE, MADV_WIPEONFORK}},
         {SYS_rt_sigprocmask, {0, TIDE_PAGE, TIDE_PAGE, 8}},
         {SYS_uname, {TIDE_PAGE}},
+        {SYS_getrandom, {TIDE_PAGE, 8, 0}},
+        {SYS_futex, {TIDE_PAGE, FUTEX_WAKE_PRIVATE, INT_MAX}},
+        {SYS_pipe2, {TIDE_PAGE, O_CLOEXEC | O_NONBLOCK}},
+        {SYS_mincore, {TIDE_PAGE, TIDE_PAGE, TIDE_PAGE}},
+        {SYS_write, {4, TIDE_PAGE, 1}},
     };
-    for (unsigned i = 0; i < sizeof(made) / sizeof(*made); i++) {
+    const size_t count = sizeof(made) / sizeof(*made) -
+                         (tide_session->unwind == TIDE_UNWIND_LIBUNWIND ? 0
+                                                                        : TIDE_LIBUNWINDS);
+    for (size_t i = 0; i < count; i++) {
         const uint32_t verdict = verdict_on(&made[i]);
         if ((int32_t)verdict < (int32_t)SECCOMP_RET_ERRNO)
             return true;

@@ -61,10 +61,13 @@ class Tight(tide.TidyCase):
                                   r"would kill it for what the recorder does\)$")
 
     def test_no_call_of_the_recorders_start_kills_what_is_executed(self):
-        plain, result = self.both(tide.program("forbids_each"), "/bin/true")
-        self.assertGreater(len(plain.stdout.split()), 5)
-        self.assertLess(len(plain.stdout.split()), 50)
-        self.assertGreater(result["summary"]["processes"], 400)
+        for engine in ("cfi", "libunwind"):
+            with self.subTest(engine=engine):
+                plain, result = self.both(tide.program("forbids_each"), "/bin/true",
+                                          options=("--unwind", engine))
+                self.assertGreater(len(plain.stdout.split()), 5)
+                self.assertLess(len(plain.stdout.split()), 50)
+                self.assertGreater(result["summary"]["processes"], 400)
 
     @unittest.skipUnless(shutil.which("man"), "man-db is not installed")
     def test_a_program_of_libseccomps(self):
