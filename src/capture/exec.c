@@ -255,7 +255,7 @@ static void post(struct tide_exec *exec, const char *name, int fd, uint32_t pid)
 /* Is there anything to tell of it?  Who cannot be named is only counted. */
 static bool is_news(const struct tide_exec *exec, uint32_t pid)
 {
-    return exec->ticks && (pid || exec->flags & TIDE_EXEC_NO_PRELOAD);
+    return exec->ticks && (pid || exec->flags & TIDE_EXEC_HOPELESS);
 }
 
 /* The kernel would say EFAULT where we would be killed for reading NAME. */
@@ -287,6 +287,20 @@ void tide_exec_failed(struct tide_exec *exec)
         exec->flags = TIDE_EXEC_FAILED;
         post(exec, "", -1, exec->pid);
     }
+    errno = saved;
+}
+
+void tide_exec_shell(void)
+{
+    static const char shell[] = "/bin/sh";
+    struct tide_exec exec;
+    tide_exec_look(&exec, environ);
+    const int saved = errno;
+    if (exec.ticks)
+        inside = 0;                /* whoever comes next may be left by longjmp */
+    exec.flags |= exec.seen.flags; /* its environment cannot be changed */
+    if (is_news(&exec, 0) && will_be_found(AT_FDCWD, shell))
+        post(&exec, shell, -1, 0);
     errno = saved;
 }
 

@@ -46,6 +46,10 @@ void tide_exec_post(struct tide_exec *exec, int folder, const char *name);
 /* It has not: exec has come back.  Keeps errno. */
 void tide_exec_failed(struct tide_exec *exec);
 
+/* libc is about to start a shell, with the program's environment, and will not say which
+ * process it is. */
+void tide_exec_shell(void);
+
 /* The child PID was started as NAME. */
 void tide_exec_spawned(struct tide_exec *exec, const char *name, uint32_t pid);
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
+#include "capture/exec.h"
 #include "capture/hooks.h"
 #include "capture/lifecycle.h"
 #include "capture/process.h"
@@ -186,6 +187,7 @@ TIDE_HOOK int system(const char *command)
     if (!tide_real_resolve() || !tide_real.system)
         return no_such_call();
     tide_hook_stamp();
+    tide_exec_shell();
     const int status = tide_real.system(command);
     stamp_next();
     return status;
@@ -198,6 +200,7 @@ TIDE_HOOK FILE *popen(const char *command, const char *type)
         return NULL;
     }
     tide_hook_stamp();
+    tide_exec_shell();
     FILE *const stream = tide_real.popen(command, type);
     tide_hook_stamp(); /* what was made in there is before what the child makes */
     return stream;

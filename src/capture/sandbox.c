@@ -193,9 +193,9 @@ static bool kills_starters(void)
         {SYS_mincore, {TIDE_PAGE, TIDE_PAGE, TIDE_PAGE}},
         {SYS_write, {4, TIDE_PAGE, 1}},
     };
-    const size_t count = sizeof(made) / sizeof(*made) -
-                         (tide_session->unwind == TIDE_UNWIND_LIBUNWIND ? 0
-                                                                        : TIDE_LIBUNWINDS);
+    size_t count = sizeof(made) / sizeof(*made);
+    if (tide_session->unwind != TIDE_UNWIND_LIBUNWIND)
+        count -= TIDE_LIBUNWINDS;
     for (size_t i = 0; i < count; i++) {
         const uint32_t verdict = verdict_on(&made[i]);
         if ((int32_t)verdict < (int32_t)SECCOMP_RET_ERRNO)

@@ -84,8 +84,7 @@ static enum met receive_two(int fd, struct tide_welcome *welcome, int fds[2])
  * has grown. */
 static uint64_t ahead_of(uint64_t bytes)
 {
-    return tide_reserve_limit() == UINT64_MAX ? bytes + TIDE_SEGMENT_AHEAD
-                                               : bytes;
+    return tide_reserve_limit() == UINT64_MAX ? bytes + TIDE_SEGMENT_AHEAD : bytes;
 }
 
 /* Not in core files, which would be larger by what nobody has used yet. */

@@ -10,7 +10,12 @@
 #include "collect/strangers.h"
 
 #define TIDE_MS (1000ull * 1000)
-enum { TIDE_OPEN_MOST = 4096, TIDE_LOOK_MS_LEAST = 20, TIDE_LOOK_MS_MOST = 1000 };
+enum {
+    TIDE_OPEN_MOST = 4096,
+    TIDE_LOOK_MS_LEAST = 20,
+    TIDE_LOOK_MS_MOST = 1000,
+    TIDE_UNSEEN_S = 2, /* who was not named, and not seen since then, has ended */
+};
 
 void tide_unrecorded_init(struct tide_unrecorded *account)
 {
@@ -137,6 +142,21 @@ static size_t index_of(const struct tide_unrecorded *account,
     return (size_t)(program - (const struct tide_open_program *)account->open.items);
 }
 
+/* One that runs NAME, and of which it was not told that it is PID. */
+static struct tide_open_program *adopt(struct tide_unrecorded *account, uint32_t pid,
+                                       const char *name)
+{
+    struct tide_open_program *const open = account->open.items;
+    for (size_t i = 0; i < account->open.count; i++) {
+        if (open[i].pid || strcmp(open[i].name, name) != 0)
+            continue;
+        open[i].pid = pid;
+        open[i].watched = true;
+        return &open[i];
+    }
+    return NULL;
+}
+
 void tide_unrecorded_heard(struct tide_unrecorded *account, uint32_t pid,
                            uint64_t pid_space)
 {
@@ -150,7 +170,8 @@ void tide_unrecorded_heard(struct tide_unrecorded *account, uint32_t pid,
 static bool was_heard(const struct tide_unrecorded *account,
                       const struct tide_exec_news *news)
 {
-    for (size_t i = 0; i < TIDE_HEARD_KEPT && i < account->heard_count; i++) {
+    for (size_t i = 0; news->pid && i < TIDE_HEARD_KEPT && i < account->heard_count;
+         i++) {
         const struct tide_heard *const heard = &account->heard[i];
         if (heard->ticks > news->ticks &&
             is_same(heard->pid, heard->pid_space, news->pid, news->pid_space))
@@ -201,18 +222,30 @@ static bool is_followed(const struct tide_collector *collector, uint32_t pid)
            (follow == TIDE_FOLLOW_EXEC && pid == collector->main_pid);
 }
 
-/* NEWS are of one that was seen and has ended already: then it is not counted twice. */
+/* Was PROGRAM, which was only seen, what NEWS are of? */
+static bool was_seen(const struct tide_open_program *program,
+                     const struct tide_exec_news *news)
+{
+    if (!program->seen_only || program->begin < news->ticks)
+        return false;
+    return news->pid ? program->end && is_same(program->pid, program->pid_space,
+                                               news->pid, news->pid_space)
+                     : strcmp(program->name, news->name) == 0;
+}
+
+/* NEWS are of one that was seen, and has ended already or could not be named: then it is not
+ * counted twice. */
 static bool tells_of_seen(struct tide_collector *collector,
                           const struct tide_exec_news *news)
 {
     struct tide_open_program *const open = collector->unrecorded.open.items;
     for (size_t i = collector->unrecorded.open.count; i-- > 0;) {
-        if (!open[i].seen_only || !open[i].end || open[i].begin < news->ticks ||
-            !is_same(open[i].pid, open[i].pid_space, news->pid, news->pid_space))
+        if (!was_seen(&open[i], news))
             continue;
         open[i].seen_only = false;
         open[i].begin = news->ticks;
-        settle(collector, i);
+        if (open[i].end)
+            settle(collector, i);
         return true;
     }
     return false;
@@ -239,9 +272,7 @@ static void begin(struct tide_collector *collector, const struct tide_exec_news 
     program->pid_space = news->pid_space;
     program->begin = news->ticks;
     program->watched = news->pid && !news->pid_space;
-    program->awaited = !program->reason &&
-                       !(news->flags & (TIDE_EXEC_NO_PRELOAD | TIDE_EXEC_NO_LIBRARY |
-                                        TIDE_EXEC_NO_SESSION | TIDE_EXEC_SANDBOX));
+    program->awaited = !program->reason && !(news->flags & TIDE_EXEC_HOPELESS);
 }
 
 static void forget_failed(struct tide_unrecorded *account,
@@ -265,6 +296,15 @@ static int compare_news(const void *a, const void *b)
     return (int)(x->flags & TIDE_EXEC_FAILED) - (int)(y->flags & TIDE_EXEC_FAILED);
 }
 
+/* Whose pid was not told is known by the name that /proc will have. */
+static void follow_links(struct tide_exec_news *news)
+{
+    char *const path = full_name(news->name);
+    if (path && strlen(path) < sizeof(news->name))
+        strcpy(news->name, path); /* NOLINT: it fits */
+    free(path);
+}
+
 static void take_news(struct tide_collector *collector)
 {
     pthread_mutex_lock(&collector->lock);
@@ -273,8 +313,10 @@ static void take_news(struct tide_collector *collector)
     collector->unrecorded.at_least |= collector->execs_lost;
     pthread_mutex_unlock(&collector->lock);
     tide_list_sort(&taken, compare_news);
-    const struct tide_exec_news *const news = taken.items;
+    struct tide_exec_news *const news = taken.items;
     for (size_t i = 0; i < taken.count; i++) {
+        if (!news[i].pid)
+            follow_links(&news[i]);
         if (news[i].flags & TIDE_EXEC_FAILED)
             forget_failed(&collector->unrecorded, &news[i]);
         else
@@ -287,6 +329,8 @@ void tide_unrecorded_seen(struct tide_collector *collector, uint32_t pid,
                           const char *name, const char *reason)
 {
     struct tide_open_program *program = find_open(&collector->unrecorded, pid, 0);
+    if (!program)
+        program = adopt(&collector->unrecorded, pid, name);
     if (!program) {
         program = open_program(collector, pid, strdup(name));
         if (!program)
@@ -364,14 +408,19 @@ static void end(struct tide_collector *collector, size_t index)
 static void look_at_all(struct tide_collector *collector)
 {
     const struct tide_list *const open = &collector->unrecorded.open;
+    const uint64_t unseen = TIDE_UNSEEN_S * tide_clock_rate(&collector->clock);
     bool any = false;
     for (size_t i = open->count; i-- > 0;)
         any |= look_at(collector, i);
     if (any)
         tide_handshake_hear_waiting(collector);
     for (size_t i = open->count; i-- > 0;) {
-        if (((struct tide_open_program *)open->items)[i].gone)
+        const struct tide_open_program *const program =
+            &((const struct tide_open_program *)open->items)[i];
+        if (program->gone)
             end(collector, i);
+        else if (!program->pid && tide_ticks() - program->begin > unseen)
+            settle(collector, i);
     }
 }
 

@@ -130,9 +130,12 @@ enum tide_exec_flag {
     TIDE_EXEC_NO_SESSION = 2, /* TIDEMARK_SESSION does not name this session */
     TIDE_EXEC_NO_LIBRARY = 4, /* the program would not find libtidemark.so */
     TIDE_EXEC_NO_SOCKET = 8,  /* the program would not find the collector's socket */
+    TIDE_EXEC_FAILED = 16,    /* the call with this pid and time has come back */
     TIDE_EXEC_SANDBOX = 32, /* TIDEMARK_SESSION is empty: a sandbox would kill what the
                                  recorder does, so it shall do nothing */
-    TIDE_EXEC_FAILED = 16,  /* the call with this pid and time has come back */
+    TIDE_EXEC_HOPELESS =    /* with any of these it is not recorded */
+    TIDE_EXEC_NO_PRELOAD | TIDE_EXEC_NO_SESSION | TIDE_EXEC_NO_LIBRARY |
+    TIDE_EXEC_SANDBOX,
 };
 
 enum tide_exec_state {
@@ -175,7 +178,8 @@ struct tide_segment {
     _Atomic uint32_t execs_posted;       /* slots ever posted */
     _Atomic uint32_t execs_lost; /* calls of exec that found no free slot; counted
                                             as posted too */
-    _Atomic uint64_t execs_beat; /* 1 + the heartbeat at which one was waited for in vain */
+    _Atomic uint64_t
+        execs_beat; /* 1 + the heartbeat at which one was waited for in vain */
     struct tide_exec_slot exec_slots[TIDE_EXEC_SLOTS];
 };
 

@@ -57,6 +57,21 @@ class Counted(Unrecorded):
                 self.assertEqual((least, count), (None, 25))
                 self.assertRegex(of_whom, rf"^\S*true \(25 times, .*; {CLEANED}\)$")
 
+    def test_the_shells_of_libc_are_counted(self):
+        for how in ("system", "popen"):
+            for options in ((), ("--keep-preload",)):
+                with self.subTest(how=how, options=options):
+                    self.record(tide.program("starts_unrecorded"), how, "40", ":",
+                                options=options)
+                    least, count, of_whom = self.told()
+                    self.assertEqual((least, count), (None, 40))
+                    self.assertRegex(of_whom, rf"^\S*sh \(40 times.*; {CLEANED}\)$")
+
+    def test_a_shell_of_libc_that_is_seen_counts_once(self):
+        self.record(tide.program("starts_unrecorded"), "system", "3", "sleep 0.5; :")
+        rows = [row for row in self.rows() if not row["program"].endswith("sleep")]
+        self.assertEqual(len(rows), 3, self.rows())
+
     def test_who_keeps_the_environment_is_recorded(self):
         for how in WAYS:
             with self.subTest(how=how):

@@ -4,7 +4,8 @@
  *
  * COUNT children, one after the other, each executes PROGRAM in the way HOW.  With "keeping-"
  * before HOW they keep the environment; with "failing-" each tries a file that does not exist
- * first.  Prints how many of them ended with status 0.
+ * first.  Prints how many of them ended with status 0.  With "system" and "popen" PROGRAM is
+ * a command of the shell.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -127,6 +128,24 @@ static pid_t start(const char *how, char *program)
     return strcmp(how, "vfork") == 0 ? vforked(program) : forked(how, program);
 }
 
+static bool by_shell(const char *how, const char *command)
+{
+    environ = (char **)CLEAN;
+    if (strcmp(how, "system") == 0)
+        return system(command) == 0;
+    FILE *const stream = popen(command, "r");
+    return stream && pclose(stream) == 0;
+}
+
+static bool is_good(const char *how, char *program)
+{
+    int status = -1;
+    if (strcmp(how, "system") == 0 || strcmp(how, "popen") == 0)
+        return by_shell(how, program);
+    const pid_t child = start(how, program);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4)
@@ -142,10 +161,7 @@ int main(int argc, char **argv)
         fails_first = true;
     }
     int good = 0;
-    for (int left = atoi(argv[2]); left > 0; left--) {
-        int status = -1;
-        const pid_t child = start(how, argv[3]);
-        good += child > 0 && waitpid(child, &status, 0) == child && status == 0;
-    }
+    for (int left = atoi(argv[2]); left > 0; left--)
+        good += is_good(how, argv[3]);
     return printf("%d\n", good) < 0;
 }
