@@ -22,13 +22,14 @@ static void copy_name(char *out, const char *name)
 /* What is in SLOT, given back; false: nothing. */
 static bool take_slot(struct tide_exec_slot *slot, struct tide_exec_news *out)
 {
-    if (atomic_load(&slot->state) != TIDE_EXEC_POSTED)
+    uint32_t state = TIDE_EXEC_POSTED;
+    if (!atomic_compare_exchange_strong(&slot->state, &state, TIDE_EXEC_CLAIMED))
         return false;
     *out = (struct tide_exec_news){
         .pid = slot->pid, .flags = slot->flags, .ticks = slot->ticks};
     copy_name(out->name, slot->name);
-    uint32_t state = TIDE_EXEC_POSTED; /* unless it was taken back meanwhile */
-    return atomic_compare_exchange_strong(&slot->state, &state, TIDE_EXEC_FREE);
+    atomic_store(&slot->state, TIDE_EXEC_FREE);
+    return true;
 }
 
 static void pass_on(struct tide_collector *collector, const struct tide_exec_news *news)

@@ -146,8 +146,8 @@ enum tide_exec_state {
 
 /* A process is about to execute another program, or has started one.  A program that is
  * recorded says hello later than TICKS; who never does was not recorded.  Life of a slot:
- * FREE -> (a process claims it by compare-and-swap) CLAIMED -> POSTED -> (the collector has
- * copied it, or the call has failed) FREE. */
+ * FREE -> (a process claims it by compare-and-swap) CLAIMED -> POSTED -> (the call has failed)
+ * FREE; or else (the collector claims it and copies it) CLAIMED -> FREE. */
 struct tide_exec_slot {
     _Atomic uint32_t state;          /* enum tide_exec_state */
     uint32_t flags;                  /* enum tide_exec_flag */
