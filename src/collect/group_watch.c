@@ -35,9 +35,13 @@ void tide_group_watch_end(struct tide_group_watch *watch)
 {
     if (watch->pid <= 0)
         return;
-    (void)kill(watch->pid, SIGKILL);
-    while (waitpid(watch->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    /* Somebody may have killed it, and who waits for all children waited for it: its pid may be
+     * another's by now. */
+    if (waitpid(watch->pid, NULL, WNOHANG) == 0) {
+        (void)kill(watch->pid, SIGKILL);
+        while (waitpid(watch->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
     watch->pid = 0;
 }
 
