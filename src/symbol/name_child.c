@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -55,17 +56,30 @@ static void be_quiet(void)
 }
 
 /* What this process does at a signal (remove its unfinished file, say) is not for the child
- * to do. */
+ * to do.  The limit of processor time ends it, even where our caller ignores that signal. */
 static void default_signals(void)
 {
-    static const int NUMBERS[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL, SIGABRT,
-                                  SIGINT,  SIGTERM, SIGHUP, SIGXCPU};
+    static const int NUMBERS[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
+                                  SIGABRT, SIGINT, SIGTERM, SIGHUP};
     const struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigset_t time_is_up;
     for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++) {
         struct sigaction before;
         if (sigaction(NUMBERS[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             (void)sigaction(NUMBERS[i], &usual, NULL);
     }
+    (void)sigaction(SIGXCPU, &usual, NULL);
+    (void)sigemptyset(&time_is_up);
+    (void)sigaddset(&time_is_up, SIGXCPU);
+    (void)sigprocmask(SIG_UNBLOCK, &time_is_up, NULL);
+}
+
+/* Nobody takes the answers when PARENT is killed, or the thread of it that asks ends. */
+static void end_with(pid_t parent)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
 }
 
 _Noreturn static void live(const struct tide_name_child *child, int fd)
@@ -101,7 +115,7 @@ static void take_memory_back(struct tide_name_child *child)
 }
 
 /* A child of another thread, forked meanwhile, would keep the other end of ours open: then
- * nobody would notice that ours has ended. */
+ * nobody would notice that ours has ended.  Nor may two threads change the limit at once. */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 static bool start(struct tide_name_child *child)
@@ -111,8 +125,10 @@ static bool start(struct tide_name_child *child)
     (void)pthread_mutex_lock(&starting);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
         lend_memory(child);
+        const pid_t parent = getpid();
         const pid_t pid = fork();
         if (pid == 0) {
+            end_with(parent);
             (void)close(ends[0]);
             live(child, ends[1]);
         }
@@ -142,7 +158,9 @@ static void stop(struct tide_name_child *child)
         continue;
     (void)close(child->fd);
     child->pid = 0;
+    (void)pthread_mutex_lock(&starting);
     take_memory_back(child);
+    (void)pthread_mutex_unlock(&starting);
 }
 
 enum tide_status tide_name_child_new(struct tide_debuginfod *debuginfod,
@@ -168,11 +186,13 @@ void tide_name_child_free(struct tide_name_child *child)
 static bool receive_more(struct tide_name_child *child)
 {
     struct pollfd waits = {.fd = child->fd, .events = POLLIN};
-    ssize_t done;
+    ssize_t done = -1;
     do {
-        if (poll(&waits, 1, TIDE_CHILD_PATIENCE_MS) == 0)
+        const int ready = poll(&waits, 1, TIDE_CHILD_PATIENCE_MS);
+        if (ready == 0)
             return false;
-        done = recv(child->fd, child->buffer, sizeof(child->buffer), 0);
+        if (ready > 0)
+            done = recv(child->fd, child->buffer, sizeof(child->buffer), 0);
     } while (done < 0 && errno == EINTR);
     child->from = 0;
     child->until = done > 0 ? (size_t)done : 0;

@@ -237,6 +237,40 @@ static void memory_that_is_lent_comes_back(void **state)
     assert_int_equal(tide_name_child_new(NULL, &child), TIDE_OK);
 }
 
+/* What a process does that starts a child, and never ends by itself: the number of the child
+ * goes to FD.  The child is stopped, as if it had much to do. */
+_Noreturn static void ask_and_wait(int fd)
+{
+    struct tide_symbolizer *const there = open_with(child, program);
+    (void)tide_fixture_name(there, 1);
+    const pid_t reader = child_pid();
+    if (kill(reader, SIGSTOP) || write(fd, &reader, sizeof(reader)) < 0)
+        _exit(1);
+    for (;;)
+        (void)pause();
+}
+
+static void a_child_ends_with_its_process(void **state)
+{
+    (void)state;
+    enum { TIDE_TRIES = 500, TIDE_PAUSE_US = 10000 };
+    int ends[2], tries = 0;
+    pid_t reader = 0;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t asker = fork();
+    if (asker == 0)
+        ask_and_wait(ends[1]);
+    assert_int_equal(read(ends[0], &reader, sizeof(reader)), sizeof(reader));
+    assert_int_equal(kill(asker, SIGKILL), 0);
+    assert_int_equal(waitpid(asker, NULL, 0), asker);
+    while (kill(reader, 0) == 0 && ++tries < TIDE_TRIES)
+        (void)usleep(TIDE_PAUSE_US);
+    (void)kill(reader, SIGKILL); /* or it would stay for ever */
+    assert_true(tries < TIDE_TRIES);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
 int main(void)
 {
 #define TIDE_CASE(name) cmocka_unit_test_setup_teardown(name, new_child, free_child)
@@ -248,6 +282,7 @@ int main(void)
         TIDE_CASE(one_module_does_not_harm_the_others),
         TIDE_CASE(without_processes_this_one_reads),
         TIDE_CASE(memory_that_is_lent_comes_back),
+        TIDE_CASE(a_child_ends_with_its_process),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
