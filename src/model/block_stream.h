@@ -2,8 +2,8 @@
  *
  * For: model/, view/, cli/, tests/.  A walk through all events for those who want blocks,
  * levels and marks themselves and not their sums.  Memory is proportional to the blocks
- * that are alive, or to those of them that are followed.  What a block is, and when it dies, is as in account.h and mapped.h:
- * the sums over all blocks are those of the model.
+ * that are alive, or to those of them that are followed.  What a block is, and when it
+ * dies, is as in account.h and mapped.h: the sums over all blocks are those of the model.
  */
 #ifndef TIDE_MODEL_BLOCK_STREAM_H
 #define TIDE_MODEL_BLOCK_STREAM_H

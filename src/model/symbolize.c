@@ -1,9 +1,10 @@
 /* model/symbolize.c - names for the frames that the sites use.
  *
  * Frames are asked for module by module, in order of address, so that one symbolizer is
- * open at a time and walks its tables forward; a child process reads the files.  A module that cannot be read leaves its
- * frames without names; only want of memory is an error.  What the trace brings itself
- * (tidemark pack) is believed first: whoever packed it had the very files.
+ * open at a time and walks its tables forward; a child process reads the files.  A module
+ * that cannot be read leaves its frames without names; only want of memory is an error.
+ * What the trace brings itself (tidemark pack) is believed first: whoever packed it had the
+ * very files.
  */
 #include "model/symbolize.h"
 

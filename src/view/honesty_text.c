@@ -298,9 +298,8 @@ static void add_unnamed(struct tide_page *page, const struct tide_model *model)
          "their debug information needs more memory than there is",
          "Functions are as its symbol table has them, without lines; more memory: "
          "--max-memory."},
-        {TIDE_MODULE_BROKEN,
-         "its debug information is damaged so that it breaks the reader",
-         "their debug information is damaged so that it breaks the reader",
+        {TIDE_MODULE_BROKEN, "to read its debug information failed, or took too long",
+         "to read their debug information failed, or took too long",
          "Functions are as its symbol table has them, if it could be read."},
     };
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
