@@ -113,7 +113,8 @@ static enum tide_status enter_run(struct tide_account *account,
                 timeline->axis == TIDE_AXIS_SECONDS ? timeline->now : 0);
         if (!status)
             status = tide_account_run(account, events + done, some);
-        tide_water_rest(water, &account->water[TIDE_IN_MMAP]);
+        tide_water_rest(water, &account->water[TIDE_IN_MMAP],
+                        account->maps.standing[TIDE_MAPPED_SHARED]);
         tide_timeline_note(timeline, water);
         account->stopped |= passing->height && water->peak_bytes >= passing->height;
         done += some;

@@ -52,8 +52,8 @@ static inline void tide_water_raise(uint64_t *most, uint64_t value)
     *most = value > *most ? value : *most;
 }
 
-/* MAPPED has stood as it does since this was called last, and is about to change.  What it
- * and HEAP held together must not depend on where runs of events end: hence not usable in
+/* MAPPED, and SHARED memory beside it, have stood as they do since this was called last, and
+ * are about to change.  What they and HEAP held together must not depend on where runs of events end: hence not usable in
  * between, whose highest nobody notes. */
 static inline void tide_water_meet(struct tide_watermark *heap,
                                    struct tide_watermark *mapped, uint64_t shared)
@@ -66,9 +66,9 @@ static inline void tide_water_meet(struct tide_watermark *heap,
 
 /* A stretch of the timeline ends: HEAP's highest is that of all of it. */
 static inline void tide_water_rest(struct tide_watermark *heap,
-                                   struct tide_watermark *mapped)
+                                   struct tide_watermark *mapped, uint64_t shared)
 {
-    tide_water_raise(&mapped->together, heap->highest + mapped->bytes);
+    tide_water_raise(&mapped->together, heap->highest + mapped->bytes + shared);
     tide_water_raise(&heap->highest, heap->highest_before);
     heap->highest_before = 0;
 }

@@ -9,7 +9,7 @@ HIDDEN = 48 * MIB   # what hides_memory touches
 
 
 def hides(how, *options):
-    return tide.Recorded([tide.program("hides_memory"), how], options)
+    return tide.Recorded([tide.program("hides_memory"), *how.split()], options)
 
 
 def text_of(run, *options):
@@ -39,6 +39,9 @@ class Hidden(tide.Case):
         result = run.report()
         self.assertEqual(result["spaces"][1]["shared_peak_bytes"], HIDDEN)
         self.assertEqual(kinds(result), [])
+
+    def test_shared_memory_counts_beside_a_heap_that_was_freed(self):
+        self.assertGreater(hides("shared heap").report()["honesty"]["rss_explained"], 0.8)
 
     def test_memory_that_no_hook_saw_is_said_under_the_headline(self):
         for how in ("sbrk", "static"):

@@ -1,8 +1,9 @@
-/* tests/programs/hides_memory.c - memory that malloc knows nothing of: hides_memory HOW.
+/* tests/programs/hides_memory.c - memory that malloc knows nothing of: hides_memory HOW [heap].
  *
  * HOW is where 48 MiB come from, every page of which is touched: sbrk (as an allocator
  * inside a program may do), static (an array), shared (mmap, MAP_SHARED), mapped (mmap,
- * private, in pieces of 4 MiB) or heap.  Then it waits, so that it is seen from outside.
+ * private, in pieces of 4 MiB) or heap.  A second word asks for as much of the heap beside
+ * it, for a moment.  Then it waits, so that it is seen from outside.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,14 @@ static char *piece(const char *how, size_t number)
     return whole ? whole + number * PIECE : NULL;
 }
 
+static void allocate_for_a_moment(void)
+{
+    small = malloc(BYTES);
+    if (small)
+        memset(small, 1, BYTES);
+    free(small);
+}
+
 int main(int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < PIECES; i++) {
@@ -58,6 +67,8 @@ int main(int argc, char **argv)
             return 1;
         memset(places[i], 1, PIECE);
     }
+    if (argc > 2)
+        allocate_for_a_moment();
     (void)usleep(SEEN_US);
     return 0;
 }
