@@ -73,7 +73,7 @@ const struct tide_command tide_cmd_info = {
             "\n"
             "options\n"
             "  --modules      list the loaded files with their build-ids\n"
-            "  -v, --verbose  the same, and every process\n"
+            "  -v, --verbose  the same, and every process and program\n"
             "  --json         for programs, see tidemark-info(1)\n"
             "  --bytes        sizes in bytes\n"
             "  --si           sizes in powers of 1000\n"

@@ -15,7 +15,7 @@
 
 struct tide_info_options {
     bool modules; /* list them, with build-ids */
-    bool all;     /* all processes, not only the first 20 */
+    bool all;     /* all processes and programs, not only the first 20 */
 };
 
 void tide_view_info(struct tide_page *page, const struct tide_model *model,

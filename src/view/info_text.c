@@ -13,7 +13,6 @@
 enum {
     TIDE_INFO_KEY = 2,
     TIDE_INFO_VALUE = 14,
-    TIDE_INFO_PROCESSES = 20,
     TIDE_INFO_NAMES = 16, /* of threads */
 };
 
@@ -225,11 +224,24 @@ static void add_process(struct tide_page *page, const struct tide_cells *cells,
     tide_text_release(&words);
 }
 
+void tide_info_more(struct tide_page *page, const struct tide_cells *cells,
+                    size_t count)
+{
+    if (count == 0)
+        return;
+    tide_page_tab(page, tide_cells_end(cells, page->style, cells->count) + 2);
+    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
+    tide_page_add(page, TIDE_INK_DIM, " ");
+    tide_page_add(page, TIDE_INK_DIM, tide_number_count(count).text);
+    tide_page_add(page, TIDE_INK_DIM, " more (-v shows all)");
+    tide_page_end(page);
+}
+
 static void add_processes(struct tide_page *page, const struct tide_trace *trace,
                           bool all)
 {
     const size_t shown =
-        tide_rows_shown(trace->process_count, all ? 0 : TIDE_INFO_PROCESSES);
+        tide_rows_shown(trace->process_count, all ? 0 : TIDE_INFO_ROWS);
     tide_page_skip(page);
     tide_page_heading(page, "Processes", "");
     struct tide_cells cells = {.left = TIDE_INFO_KEY};
@@ -245,15 +257,7 @@ static void add_processes(struct tide_page *page, const struct tide_trace *trace
     tide_page_end(page);
     for (size_t i = 0; i < shown; i++)
         add_process(page, &cells, trace, &trace->processes[i]);
-    if (shown < trace->process_count) {
-        tide_page_tab(page, tide_cells_end(&cells, page->style, cells.count) + 2);
-        tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
-        tide_page_add(page, TIDE_INK_DIM, " ");
-        tide_page_add(page, TIDE_INK_DIM,
-                      tide_number_count(trace->process_count - shown).text);
-        tide_page_add(page, TIDE_INK_DIM, " more (-v shows all)");
-        tide_page_end(page);
-    }
+    tide_info_more(page, &cells, trace->process_count - shown);
 }
 
 static void add_modules(struct tide_page *page, const struct tide_trace *trace)
@@ -301,7 +305,7 @@ void tide_view_info(struct tide_page *page, const struct tide_model *model,
     add_threads(page, trace);
     add_overhead(page, model);
     add_processes(page, trace, options.all);
-    tide_info_unrecorded(page, trace);
+    tide_info_unrecorded(page, trace, options.all);
     if (options.modules)
         add_modules(page, trace);
     for (size_t i = 0; trace->troubles && trace->troubles[i]; i++)

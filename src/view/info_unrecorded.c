@@ -10,6 +10,7 @@
 #include "view/info.h"
 #include "view/info_parts.h"
 #include "view/names.h"
+#include "view/report_text.h"
 
 enum { TIDE_INFO_LEFT = 2 };
 
@@ -29,41 +30,56 @@ static double life_of(const struct tide_trace *trace,
                      tide_trace_seconds(trace, program->begin_ticks);
 }
 
-static struct row *find_row(struct tide_list *rows,
-                            const struct tide_unrecorded_program *program)
+static int by_program(const void *a, const void *b)
 {
-    struct row *const list = rows->items;
-    for (size_t i = 0; i < rows->count; i++) {
-        if (strcmp(list[i].first->name, program->name) == 0 &&
-            strcmp(list[i].first->reason, program->reason) == 0)
-            return &list[i];
-    }
-    struct row *const row = tide_list_add(rows);
-    if (row)
-        *row = (struct row){.first = program, .shortest = -1, .longest = -1};
-    return row;
+    const struct row *const x = a, *const y = b;
+    const int names = strcmp(x->first->name, y->first->name);
+    return names ? names : strcmp(x->first->reason, y->first->reason);
 }
 
-static void count(struct tide_list *rows, const struct tide_trace *trace,
-                  const struct tide_unrecorded_program *program)
-{
-    struct row *const row = find_row(rows, program);
-    const double life = life_of(trace, program);
-    if (!row)
-        return;
-    row->count++;
-    if (life >= 0 && (row->shortest < 0 || life < row->shortest))
-        row->shortest = life;
-    if (life > row->longest)
-        row->longest = life;
-}
-
-static int compare_rows(const void *a, const void *b)
+static int by_count(const void *a, const void *b)
 {
     const struct row *const x = a, *const y = b;
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
-    return strcmp(x->first->name, y->first->name);
+    return by_program(a, b);
+}
+
+/* A row for each program of TRACE; false without memory. */
+static bool list_all(struct tide_list *rows, const struct tide_trace *trace)
+{
+    for (size_t i = 0; i < trace->unrecorded_count; i++) {
+        const struct tide_unrecorded_program *const program = &trace->unrecorded[i];
+        struct row *const row = tide_list_add(rows);
+        const double life = life_of(trace, program);
+        if (!row)
+            return false;
+        *row = (struct row){program, 1, life, life};
+    }
+    return true;
+}
+
+/* One row of all that have one name and reason. */
+static void merge(struct tide_list *rows)
+{
+    struct row *const list = rows->items;
+    size_t kept = 0;
+    tide_list_sort(rows, by_program);
+    for (size_t i = 1; i < rows->count; i++) {
+        struct row *const last = &list[kept];
+        if (by_program(last, &list[i]) != 0) {
+            list[++kept] = list[i];
+            continue;
+        }
+        const double life = list[i].longest;
+        last->count++;
+        if (life >= 0 && (last->shortest < 0 || life < last->shortest))
+            last->shortest = life;
+        if (life > last->longest)
+            last->longest = life;
+    }
+    rows->count = kept + (rows->count > 0);
+    tide_list_sort(rows, by_count);
 }
 
 static struct tide_cells_row cells_of(const struct row *row)
@@ -92,35 +108,37 @@ static void add_row(struct tide_page *page, const struct tide_cells *cells,
     tide_text_release(&safe);
 }
 
-static void add_table(struct tide_page *page, const struct tide_list *rows)
+static void add_table(struct tide_page *page, const struct tide_list *rows, bool all)
 {
     const struct row *const list = rows->items;
+    const size_t shown = tide_rows_shown(rows->count, all ? 0 : TIDE_INFO_ROWS);
     struct tide_cells cells = {.left = TIDE_INFO_LEFT, .words = 30};
     tide_cells_add(&cells, "programs", 10);
     tide_cells_add(&cells, "lived from", 12);
     tide_cells_add(&cells, "to", 10);
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; i < shown; i++) {
         const struct tide_cells_row numbers = cells_of(&list[i]);
         tide_cells_measure(&cells, &numbers);
     }
     tide_cells_head(page, &cells);
     tide_page_add(page, TIDE_INK_DIM, "  program and reason");
     tide_page_end(page);
-    for (size_t i = 0; i < rows->count; i++)
+    for (size_t i = 0; i < shown; i++)
         add_row(page, &cells, &list[i]);
+    tide_info_more(page, &cells, rows->count - shown);
 }
 
-void tide_info_unrecorded(struct tide_page *page, const struct tide_trace *trace)
+void tide_info_unrecorded(struct tide_page *page, const struct tide_trace *trace,
+                          bool all)
 {
     struct tide_list rows = {.item_bytes = sizeof(struct row)};
     if (trace->unrecorded_count == 0)
         return;
-    for (size_t i = 0; i < trace->unrecorded_count; i++)
-        count(&rows, trace, &trace->unrecorded[i]);
-    tide_list_sort(&rows, compare_rows);
+    page->out->failed |= !list_all(&rows, trace);
+    merge(&rows);
     tide_page_skip(page);
     tide_page_heading(page, "Not recorded", "");
-    add_table(page, &rows);
+    add_table(page, &rows, all);
     free(rows.items);
 }
 

@@ -1,4 +1,7 @@
 /* unit/test_cells.c - numbers of any size stand apart, in every table that has them. */
+#include <stdio.h>
+#include <time.h>
+
 #include "report_bench.h"
 #include "view/cells.h"
 #include "view/told_text.h"
@@ -185,6 +188,42 @@ static void losses_stand_apart(void **state)
     fixture_release(&f);
 }
 
+/* Each program once, those with most processes first; in time that grows with their number:
+ * what compares each with all others takes four times as long here. */
+static void many_programs_are_listed_in_time(void **state)
+{
+    (void)state;
+    enum { TIDE_PROGRAMS = 150000, TIDE_NAME = 16 };
+    struct fixture f;
+    fixture_init_solver(&f);
+    struct tide_unrecorded_program *const list = calloc(TIDE_PROGRAMS, sizeof(*list));
+    char(*const names)[TIDE_NAME] = calloc(TIDE_PROGRAMS, TIDE_NAME);
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &WHOLE};
+    assert_true(list && names);
+    for (int i = 0; i < TIDE_PROGRAMS; i++) {
+        (void)snprintf(names[i], TIDE_NAME, "p%d", i < 3 ? 0 : i);
+        list[i] =
+            (struct tide_unrecorded_program){.name = names[i], .reason = "static"};
+    }
+    f.trace.unrecorded = list;
+    f.trace.unrecorded_count = TIDE_PROGRAMS;
+    const clock_t begun = clock();
+    tide_view_info(&page, &f.model, (struct tide_info_options){false, false});
+    assert_true(clock() - begun < 5 * CLOCKS_PER_SEC);
+    const char *const first = strstr(text.bytes, "p0\n");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "p0\n"));
+    assert_true(first < strstr(text.bytes, "p10\n"));
+    assert_holds(&text, "149,978 more (-v shows all)");
+    tide_text_release(&text);
+    f.trace.unrecorded = NULL;
+    f.trace.unrecorded_count = 0;
+    free(names);
+    free(list);
+    fixture_release(&f);
+}
+
 /* Small numbers have the widths that are asked for; a narrow page has them no wider than
  * they must be. */
 static void columns_draw_together_on_a_narrow_page(void **state)
@@ -209,6 +248,7 @@ int main(void)
         cmocka_unit_test(windows_stand_apart),
         cmocka_unit_test(sizes_and_lives_stand_apart),
         cmocka_unit_test(losses_stand_apart),
+        cmocka_unit_test(many_programs_are_listed_in_time),
         cmocka_unit_test(columns_draw_together_on_a_narrow_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
