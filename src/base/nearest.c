@@ -37,6 +37,13 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return rows[a_length % 3][b_length];
 }
 
+bool tide_nearly(const char *word, const char *name)
+{
+    const size_t length = strlen(word), name_length = strlen(name);
+    return length <= TIDE_NEAREST_LONGEST && name_length <= TIDE_NEAREST_LONGEST &&
+           distance(word, length, name, name_length) <= 1;
+}
+
 const char *tide_nearest(const char *word, const char *const *names, size_t count)
 {
     const size_t length = strlen(word);

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/pack_trace.h"
 #include "cli/record_options.h"
+#include "cli/verbs.h"
 #include "collect/find_program.h"
 #include "collect/run.h"
 #include "collect/signals.h"
@@ -72,7 +73,10 @@ static int parse(int argc, char **argv, struct choices *choices,
     struct tide_option table[TIDE_RECORD_OPTIONS + sizeof(own) / sizeof(own[0])];
     tide_record_options_list(&choices->record, table);
     memcpy(table + TIDE_RECORD_OPTIONS, own, sizeof(own));
-    const int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
+    const bool verb = strcmp(argv[0], tide_cmd_run.name) == 0;
+    int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
+    if (done < 0 && !verb && rest->count > 0)
+        done = tide_verb_refuse(rest->list[0]);
     return done < 0 ? check(choices, rest) : done;
 }
 

@@ -43,20 +43,21 @@ class Manners(unittest.TestCase):
             self.assertEqual(tidemark("--help", verb).stdout, expected.stdout)
 
     def test_it_tells_its_version(self):
-        done = tidemark("--version")
-        self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, r"^tidemark \d+\.\d+\.\d+\n$")
+        for word in ("--version", "-V"):
+            done = tidemark(word)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, r"^tidemark \d+\.\d+\.\d+\n$")
 
     def test_mistakes_are_named_and_exit_with_2(self):
         self.expect(tidemark("--nonsense"), 2, err="unknown option --nonsense")
-        self.expect(tidemark("-o", "x", "true"), 2, err="options follow their verb")
         for verb in VERBS:
             self.expect(tidemark(verb, "--nonsense"), 2,
                         err="unknown option --nonsense")
         self.expect(tidemark("report", "--jsno"), 2, err="did you mean --json?")
 
     def test_a_word_that_is_neither_verb_nor_program_fails_as_in_a_shell(self):
-        self.expect(tidemark("reprot"), 127, err="did you mean 'tidemark report'?")
+        self.expect(tidemark("rport"), 2, err="did you mean 'tidemark report'?")
+        self.expect(tidemark("rep"), 127, err="did you mean 'tidemark report'?")
         self.expect(tidemark("help", "nothing"), 1, err="there is no verb 'nothing'")
         with tempfile.TemporaryDirectory() as folder:
             plain = os.path.join(folder, "plain")
@@ -69,6 +70,41 @@ class Manners(unittest.TestCase):
                 self.expect(long, status)
                 self.assertEqual(short.stderr, long.stderr)
                 self.assertEqual(os.listdir(folder), ["plain"])
+
+    def test_a_verb_of_today_or_later_is_no_program(self):
+        """`import` and `top` exist on many machines; here they do, and leave a mark."""
+        later = ("snapshot", "top", "maps", "gpu", "plot", "html", "flame", "import",
+                 "attach", "merge", "trim", "scrub")
+        nearly = ("repotr", "imports", "snapshto", "plott", "expotr")
+        with tempfile.TemporaryDirectory() as folder:
+            path = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+            for name in (*later, *nearly, "report", "htop", "gpg"):
+                program = os.path.join(folder, name)
+                with open(program, "w", encoding="utf-8") as file:
+                    file.write(f"#!/bin/sh\n: > {folder}/started.{name}\n")
+                os.chmod(program, 0o755)
+            for name in (*later, *nearly):
+                for words in ((name,), (name, "file.png"), ("-o", "x", name)):
+                    done = tidemark(*words, cwd=folder, env=path)
+                    self.expect(done, 2, err=f"tidemark run {name}\n")
+                    self.assertEqual(done.stderr.count("\n"), 1)
+            self.expect(tidemark("-o", "x", "report", cwd=folder, env=path), 2,
+                        err="tidemark run report")
+            self.assertEqual([name for name in os.listdir(folder) if "." in name], [])
+            for words in (("run", "import"), ("--", "top"), ("./plot",), ("htop",),
+                          ("-q", "gpg")):
+                self.expect(tidemark(*words, cwd=folder, env=path), 0)
+                self.assertTrue(os.path.exists(
+                    os.path.join(folder, f"started.{os.path.basename(words[-1])}")))
+            self.expect(tidemark("snapshot", "1", cwd=folder), 2, err="in this version")
+
+    def test_options_of_run_need_no_verb(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(tidemark("-o", "short", "true", cwd=folder), 0)
+            self.expect(tidemark("--output=long", "-q", "--", "true", cwd=folder), 0)
+            self.assertEqual(sorted(os.listdir(folder)), ["long.tide", "short.tide"])
+            self.expect(tidemark("-o", "", "true", cwd=folder), 2, err="needs a name")
+            self.expect(tidemark("-o", "x", cwd=folder), 2, err="which program?")
 
     def test_a_name_for_the_trace_is_looked_at_first(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -36,6 +36,17 @@ static void is_silent_when_nothing_is_near(void **state)
     assert_null(tide_nearest("run", NAMES, 0));
 }
 
+static void tells_one_slip_from_two(void **state)
+{
+    (void)state;
+    assert_true(tide_nearly("report", "report"));
+    assert_true(tide_nearly("repotr", "report"));
+    assert_true(tide_nearly("reports", "report"));
+    assert_true(tide_nearly("eport", "report"));
+    assert_false(tide_nearly("repo", "report"));
+    assert_false(tide_nearly("repotrs", "report"));
+}
+
 static void does_not_compare_endless_words(void **state)
 {
     (void)state;
@@ -53,6 +64,7 @@ int main(void)
         cmocka_unit_test(finds_a_name_with_one_slip),
         cmocka_unit_test(finds_the_name_that_a_word_begins),
         cmocka_unit_test(is_silent_when_nothing_is_near),
+        cmocka_unit_test(tells_one_slip_from_two),
         cmocka_unit_test(does_not_compare_endless_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
