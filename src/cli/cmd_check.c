@@ -28,32 +28,97 @@ struct check_options {
     int color;
 };
 
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct check_options asked;
+
+static const struct tide_option TABLE[] = {
+    {.name = "max-peak",
+     .bytes = &asked.budget.max_peak,
+     .heading = "limits",
+     .value = "SIZE",
+     .help = "most that may be live at once, like 2GiB"},
+    {.name = "max-leak",
+     .bytes = &asked.budget.max_leak,
+     .value = "SIZE",
+     .help = "most that may be live at the end and is not suppressed"},
+    {.name = "max-total",
+     .bytes = &asked.budget.max_total,
+     .value = "SIZE",
+     .help = "most that may be allocated in all"},
+    {.name = "max-calls",
+     .count = &asked.budget.max_calls,
+     .value = "N",
+     .help = "most allocation calls"},
+    {.name = "max-calls-in",
+     .text = &asked.calls_in,
+     .value = "F=N",
+     .help = "most allocation calls in function F and what it calls; may be "
+             "given more than once"},
+    {.name = "max-growth",
+     .text = &asked.growth,
+     .value = "PERCENT",
+     .help = "how much each of these may grow over the baseline, like 5%"},
+    {.name = "max-new-leaks",
+     .count = &asked.budget.max_new_leaks,
+     .value = "N",
+     .help = "most stacks that leak and did not leak in the baseline"},
+    {.name = "baseline",
+     .text = &asked.baseline,
+     .heading = "options",
+     .value = "TRACE",
+     .help = "the earlier run to compare with",
+     .takes = TIDE_TAKES_TRACE},
+    {.name = "config",
+     .text = &asked.config,
+     .value = "FILE",
+     .help = "read limits from FILE, one 'max-peak = 2GiB' a line",
+     .takes = TIDE_TAKES_FILE},
+    {.name = "allow-incomplete",
+     .flag = &asked.budget.allow_incomplete,
+     .help = "pass although something is missing in a trace"},
+    {.name = "allow-unknown",
+     .flag = &asked.budget.allow_unknown,
+     .help = "pass although no allocation was recorded in the function of a "
+             "--max-calls-in"},
+    {.name = "suppressions",
+     .text = &asked.suppressions,
+     .value = "FILE",
+     .help = "leaks that do not count, as LeakSanitizer has them: lines of the "
+             "form leak:PATTERN",
+     .takes = TIDE_TAKES_FILE},
+    {.name = "no-suppressions",
+     .flag = &asked.no_suppressions,
+     .help = "also count what libraries keep on purpose"},
+    {.name = "junit",
+     .text = &asked.junit,
+     .value = "FILE",
+     .help = "write JUnit XML for a CI server; - is standard output",
+     .takes = TIDE_TAKES_FILE},
+    {.name = "markdown",
+     .text = &asked.markdown,
+     .value = "FILE",
+     .help = "write a table for a merge request; - is standard output",
+     .takes = TIDE_TAKES_FILE},
+    {.name = "json",
+     .flag = &asked.json,
+     .help = "write JSON for programs; see tidemark-check(1)"},
+    {.name = "color",
+     .choice = &asked.color,
+     .words = COLOR_WORDS,
+     .value = "WHEN",
+     .help = "use colors: auto (default), always or never",
+     .rare = true},
+    {.name = NULL},
+};
+
 /* Read COUNT words at LIST, the first of which is the verb. */
 static int parse(struct check_options *options, size_t count, char **list,
                  struct tide_arguments *rest)
 {
-    struct tide_budget *const budget = &options->budget;
-    const struct tide_option table[] = {
-        {.name = "max-peak", .bytes = &budget->max_peak},
-        {.name = "max-leak", .bytes = &budget->max_leak},
-        {.name = "max-total", .bytes = &budget->max_total},
-        {.name = "max-calls", .count = &budget->max_calls},
-        {.name = "max-calls-in", .text = &options->calls_in},
-        {.name = "baseline", .text = &options->baseline},
-        {.name = "max-growth", .text = &options->growth},
-        {.name = "max-new-leaks", .count = &budget->max_new_leaks},
-        {.name = "allow-incomplete", .flag = &budget->allow_incomplete},
-        {.name = "allow-unknown", .flag = &budget->allow_unknown},
-        {.name = "suppressions", .text = &options->suppressions},
-        {.name = "no-suppressions", .flag = &options->no_suppressions},
-        {.name = "config", .text = &options->config},
-        {.name = "junit", .text = &options->junit},
-        {.name = "markdown", .text = &options->markdown},
-        {.name = "json", .flag = &options->json},
-        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
-        {.name = NULL},
-    };
-    return tide_options_parse(&tide_cmd_check, table, (int)count, list, rest);
+    asked = *options;
+    const int done = tide_options_parse(&tide_cmd_check, TABLE, (int)count, list, rest);
+    *options = asked;
+    return done;
 }
 
 /* "5%", "2.5" */
@@ -324,34 +389,12 @@ const struct tide_command tide_cmd_check = {
     .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
-        "Exits with 0 when all limits are kept and with 1 when one is not, or when the\n"
-        "trace is incomplete.  When a trace cannot be read it says that nothing was\n"
-        "checked, and exits with 1 too.  Limits are of the heap.  Without TRACE the\n"
-        "newest of this folder is taken.  TRACE@150ms, TRACE@NAME (a tide_snapshot) and\n"
-        "TRACE@peak are moments: what is live then is what is left at the end.\n"
-        "\n"
-        "limits\n"
-        "  --max-peak SIZE        of what is live at once, like 2GiB\n"
-        "  --max-leak SIZE        of what is live at the end and not suppressed\n"
-        "  --max-total SIZE       of all that is allocated\n"
-        "  --max-calls N          allocation calls\n"
-        "  --max-calls-in F=N     those in function F and what it calls; more than once\n"
-        "  --max-growth PERCENT   of each of these over the baseline, like 5%\n"
-        "  --max-new-leaks N      stacks that leak and that did not in the baseline\n"
-        "\n"
-        "options\n"
-        "  --baseline TRACE       an earlier run\n"
-        "  --config FILE          limits from a file, one 'max-peak = 2GiB' a line\n"
-        "  --allow-incomplete     do not fail for what is missing in a trace\n"
-        "  --allow-unknown        nor for an F that no function that allocates is called\n"
-        "  --suppressions FILE    leaks that do not count: a line leak:PATTERN each\n"
-        "  --no-suppressions      what libraries keep on purpose counts as well\n"
-        "  --junit FILE           write JUnit's XML for a CI server; - is stdout\n"
-        "  --markdown FILE        write a table for a merge request\n"
-        "  --json                 for programs, see tidemark-check(1)\n"
-        "  --color WHEN           auto (default), always or never\n"
-        "  --max-memory SIZE      take no more (default: three quarters of what is free)\n"
-        "\n"
-        "example: tidemark check --max-peak 2GiB --max-leak 0 prog.tide\n",
+        "Compares a trace with limits of the heap.  Exits with 0 when all are kept, with\n"
+        "1 when one is not, when the trace is incomplete or when it cannot be read.\n"
+        "Without TRACE the newest of this folder is taken; - reads it from standard\n"
+        "input.  TRACE@150ms, TRACE@NAME (a tide_snapshot) and TRACE@peak are moments:\n"
+        "what is live then counts as what is left at the end.\n",
+    .example = "check --max-peak 2GiB --max-leak 0 prog.tide",
+    .takes = TIDE_TAKES_TRACE,
     .run = run,
 };

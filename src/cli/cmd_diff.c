@@ -32,31 +32,92 @@ struct diff_options {
     int space, color;
 };
 
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct diff_options asked;
+
+static const struct tide_option TABLE[] = {
+    {.name = "peak",
+     .flag = &asked.metrics[TIDE_METRIC_PEAK],
+     .heading = "views",
+     .help = "what was live when the heap stood highest (default)"},
+    {.name = "leaks",
+     .flag = &asked.metrics[TIDE_METRIC_LEAKS],
+     .help = "what was live at the end, or at a moment (then the default)"},
+    {.name = "total",
+     .flag = &asked.metrics[TIDE_METRIC_TOTAL],
+     .help = "everything that was allocated"},
+    {.name = "churn",
+     .flag = &asked.metrics[TIDE_METRIC_CHURN],
+     .help = "temporary blocks: freed before their thread's next allocation"},
+    {.name = "flat",
+     .flag = &asked.flat,
+     .heading = "shapes",
+     .help = "by function, the largest change first (default)"},
+    {.name = "tree", .flag = &asked.tree, .help = "by call path, callers first"},
+    {.name = "stacks",
+     .flag = &asked.stacks,
+     .help = "by stack, innermost function first"},
+    {.name = "rows",
+     .letter = 'n',
+     .count = &asked.rows,
+     .heading = "options",
+     .value = "N",
+     .help = "at most N rows; 0: all, and fold nothing"},
+    {.name = "space",
+     .choice = &asked.space,
+     .words = SPACE_WORDS,
+     .value = "SPACE",
+     .help = "which memory: heap (default) or mmap"},
+    {.name = "hide",
+     .text = &asked.hide,
+     .value = "P",
+     .help = "leave out functions and modules that match P; what they allocate "
+             "counts for their callers"},
+    {.name = "no-fold",
+     .flag = &asked.no_fold,
+     .help = "show the inner functions of the C++ and Rust libraries, which are "
+             "folded into their callers by default"},
+    {.name = "suppressions",
+     .text = &asked.suppressions,
+     .value = "FILE",
+     .help = "leaks that do not count with --leaks, as LeakSanitizer has them: "
+             "lines of the form leak:PATTERN",
+     .takes = TIDE_TAKES_FILE,
+     .rare = true},
+    {.name = "no-suppressions",
+     .flag = &asked.no_suppressions,
+     .help = "also count what libraries keep on purpose",
+     .rare = true},
+    {.name = "json",
+     .flag = &asked.json,
+     .help = "write all rows as JSON; see tidemark-diff(1)"},
+    {.name = "csv",
+     .flag = &asked.csv,
+     .help = "write only the rows, for spreadsheets"},
+    {.name = "bytes",
+     .flag = &asked.bytes,
+     .help = "write sizes in bytes",
+     .rare = true},
+    {.name = "si",
+     .flag = &asked.si,
+     .help = "write sizes in powers of 1000",
+     .rare = true},
+    {.name = "color",
+     .choice = &asked.color,
+     .words = COLOR_WORDS,
+     .value = "WHEN",
+     .help = "use colors: auto (default), always or never",
+     .rare = true},
+    {.name = NULL},
+};
+
 static int parse(int argc, char **argv, struct diff_options *options,
                  struct tide_arguments *rest)
 {
-    const struct tide_option table[] = {
-        {.name = "peak", .flag = &options->metrics[TIDE_METRIC_PEAK]},
-        {.name = "leaks", .flag = &options->metrics[TIDE_METRIC_LEAKS]},
-        {.name = "total", .flag = &options->metrics[TIDE_METRIC_TOTAL]},
-        {.name = "churn", .flag = &options->metrics[TIDE_METRIC_CHURN]},
-        {.name = "flat", .flag = &options->flat},
-        {.name = "tree", .flag = &options->tree},
-        {.name = "stacks", .flag = &options->stacks},
-        {.name = "rows", .letter = 'n', .count = &options->rows},
-        {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
-        {.name = "hide", .text = &options->hide},
-        {.name = "no-fold", .flag = &options->no_fold},
-        {.name = "suppressions", .text = &options->suppressions},
-        {.name = "no-suppressions", .flag = &options->no_suppressions},
-        {.name = "json", .flag = &options->json},
-        {.name = "csv", .flag = &options->csv},
-        {.name = "bytes", .flag = &options->bytes},
-        {.name = "si", .flag = &options->si},
-        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
-        {.name = NULL},
-    };
-    return tide_options_parse(&tide_cmd_diff, table, argc, argv, rest);
+    asked = *options;
+    const int done = tide_options_parse(&tide_cmd_diff, TABLE, argc, argv, rest);
+    *options = asked;
+    return done;
 }
 
 /* -1, or the exit status when the options make no sense together. */
@@ -220,39 +281,12 @@ const struct tide_command tide_cmd_diff = {
     .reads_traces = true,
     .usage = "[OPTION...] BASE NEW",
     .help =
-        "BASE and NEW are traces, or moments of traces: TRACE@12.5s or @150ms (a time),\n"
-        "TRACE@NAME (a tide_snapshot), TRACE@event51 (a tide_event), TRACE@peak (of the\n"
-        "heap), TRACE@end; NAME#3 is the third of that name.  Stacks are matched by the\n"
-        "names of functions and modules, so the two may be of different builds.\n"
-        "Percentages are relative to BASE.\n"
-        "\n"
-        "views\n"
-        "  --peak           what was live when the heap stood highest (default)\n"
-        "  --leaks          what was live at the end, or at a moment (then the default)\n"
-        "  --total          everything that was allocated\n"
-        "  --churn          temporary blocks: freed before their thread's next one\n"
-        "\n"
-        "shapes\n"
-        "  --flat           by function, what changed most first (default)\n"
-        "  --tree           by call path, callers first\n"
-        "  --stacks         by stack, innermost first\n"
-        "\n"
-        "options\n"
-        "  -n, --rows N     at most N rows; 0: all, with nothing folded\n"
-        "  --space SPACE    heap (default) or mmap\n"
-        "  --hide P         functions and modules that P means count as their callers\n"
-        "  --no-fold        so do not those of the C++ and Rust libraries\n"
-        "  --suppressions FILE  with --leaks: those that do not count, as\n"
-        "                   LeakSanitizer has them: a line leak:PATTERN each\n"
-        "  --no-suppressions    what libraries keep on purpose counts as well\n"
-        "  --json           for programs: all rows, see tidemark-diff(1)\n"
-        "  --csv            the rows alone, for spreadsheets\n"
-        "  --bytes          sizes in bytes\n"
-        "  --si             sizes in powers of 1000\n"
-        "  --color WHEN     auto (default), always or never\n"
-        "  --max-memory SIZE\n"
-        "                   take no more (default: three quarters of what is free)\n"
-        "\n"
-        "example: tidemark diff yesterday.tide today.tide\n",
+        "Says what NEW has more and less than BASE.  Each is a trace or a moment of one:\n"
+        "TRACE@12.5s or @150ms (a time), TRACE@NAME (a tide_snapshot), TRACE@event51 (a\n"
+        "tide_event), TRACE@peak (of the heap), TRACE@end; NAME#3 is the third of that\n"
+        "name. Stacks are matched by the names of functions and modules, so the two may\n"
+        "come from different builds.  Percentages are relative to BASE.\n",
+    .example = "diff yesterday.tide today.tide",
+    .takes = TIDE_TAKES_TRACE,
     .run = run,
 };

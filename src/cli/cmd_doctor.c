@@ -178,8 +178,14 @@ static int run(int argc, char **argv)
     bool as_json = false;
     int color = TIDE_COLOR_AUTO;
     const struct tide_option table[] = {
-        {.name = "json", .flag = &as_json},
-        {.name = "color", .choice = &color, .words = COLOR_WORDS},
+        {.name = "json",
+         .flag = &as_json,
+         .help = "write JSON for programs; see tidemark-doctor(1)"},
+        {.name = "color",
+         .choice = &color,
+         .words = COLOR_WORDS,
+         .value = "WHEN",
+         .help = "use colors: auto (default), always or never"},
         {.name = NULL},
     };
     struct tide_arguments rest = {0};
@@ -214,13 +220,9 @@ const struct tide_command tide_cmd_doctor = {
     .summary = "say what can be recorded here",
     .usage = "[OPTION...] [PROGRAM]",
     .help =
-        "Looks at this machine and at PROGRAM, found as run finds it, and says what\n"
-        "would be missing in a trace, or why run would refuse, and what to do.\n"
-        "\n"
-        "options\n"
-        "  --json         for programs, see tidemark-doctor(1)\n"
-        "  --color WHEN   auto (default), always or never\n"
-        "\n"
-        "example: tidemark doctor ./prog\n",
+        "Looks at this machine and at PROGRAM, which it finds as run does, and says what\n"
+        "a trace of it would miss, or why run would refuse, and what to do about it.\n",
+    .example = "doctor ./prog",
+    .takes = TIDE_TAKES_PROGRAM,
     .run = run,
 };

@@ -72,15 +72,43 @@ static int parse(int argc, char **argv, struct export_options *options,
                  struct tide_arguments *rest)
 {
     const struct tide_option table[] = {
-        {.name = "to", .choice = &options->format, .words = FORMAT_WORDS},
-        {.name = "output", .letter = 'o', .text = &options->output},
-        {.name = "space", .choice = &options->space, .words = SPACE_WORDS},
-        {.name = "peak", .flag = &options->metrics[TIDE_METRIC_PEAK]},
-        {.name = "leaks", .flag = &options->metrics[TIDE_METRIC_LEAKS]},
-        {.name = "total", .flag = &options->metrics[TIDE_METRIC_TOTAL]},
-        {.name = "churn", .flag = &options->metrics[TIDE_METRIC_CHURN]},
-        {.name = "all", .flag = &options->all},
-        {.name = "force", .flag = &options->force},
+        {.name = "to",
+         .choice = &options->format,
+         .words = FORMAT_WORDS,
+         .value = "FORMAT",
+         .help = "one of these formats"},
+        {.name = "output",
+         .letter = 'o',
+         .text = &options->output,
+         .value = "FILE",
+         .help = "write FILE; - (default) is standard output, not for sqlite",
+         .takes = TIDE_TAKES_FILE},
+        {.name = "space",
+         .choice = &options->space,
+         .words = SPACE_WORDS,
+         .value = "SPACE",
+         .help = "which memory: heap (default) or mmap; for pprof, folded, "
+                 "speedscope and callgrind"},
+        {.name = "peak",
+         .flag = &options->metrics[TIDE_METRIC_PEAK],
+         .help = "with folded, what was live when the heap stood highest (default)"},
+        {.name = "leaks",
+         .flag = &options->metrics[TIDE_METRIC_LEAKS],
+         .help = "with folded, what was live at the end"},
+        {.name = "total",
+         .flag = &options->metrics[TIDE_METRIC_TOTAL],
+         .help = "with folded, everything that was allocated"},
+        {.name = "churn",
+         .flag = &options->metrics[TIDE_METRIC_CHURN],
+         .help = "with folded, temporary blocks"},
+        {.name = "all",
+         .flag = &options->all,
+         .help = "write all blocks there ever were, not only those live at the end; "
+                 "for csv, tsv, ndjson and sqlite"},
+        {.name = "force",
+         .flag = &options->force,
+         .help = "write the file even if it becomes more than a thousand times larger"
+                 " than the trace"},
         {.name = NULL},
     };
     return tide_options_parse(&tide_cmd_export, table, argc, argv, rest);
@@ -330,33 +358,20 @@ const struct tide_command tide_cmd_export = {
     .reads_traces = true,
     .usage = "--to FORMAT [OPTION...] [TRACE]",
     .help =
-        "Without TRACE the newest of this folder is taken.\n"
+        "Writes a trace in a format of another tool.  Without TRACE the newest of this\n"
+        "folder is taken; - reads it from standard input.\n"
         "\n"
         "formats\n"
-        "  pprof            profile.proto, compressed: pprof, Grafana, Parca, Perfetto\n"
-        "  folded           a line per stack: flamegraph.pl, inferno\n"
-        "  speedscope       JSON: speedscope\n"
-        "  chrome, perfetto JSON, the run over time: chrome://tracing, ui.perfetto.dev\n"
-        "  callgrind        a graph of calls: KCachegrind, callgrind_annotate\n"
-        "  sqlite           a database: sites, stacks, frames, blocks\n"
-        "  csv, tsv, ndjson a line per block\n"
-        "  cali             Caliper's trace: cali-query, caliperreader\n"
-        "  json-split       Caliper's profile by region: hatchet\n"
-        "\n"
-        "options\n"
-        "  --to FORMAT      one of these\n"
-        "  -o, --output FILE\n"
-        "                   write there; - (default): standard output, not for sqlite\n"
-        "  --space SPACE    heap (default) or mmap: pprof, folded, speedscope, callgrind\n"
-        "  --peak           folded: what was live when the heap stood highest (default)\n"
-        "  --leaks          folded: what was live at the end\n"
-        "  --total          folded: everything that was allocated\n"
-        "  --churn          folded: temporary blocks\n"
-        "  --all            blocks: all there ever were, not only those live at the end\n"
-        "  --max-memory SIZE\n"
-        "                   take no more (default: three quarters of what is free)\n"
-        "  --force          also write far more than the trace could explain\n"
-        "\n"
-        "example: tidemark export --to pprof -o prog.pb.gz prog.tide\n",
+        "  pprof             profile.proto, compressed: pprof, Grafana, Parca, Perfetto\n"
+        "  folded            a line per stack: flamegraph.pl, inferno\n"
+        "  speedscope        JSON: speedscope\n"
+        "  chrome, perfetto  JSON, the run over time: chrome://tracing, ui.perfetto.dev\n"
+        "  callgrind         a graph of calls: KCachegrind, callgrind_annotate\n"
+        "  sqlite            a database: sites, stacks, frames, blocks\n"
+        "  csv, tsv, ndjson  a line per block\n"
+        "  cali              Caliper's trace: cali-query, caliperreader\n"
+        "  json-split        Caliper's profile by region: hatchet\n",
+    .example = "export --to pprof -o prog.pb.gz prog.tide",
+    .takes = TIDE_TAKES_TRACE,
     .run = run,
 };

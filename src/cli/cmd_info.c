@@ -19,12 +19,23 @@ static int parse(int argc, char **argv, struct info_options *options,
                  struct tide_arguments *rest)
 {
     const struct tide_option table[] = {
-        {.name = "modules", .flag = &options->modules},
-        {.name = "verbose", .letter = 'v', .flag = &options->verbose},
-        {.name = "json", .flag = &options->json},
-        {.name = "bytes", .flag = &options->bytes},
-        {.name = "si", .flag = &options->si},
-        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
+        {.name = "modules",
+         .flag = &options->modules,
+         .help = "list the loaded files with their build-ids"},
+        {.name = "verbose",
+         .letter = 'v',
+         .flag = &options->verbose,
+         .help = "list the loaded files and every process"},
+        {.name = "json",
+         .flag = &options->json,
+         .help = "write JSON for programs; see tidemark-info(1)"},
+        {.name = "bytes", .flag = &options->bytes, .help = "write sizes in bytes"},
+        {.name = "si", .flag = &options->si, .help = "write sizes in powers of 1000"},
+        {.name = "color",
+         .choice = &options->color,
+         .words = COLOR_WORDS,
+         .value = "WHEN",
+         .help = "use colors: auto (default), always or never"},
         {.name = NULL},
     };
     const int done = tide_options_parse(&tide_cmd_info, table, argc, argv, rest);
@@ -69,18 +80,11 @@ const struct tide_command tide_cmd_info = {
     .summary = "say what a trace holds",
     .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
-    .help = "Without TRACE the newest of this folder is taken.\n"
-            "\n"
-            "options\n"
-            "  --modules      list the loaded files with their build-ids\n"
-            "  -v, --verbose  the same, and every process and program\n"
-            "  --json         for programs, see tidemark-info(1)\n"
-            "  --bytes        sizes in bytes\n"
-            "  --si           sizes in powers of 1000\n"
-            "  --color WHEN   auto (default), always or never\n"
-            "  --max-memory SIZE\n"
-            "                 take no more (default: three quarters of what is free)\n"
-            "\n"
-            "example: tidemark info --modules prog.tide\n",
+    .help =
+        "Says what was recorded, with which options, by which version, how large the\n"
+        "trace is and what is missing in it.  Without TRACE the newest of this folder is\n"
+        "taken; - reads it from standard input.\n",
+    .example = "info --modules prog.tide",
+    .takes = TIDE_TAKES_TRACE,
     .run = run,
 };

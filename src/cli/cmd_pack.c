@@ -13,9 +13,19 @@ static int run(int argc, char **argv)
     struct tide_arguments rest = {0};
     struct tide_opened opened;
     const struct tide_option table[] = {
-        {.name = "output", .letter = 'o', .text = &out},
-        {.name = "quiet", .letter = 'q', .flag = &quiet},
-        {.name = "debuginfod", .flag = &fetch},
+        {.name = "output",
+         .letter = 'o',
+         .text = &out,
+         .value = "OUT",
+         .help = "write OUT and leave TRACE as it is",
+         .takes = TIDE_TAKES_FILE},
+        {.name = "debuginfod",
+         .flag = &fetch,
+         .help = "ask the servers of DEBUGINFOD_URLS for missing names"},
+        {.name = "quiet",
+         .letter = 'q',
+         .flag = &quiet,
+         .help = "do not say how many names were found"},
         {.name = NULL},
     };
     int done = tide_options_parse(&tide_cmd_pack, table, argc, argv, &rest);
@@ -38,16 +48,10 @@ const struct tide_command tide_cmd_pack = {
     .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
-        "Afterwards the trace can be read where the program and its libraries are not,\n"
-        "or not any more.  Without TRACE the newest of this folder is taken.\n"
-        "\n"
-        "options\n"
-        "  -o, --output OUT  write OUT and leave TRACE as it is\n"
-        "  --debuginfod      ask the servers of DEBUGINFOD_URLS for missing names\n"
-        "  -q, --quiet       do not say how many names were found\n"
-        "  --max-memory SIZE\n"
-        "                    take no more (default: three quarters of what is free)\n"
-        "\n"
-        "example: tidemark pack prog.tide && scp prog.tide elsewhere:\n",
+        "Puts the names of functions and lines into a trace, so that it can be read\n"
+        "where the program and its libraries are not, or not any more.  Without TRACE\n"
+        "the newest of this folder is taken.\n",
+    .example = "pack prog.tide && scp prog.tide elsewhere:",
+    .takes = TIDE_TAKES_TRACE,
     .run = run,
 };

@@ -29,14 +29,39 @@ static int parse(int argc, char **argv, struct query_options *options,
                  struct tide_arguments *rest)
 {
     const struct tide_option table[] = {
-        {.name = "query-file", .letter = 'q', .text = &options->file},
-        {.name = "explain", .flag = &options->explain},
-        {.name = "attributes", .flag = &options->attributes},
-        {.name = "from", .choice = &options->source, .words = SOURCE_WORDS},
-        {.name = "json", .flag = &options->json},
-        {.name = "labelled", .flag = &options->labelled},
-        {.name = "sql", .flag = &options->sql},
-        {.name = "threads", .letter = 'j', .count = &options->threads},
+        {.name = "query-file",
+         .letter = 'q',
+         .text = &options->file,
+         .value = "FILE",
+         .help = "read the query from FILE; - is standard input",
+         .takes = TIDE_TAKES_FILE},
+        {.name = "attributes",
+         .flag = &options->attributes,
+         .help = "list the names that rows have, and how many rows have each"},
+        {.name = "from",
+         .choice = &options->source,
+         .words = SOURCE_WORDS,
+         .value = "SOURCE",
+         .help = "which rows to list with --attributes (default: events)"},
+        {.name = "explain",
+         .flag = &options->explain,
+         .help = "say what the query would do, and do not do it"},
+        {.name = "json",
+         .flag = &options->json,
+         .help = "write the answer as JSON, with schema, columns and rows"},
+        {.name = "labelled",
+         .flag = &options->labelled,
+         .help = "only blocks with a label make rows",
+         .rare = true},
+        {.name = "sql",
+         .flag = &options->sql,
+         .help = "the query is SQL, on the tables of export --to sqlite"},
+        {.name = "threads",
+         .letter = 'j',
+         .count = &options->threads,
+         .value = "N",
+         .help = "read at most N traces at the same time",
+         .rare = true},
         {.name = NULL},
     };
     return tide_options_parse(&tide_cmd_query, table, argc, argv, rest);
@@ -131,41 +156,29 @@ const struct tide_command tide_cmd_query = {
     .reads_traces = true,
     .usage = "[OPTION...] [TRACE...] 'SELECT ...'",
     .help =
-        "Without TRACE the newest of this folder is taken; several are read at the\n"
-        "same time.  The last word is the query, or the first; - reads it from standard\n"
-        "input.\n"
+        "Answers one question in the query language of Caliper.  The last word is the\n"
+        "query, or the first; - reads it from standard input.  Several traces are read\n"
+        "at the same time; without TRACE the newest of this folder is taken.\n"
         "\n"
         "clauses, in any order\n"
         "  SELECT * | NAME | AGGREGATION [AS TITLE] [UNIT UNIT], ...\n"
         "  FROM events (default) | blocks | snapshots | regions | timeline\n"
-        "  WHERE CONDITION      = != < <= > >= LIKE ~ IN BETWEEN, AND OR NOT ( ), a\n"
-        "                       name alone: the row has it; 2s, 150ms, 64KiB, 1.5MiB\n"
-        "  GROUP BY NAME, ...   region (or function, path) is the path of regions\n"
+        "  WHERE CONDITION      = != < <= > >= LIKE ~ IN BETWEEN, AND OR NOT ( ); a name\n"
+        "                       alone: the row has it; values like 2s, 150ms, 64KiB\n"
+        "  GROUP BY NAME, ...   leaf: the function that allocates; region: the path of\n"
+        "                       regions that the program marked (function means this too)\n"
         "  AGGREGATE, in SELECT or alone: count() sum(a) min(a) max(a) avg(a) any(a)\n"
-        "                       variance(a) stddev(a) scale(a,N) scale_count(N)\n"
-        "                       ratio(a,b) percent_total(a) histogram(a) median(a)\n"
+        "                       variance(a) stddev(a) scale(a,N) scale_count(N) median(a)\n"
+        "                       ratio(a,b) percent_total(a) histogram(a)\n"
         "                       percentile(a,P) count(DISTINCT a) inclusive_sum(a) ...\n"
-        "  HAVING CONDITION     on groups\n"
+        "  HAVING CONDITION     a condition on groups\n"
         "  LET NAME = EXPRESSION [IF CONDITION], ...\n"
         "                       + - * / ratio() scale() truncate() first() sum() leaf()\n"
-        "  ORDER BY NAME [ASC | DESC], ...   the first name is the main one\n"
-        "  LIMIT N [OFFSET N]\n"
+        "  ORDER BY NAME [ASC | DESC], ...   LIMIT N [OFFSET N]\n"
         "  FORMAT table | tree | json | ndjson | json-split | csv | tsv | markdown |\n"
-        "         expand | format(\"TEXT\") | cali\n"
-        "\n"
-        "options\n"
-        "  -q, --query-file FILE\n"
-        "                       read the query from FILE; - is standard input\n"
-        "  --attributes         list what rows have, and how many have it\n"
-        "  --from SOURCE        of which rows (default: events)\n"
-        "  --explain            say what the query would do, and do not do it\n"
-        "  --json               the answer with schema, columns and rows\n"
-        "  --labelled           only blocks with a label make rows\n"
-        "  --sql                the query is SQL, on the tables of export --to sqlite\n"
-        "  --max-memory SIZE    take no more (default: three quarters of what is free)\n"
-        "  -j, --threads N      at most N traces at the same time\n"
-        "\n"
-        "example: tidemark query prog.tide 'SELECT leaf, count(), sum(size)\n"
-        "         GROUP BY leaf WHERE mem.alloc ORDER BY count DESC LIMIT 10'\n",
+        "         expand | format(\"TEXT\") | cali\n",
+    .example = "query prog.tide 'SELECT leaf, count(), sum(size)\n"
+               "         GROUP BY leaf WHERE mem.alloc ORDER BY count DESC LIMIT 10'",
+    .takes = TIDE_TAKES_TRACE,
     .run = run,
 };

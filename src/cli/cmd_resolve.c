@@ -32,8 +32,14 @@ static int parse(int argc, char **argv, struct resolve_options *options,
                  struct tide_arguments *rest)
 {
     const struct tide_option table[] = {
-        {.name = "json", .flag = &options->json},
-        {.name = "color", .choice = &options->color, .words = COLOR_WORDS},
+        {.name = "json",
+         .flag = &options->json,
+         .help = "write JSON for programs; see tidemark-resolve(1)"},
+        {.name = "color",
+         .choice = &options->color,
+         .words = COLOR_WORDS,
+         .value = "WHEN",
+         .help = "use colors: auto (default), always or never"},
         {.name = NULL},
     };
     return tide_options_parse(&tide_cmd_resolve, table, argc, argv, rest);
@@ -211,19 +217,16 @@ const struct tide_command tide_cmd_resolve = {
     .reads_traces = true,
     .usage = "[OPTION...] [TRACE] ADDRESS[@WHEN]... [@WHEN]",
     .help =
-        "Says for each address (hexadecimal, as in a crash) which block it lies in or lay\n"
-        "in last, what the block is called, who made it and who freed it.  WHEN is a time\n"
-        "(12.5s), a tide_snapshot (its name), a tide_event (event51) or peak; without it\n"
-        "the end of the run is meant.  @WHEN alone is for all addresses that have none.\n"
-        "Without TRACE the newest of this folder is taken.  Where a block was freed is\n"
-        "known of traces made by tidemark run --free-stacks.\n"
+        "Says for each ADDRESS (hexadecimal, as a crash prints it) which block holds it\n"
+        "or held it last, what the program called the block, who made it and who freed\n"
+        "it.\n"
         "\n"
-        "options\n"
-        "  --json           for programs, see tidemark-resolve(1)\n"
-        "  --color WHEN     auto (default), always or never\n"
-        "  --max-memory SIZE\n"
-        "                   take no more (default: three quarters of what is free)\n"
-        "\n"
-        "example: tidemark resolve prog.tide 0x5581f02a4c10 0x5581f02a5000@12.5s\n",
+        "WHEN is a time (12.5s), a tide_snapshot (its name), a tide_event (event51) or\n"
+        "peak; without it the end of the run is meant.  @WHEN alone is for all addresses\n"
+        "that have none.  Without TRACE the newest of this folder is taken; - reads it\n"
+        "from standard input.  Only traces of 'tidemark run --free-stacks' know where a\n"
+        "block was freed.\n",
+    .example = "resolve prog.tide 0x5581f02a4c10 0x5581f02a5000@12.5s",
+    .takes = TIDE_TAKES_TRACE,
     .run = run,
 };

@@ -62,15 +62,39 @@ static int parse(int argc, char **argv, struct choices *choices,
                  struct tide_arguments *rest)
 {
     const struct tide_option own[] = {
-        {.name = "monitor", .text = &choices->monitor},
-        {.name = "wait", .flag = &choices->run.wait},
-        {.name = "quiet", .letter = 'q', .flag = &choices->quiet},
-        {.name = "force", .flag = &choices->force},
-        {.name = "embed-symbols", .flag = &choices->embed},
-        {.name = "query", .text = &choices->query},
+        {.name = "monitor",
+         .text = &choices->monitor,
+         .value = "LIST",
+         .help = "let the recorder also count, and report at the end: simple, loop, "
+                 "histogram, periodic, regions or threshold, with options; see "
+                 "tidemark-run(1)",
+         .rare = true},
+        {.name = "wait",
+         .flag = &choices->run.wait,
+         .help = "stay until all processes have ended, not only PROGRAM"},
+        {.name = "quiet",
+         .letter = 'q',
+         .flag = &choices->quiet,
+         .help = "do not say where the trace is or what it misses. If NAME is taken,"
+                 " tidemark still says what it called the trace instead"},
+        {.name = "force",
+         .flag = &choices->force,
+         .help = "start PROGRAM even if nothing of it can be recorded",
+         .rare = true},
+        {.name = "embed-symbols",
+         .flag = &choices->embed,
+         .help = "put the names of functions and lines into the trace, to read it "
+                 "elsewhere; 'tidemark pack' does so later"},
+        {.name = "query",
+         .text = &choices->query,
+         .value = "QUERY",
+         .help = "answer QUERY when PROGRAM has ended (see tidemark-query(1)); the "
+                 "variable CALI_REPORT_CONFIG says one as well, as with Caliper",
+         .rare = true},
         {.name = NULL},
     };
-    struct tide_option table[TIDE_RECORD_OPTIONS + sizeof(own) / sizeof(own[0])];
+    /* Too large for the stack. */
+    static struct tide_option table[TIDE_RECORD_OPTIONS + sizeof(own) / sizeof(own[0])];
     tide_record_options_list(&choices->record, table);
     memcpy(table + TIDE_RECORD_OPTIONS, own, sizeof(own));
     const bool verb = strcmp(argv[0], tide_cmd_run.name) == 0;
@@ -227,43 +251,9 @@ const struct tide_command tide_cmd_run = {
     .summary = "record a program",
     .usage = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
     .help =
-        "Records PROGRAM and every process it starts, and ends as PROGRAM ends.\n"
-        "\n"
-        "options\n"
-        "  -o, --output NAME  the trace; %p pid, %h host, %e program, %r MPI rank, %n\n"
-        "                     number (default: %e.%p).  What exists is not overwritten:\n"
-        "                     the next free NAME.2.tide, NAME.3.tide... is taken\n"
-        "  --unwind ENGINE    how stacks are walked: cfi (default: frame tables), fp\n"
-        "                     (frame pointers), libunwind or none\n"
-        "  --no-stacks        the same as --unwind none\n"
-        "  --depth N          at most N frames of a stack, from 1 to 2047 (default:\n"
-        "                     256)\n"
-        "  --spaces LIST      what is recorded: heap,mmap (default) or one of them\n"
-        "  --free-stacks      also record where blocks are freed\n"
-        "  --follow WHOM      all (default: every process that is started), exec (PROGRAM\n"
-        "                     and what it executes, not its children) or none (PROGRAM\n"
-        "                     until it executes another)\n"
-        "  --keep-preload     record also programs that are started with a clean\n"
-        "                     environment: LD_PRELOAD and TIDEMARK_SESSION are put back\n"
-        "                     into it, where they can be seen\n"
-        "  -t, --target NAME  only programs of that name: file, script or process; may be\n"
-        "                     several with commas, or a shell pattern\n"
-        "  --embed-symbols    put the names of functions and lines into the trace, to\n"
-        "                     read it elsewhere; as 'tidemark pack' does later\n"
-        "  --monitor LIST     let the recorder count as well, and report at the end:\n"
-        "                     simple, loop, histogram, periodic, regions, threshold\n"
-        "                     with options; see tidemark-run(1)\n"
-        "  --live-table       keep a table of live blocks in the program, so that it can\n"
-        "                     ask which block holds an address (tide_find)\n"
-        "  --collector-threads N  that code and compress beside the program, at most 4\n"
-        "                     (default: 1, and 1 more for every 4 cores)\n"
-        "  --wait             stay until all processes have ended, not only PROGRAM\n"
-        "  -q, --quiet        do not say where the trace is, nor what is missing in it;\n"
-        "                     what a trace is called that found its NAME taken is\n"
-        "  --force            start PROGRAM even if nothing of it can be recorded\n"
-        "  --query QUERY      answer QUERY when PROGRAM has ended (see tidemark query);\n"
-        "                     CALI_REPORT_CONFIG says one as well, as with Caliper\n"
-        "\n"
-        "example: tidemark run -o before ./prog input.dat\n",
+        "Records PROGRAM and every process that it starts, writes the trace, and exits\n"
+        "with the status of PROGRAM.  'tidemark [OPTION...] PROGRAM' does the same.\n",
+    .example = "run -o before ./prog input.dat",
+    .takes = TIDE_TAKES_PROGRAM,
     .run = run,
 };

@@ -1,19 +1,31 @@
 /* cli/command.h - what a verb is.
  *
  * For: cli/ only.  To add one: write cmd_<verb>.c with its `const struct tide_command
- * tide_cmd_<verb>`, add it to the table in main.c, and write docs/man/tidemark-<verb>.1.
+ * tide_cmd_<verb>`, add it to the table in verbs.c, and write docs/man/tidemark-<verb>.1.
  */
 #ifndef TIDE_CLI_COMMAND_H
 #define TIDE_CLI_COMMAND_H
 
 #include <stdbool.h>
 
+/* What a word of the command line is: so much a shell can complete. */
+enum tide_takes {
+    TIDE_TAKES_OTHER, /* nothing that a shell could know */
+    TIDE_TAKES_TRACE,
+    TIDE_TAKES_FILE,
+    TIDE_TAKES_FOLDER,
+    TIDE_TAKES_PROGRAM,
+    TIDE_TAKES_SHELL, /* one that there are completions for */
+};
+
 struct tide_command {
     const char *name;
     const char *summary; /* one line, no full stop; NULL: not listed, not for people */
     const char *usage;   /* what follows the verb */
-    const char *help;    /* options, one a line, then an example; ends in a newline */
-    bool reads_traces;   /* has --max-memory, which applies once its options are read */
+    const char *help;    /* what it does, above its options; ends in a newline */
+    const char *example; /* one command line */
+    enum tide_takes takes; /* what its words are, for shells */
+    bool reads_traces; /* has --max-memory, which applies once its options are read */
     int (*run)(int argc,
                char **argv); /* argv[0] is the verb; returns the exit status */
 };

@@ -60,10 +60,3 @@ int tide_fail_usage(const struct tide_command *command, const char *format, ...)
                   command->name, command->usage, command->name);
     return 2;
 }
-
-void tide_print_help(const struct tide_command *command)
-{
-    const char *const summary = command->summary ? command->summary : "(internal)";
-    (void)printf("tidemark %s - %s\n\nusage: tidemark %s %s\n\n%s", command->name,
-                 summary, command->name, command->usage, command->help);
-}

@@ -7,7 +7,11 @@
 
 #include "cli/command.h"
 
-/* Print the help of COMMAND on stdout. */
-void tide_print_help(const struct tide_command *command);
+struct tide_option;
+
+/* Print the help of COMMAND on stdout, with the options of two TABLES; rare ones only when
+ * ALL is true. */
+void tide_print_help(const struct tide_command *command,
+                     const struct tide_option *const tables[2], bool all);
 
 #endif

@@ -32,6 +32,12 @@ struct parser {
     int at; /* the word being read */
 };
 
+/* Who looks at the tables instead of having an argv read; set by tide_options_of(). */
+static struct {
+    tide_options_visit *visit; /* NULL: nobody */
+    void *user;                /* borrowed */
+} visitor;
+
 /* --- Values ------------------------------------------------------------------------ */
 
 static bool read_count(const char *value, uint64_t *out, const char **rest)
@@ -336,9 +342,10 @@ static const struct tide_option *find_letter(const struct parser *parser, char l
     return NULL;
 }
 
-static int help(const struct parser *parser)
+static int help(const struct parser *parser, bool all)
 {
-    tide_print_help(parser->command);
+    const struct tide_option *const tables[] = {parser->table, parser->common};
+    tide_print_help(parser->command, tables, all);
     return 0;
 }
 
@@ -350,8 +357,8 @@ static int parse_long(struct parser *parser, const char *word)
     (void)snprintf(name, sizeof(name), "%.*s", (int)(length < 63 ? length : 63), word);
     const char *const value = word[length] == '=' ? word + length + 1 : NULL;
 
-    if (strcmp(name, "help") == 0)
-        return help(parser);
+    if (strcmp(name, "help") == 0 || strcmp(name, "help-all") == 0)
+        return help(parser, strcmp(name, "help-all") == 0);
     const struct tide_option *const option = find_name(parser, name);
     if (!option)
         return fail_unknown(parser, name);
@@ -370,7 +377,7 @@ static int parse_short(struct parser *parser, const char *letters)
     for (; *letters; letters++) {
         const struct tide_option *const option = find_letter(parser, *letters);
         if (!option && *letters == 'h')
-            return help(parser);
+            return help(parser, false);
         if (!option)
             return tide_fail_usage(parser->command, "unknown option -%c", *letters);
         if (!option->flag)
@@ -381,10 +388,10 @@ static int parse_short(struct parser *parser, const char *letters)
     return TIDE_PARSE_GO_ON;
 }
 
-/* A lone "-" is a name: standard input, by custom. */
+/* A lone "-" is a name: standard input, by custom; so "-@12.5s" is a moment of it. */
 static bool is_option(const char *word)
 {
-    return word[0] == '-' && word[1] != '\0';
+    return word[0] == '-' && word[1] != '\0' && word[1] != '@';
 }
 
 static int parse(struct parser *parser, bool anywhere, struct tide_arguments *rest)
@@ -421,11 +428,21 @@ static int parse_all(struct parser *parser, bool anywhere, struct tide_arguments
 {
     uint64_t most = TIDE_MEMORY_BY_DEFAULT;
     const struct tide_option common[] = {
-        {.name = "max-memory", .bytes = &most},
+        {.name = "max-memory",
+         .bytes = &most,
+         .value = "SIZE",
+         .help =
+             "take no more memory than SIZE (default: three quarters of what is free)",
+         .rare = true},
         {.name = NULL},
     };
     const bool reads = parser->command->reads_traces;
     parser->common = reads ? common : &common[1];
+    if (visitor.visit) {
+        visitor.visit(visitor.user, parser->table);
+        visitor.visit(visitor.user, parser->common);
+        return 0;
+    }
     const int done = parse(parser, anywhere, rest);
     if (reads && done == TIDE_PARSE_GO_ON)
         tide_memory_limit_set(most);
@@ -448,4 +465,15 @@ int tide_options_parse_first(const struct tide_command *command,
     struct parser parser = {
         .command = command, .table = table, .argc = argc, .argv = argv};
     return parse_all(&parser, false, rest);
+}
+
+void tide_options_of(const struct tide_command *command, tide_options_visit *visit,
+                     void *user)
+{
+    static char self[] = "options";
+    char *words[] = {self, NULL};
+    visitor.visit = visit;
+    visitor.user = user;
+    (void)command->run(1, words);
+    visitor.visit = NULL;
 }

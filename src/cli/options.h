@@ -1,15 +1,17 @@
-/* cli/options.h - read a verb's options from a table.
+/* cli/options.h - a verb's options in a table: read, explained, completed.
  *
  * For: cli/ only.  A verb lists its options with the variable that each one sets; which
  * pointer of an entry is not NULL says what kind of value it takes.  Defaults are what
- * the variables hold before.
+ * the variables hold before.  The table is the only place that describes an option: --help,
+ * --help-all and the completions of shells are made from it.
  *
  *     struct report_options report = {.rows = 20};
  *     const struct tide_option table[] = {
- *         {.name = "json", .flag = &report.json},
- *         {.name = "rows", .letter = 'n', .count = &report.rows},
- *         {.name = "min-size", .bytes = &report.least},
- *         {.name = "unwind", .choice = &report.engine, .words = ENGINE_WORDS},
+ *         {.name = "json", .flag = &report.json, .help = "for programs"},
+ *         {.name = "rows", .letter = 'n', .count = &report.rows, .value = "N",
+ *          .help = "at most N rows"},
+ *         {.name = "unwind", .choice = &report.engine, .words = ENGINE_WORDS,
+ *          .value = "ENGINE", .help = "how stacks are walked", .rare = true},
  *         {.name = NULL},
  *     };
  *     struct tide_arguments rest = {0};
@@ -20,8 +22,8 @@
  *         return tide_fail_usage(&tide_cmd_report, "one trace at a time");
  *
  * Understood: --name, --name value, --name=value, -n value, -n5, and letters of flags
- * together (-ab).  "--" ends the options.  -h and --help print the verb's help; they
- * need no entry.  Nor does --max-memory of verbs that read traces.  A mistake is explained
+ * together (-ab).  "--" ends the options.  -h and --help print the options that are not
+ * rare, --help-all prints all of them; these need no entry.  Nor does --max-memory of verbs that read traces.  A mistake is explained
  * on stderr, with the nearest name when an option is unknown.  An option given twice
  * counts as the last one says, but for texts.
  */
@@ -47,7 +49,9 @@ struct tide_option {
     const char *name; /* long name without dashes; NULL ends the table */
     char letter;      /* short alias; 0: none */
     bool axis;        /* seconds, seconds_pair: a size (64K) or count will do as well */
-    bool *flag;       /* takes no value: becomes true */
+    bool rare;        /* only --help-all shows it */
+    enum tide_takes takes;    /* what its value is, for text and texts */
+    bool *flag;               /* takes no value: becomes true */
     const char **text;        /* any value; borrowed from argv */
     struct tide_texts *texts; /* the same, and each time one more of them */
     uint64_t *count;          /* a whole number, decimal */
@@ -59,6 +63,9 @@ struct tide_option {
     uint64_t *bytes_range; /* the same of bytes; the second is one more than the most */
     int *choice;           /* index of the value in words */
     const char *const *words; /* for choice: NULL-terminated */
+    const char *heading;      /* a group of the help begins here; NULL: none */
+    const char *value;        /* what the help calls its value; NULL for flags */
+    const char *help;         /* what it does; a line end begins a new line */
 };
 
 /* What is left after the options; points into argv, whose order may have changed. */
@@ -79,6 +86,12 @@ int tide_options_parse(const struct tide_command *command,
 int tide_options_parse_first(const struct tide_command *command,
                              const struct tide_option *table, int argc, char **argv,
                              struct tide_arguments *rest);
+
+/* Show VISIT the table of COMMAND, which does nothing else, then that of the options
+ * which several verbs have.  The tables live as long as the call. */
+typedef void tide_options_visit(void *user, const struct tide_option *table);
+void tide_options_of(const struct tide_command *command, tide_options_visit *visit,
+                     void *user);
 
 /* Store VALUE in the variable of OPTION.  A flag is true for anything but "", "0" and "off".
  * False: WHY says what is wrong with the value. */

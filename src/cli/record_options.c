@@ -15,6 +15,8 @@
 enum {
     TIDE_DEFAULT_DEPTH = 256,
     TIDE_ENGINE_UNSET = -1,
+    TIDE_USUAL_OPTIONS = 4,
+    TIDE_RARE_OPTIONS = TIDE_RECORD_OPTIONS - TIDE_USUAL_OPTIONS,
     TIDE_VARIABLE_BYTES = 64,
 };
 
@@ -42,25 +44,93 @@ void tide_record_options_init(struct tide_record_options *options)
     };
 }
 
+static void list_usual(struct tide_record_options *options,
+                       struct tide_option table[TIDE_USUAL_OPTIONS])
+{
+    struct tide_wishes *const wishes = &options->wishes;
+    const struct tide_option usual[TIDE_USUAL_OPTIONS] = {
+        {.name = "output",
+         .letter = 'o',
+         .text = &options->name,
+         .value = "NAME",
+         .help = "the name of the trace (default: %e.%p); %p is the pid, %h the "
+                 "host, %e the program, %r the MPI rank, %n a number. tidemark "
+                 "overwrites nothing: if NAME is taken, it writes NAME.2.tide, "
+                 "NAME.3.tide...",
+         .takes = TIDE_TAKES_FILE},
+        {.name = "free-stacks",
+         .flag = &wishes->free_stacks,
+         .help = "also record where blocks are freed"},
+        {.name = "follow",
+         .choice = &options->follow,
+         .words = FOLLOWS,
+         .value = "WHOM",
+         .help = "which processes to record: all (default) that are started, exec "
+                 "(PROGRAM and what it executes, not its children) or none (PROGRAM "
+                 "until it executes another)"},
+        {.name = "target",
+         .letter = 't',
+         .text = &wishes->targets,
+         .value = "NAME",
+         .help = "record only programs of that name: the name of the file, script or"
+                 " process; several with commas, or a shell pattern"},
+    };
+    memcpy(table, usual, sizeof(usual));
+}
+
+static void list_rare(struct tide_record_options *options,
+                      struct tide_option table[TIDE_RARE_OPTIONS + 1])
+{
+    struct tide_wishes *const wishes = &options->wishes;
+    const struct tide_option rare[TIDE_RARE_OPTIONS + 1] = {
+        {.name = "unwind",
+         .choice = &options->engine,
+         .words = ENGINES,
+         .value = "ENGINE",
+         .help = "how to walk stacks: cfi (default: frame tables), fp (frame "
+                 "pointers), libunwind or none",
+         .rare = true},
+        {.name = "no-stacks",
+         .flag = &options->no_stacks,
+         .help = "record no stacks: as --unwind none",
+         .rare = true},
+        {.name = "depth",
+         .count = &options->depth,
+         .value = "N",
+         .help = "record at most N frames of a stack, from 1 to 2047 (default: 256)",
+         .rare = true},
+        {.name = "spaces",
+         .text = &options->spaces,
+         .value = "LIST",
+         .help = "what to record: heap,mmap (default) or one of them",
+         .rare = true},
+        {.name = "keep-preload",
+         .flag = &wishes->keep_preload,
+         .help = "also record programs that are started with a clean environment: "
+                 "put LD_PRELOAD and TIDEMARK_SESSION back into it, where the "
+                 "program can see them",
+         .rare = true},
+        {.name = "collector-threads",
+         .count = &options->collectors,
+         .value = "N",
+         .help = "use N threads to encode and compress beside PROGRAM, at most 4 "
+                 "(default: 1, and 1 more for every 4 cores)",
+         .rare = true},
+        {.name = "live-table",
+         .flag = &wishes->live_table,
+         .help = "keep a table of live blocks in PROGRAM, so that it can ask which "
+                 "block holds an address (tide_find)",
+         .rare = true},
+        {.name = NULL},
+    };
+    memcpy(table, rare, sizeof(rare));
+}
+
 void tide_record_options_list(struct tide_record_options *options,
                               struct tide_option table[TIDE_RECORD_OPTIONS + 1])
 {
-    struct tide_wishes *const wishes = &options->wishes;
-    const struct tide_option own[TIDE_RECORD_OPTIONS + 1] = {
-        {.name = "output", .letter = 'o', .text = &options->name},
-        {.name = "unwind", .choice = &options->engine, .words = ENGINES},
-        {.name = "no-stacks", .flag = &options->no_stacks},
-        {.name = "depth", .count = &options->depth},
-        {.name = "spaces", .text = &options->spaces},
-        {.name = "free-stacks", .flag = &wishes->free_stacks},
-        {.name = "follow", .choice = &options->follow, .words = FOLLOWS},
-        {.name = "keep-preload", .flag = &wishes->keep_preload},
-        {.name = "target", .letter = 't', .text = &wishes->targets},
-        {.name = "collector-threads", .count = &options->collectors},
-        {.name = "live-table", .flag = &wishes->live_table},
-        {.name = NULL},
-    };
-    memcpy(table, own, sizeof(own));
+    list_usual(options, table);
+    list_rare(options, table + TIDE_USUAL_OPTIONS);
 }
 
 /* "heap", "mmap" or both with a comma between them; 0 when it is neither. */

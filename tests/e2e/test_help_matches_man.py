@@ -7,6 +7,7 @@ import unittest
 
 TIDEMARK = os.environ["TIDEMARK"]
 MAN = pathlib.Path(os.environ["TIDEMARK_SOURCE"]) / "docs" / "man"
+COMMON = {"--help", "-h", "--help-all"}
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
@@ -21,13 +22,13 @@ def help_verbs():
     return dict(re.findall(r"^  (\w+) +(\S.*)$", listed, re.M))
 
 
-def help_options(verb):
+def help_options(verb, how="--help-all"):
     """The options that start a line of the help, with their aliases."""
     found = set()
-    for line in output(verb, "--help").splitlines():
-        if re.match(r" *-", line):
+    for line in output(verb, how).splitlines():
+        if line.startswith("  -"):
             found |= set(OPTION.findall(line.strip().split("  ")[0]))
-    return found - {"--help", "-h"}
+    return found - COMMON
 
 
 def man_terms(page):
@@ -44,7 +45,7 @@ def man_options(page):
     for term in man_terms(page):
         if term.startswith("-"):
             found |= set(OPTION.findall(term))
-    return found - {"--help", "-h"}
+    return found - COMMON
 
 
 class HelpMatchesMan(unittest.TestCase):
@@ -73,6 +74,21 @@ class HelpMatchesMan(unittest.TestCase):
         for verb in help_verbs():
             with self.subTest(verb=verb):
                 self.assertRegex(output(verb, "--help").lower(), r"\bexamples?\b")
+
+    def test_a_help_fits_one_screen(self):
+        for verb in help_verbs():
+            with self.subTest(verb=verb):
+                self.assertLessEqual(len(output(verb, "--help").splitlines()), 50)
+                for line in output(verb, "--help-all").splitlines():
+                    self.assertLessEqual(len(line), 80, line)
+
+    def test_a_short_help_says_how_many_options_it_leaves_out(self):
+        for verb in help_verbs():
+            with self.subTest(verb=verb):
+                left_out = [option for option in help_options(verb)
+                            - help_options(verb, "--help") if option.startswith("--")]
+                said = re.search(r"--help-all' lists (\d+) more", output(verb, "--help"))
+                self.assertEqual(len(left_out), int(said[1]) if said else 0)
 
     def test_pages_name_the_version(self):
         version = output("--version").strip()
