@@ -14,6 +14,17 @@ install(FILES bindings/fortran/tidemark.f90 bindings/fortran/timemory_mallocp.f9
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidemark)
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# The program itself knows what its options are.
+install(CODE "foreach(shell bash zsh fish)
+    execute_process(COMMAND $<TARGET_FILE:tidemark> completion \${shell}
+        OUTPUT_FILE ${PROJECT_BINARY_DIR}/completion.\${shell} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()")
+install(FILES ${PROJECT_BINARY_DIR}/completion.bash RENAME tidemark
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_BINARY_DIR}/completion.zsh RENAME _tidemark
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_BINARY_DIR}/completion.fish RENAME tidemark.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Where Python looks, if the prefix is one of its own (/usr, /usr/local); elsewhere

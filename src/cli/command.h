@@ -40,6 +40,6 @@ int tide_fail_usage(const struct tide_command *command, const char *format, ...)
 
 extern const struct tide_command tide_cmd_run, tide_cmd_report, tide_cmd_info,
     tide_cmd_query, tide_cmd_diff, tide_cmd_check, tide_cmd_pack, tide_cmd_resolve,
-    tide_cmd_export, tide_cmd_doctor, tide_cmd_collect;
+    tide_cmd_export, tide_cmd_doctor, tide_cmd_collect, tide_cmd_completion;
 
 #endif

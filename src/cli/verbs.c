@@ -14,9 +14,19 @@
 #include "collect/find_program.h"
 
 const struct tide_command *const tide_verbs[] = {
-    &tide_cmd_run,   &tide_cmd_report,  &tide_cmd_query,   &tide_cmd_diff,
-    &tide_cmd_check, &tide_cmd_resolve, &tide_cmd_info,    &tide_cmd_export,
-    &tide_cmd_pack,  &tide_cmd_doctor,  &tide_cmd_collect, NULL,
+    &tide_cmd_run,
+    &tide_cmd_report,
+    &tide_cmd_query,
+    &tide_cmd_diff,
+    &tide_cmd_check,
+    &tide_cmd_resolve,
+    &tide_cmd_info,
+    &tide_cmd_export,
+    &tide_cmd_pack,
+    &tide_cmd_doctor,
+    &tide_cmd_completion,
+    &tide_cmd_collect,
+    NULL,
 };
 
 /* Verbs that are planned: no script shall come to rely on these as names of programs. */

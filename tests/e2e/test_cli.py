@@ -12,7 +12,7 @@ def tidemark(*words, **options):
                           check=False, **options)
 
 VERBS = ("run", "report", "diff", "check", "export", "query", "resolve", "info", "pack",
-         "doctor")
+         "doctor", "completion")
 
 
 class Manners(unittest.TestCase):

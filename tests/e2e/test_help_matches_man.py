@@ -48,6 +48,16 @@ def man_options(page):
     return found - COMMON
 
 
+def offered(words):
+    """What bash offers for the last of WORDS; blanks and = divide them, as it does."""
+    script = ("source <(\"$TIDEMARK\" completion bash); COMP_WORDS=(\"$@\"); "
+              "COMP_CWORD=$(($# - 1)); _tidemark 2>/dev/null; printf '%s\\n' "
+              "\"${COMPREPLY[@]}\"")
+    done = subprocess.run(["bash", "-c", script, "bash", *words], check=True,
+                          capture_output=True, text=True, env=os.environ)
+    return set(done.stdout.split())
+
+
 class HelpMatchesMan(unittest.TestCase):
     def test_there_are_verbs(self):
         self.assertLessEqual({"run", "report", "info"}, set(help_verbs()))
@@ -89,6 +99,41 @@ class HelpMatchesMan(unittest.TestCase):
                             - help_options(verb, "--help") if option.startswith("--")]
                 said = re.search(r"--help-all' lists (\d+) more", output(verb, "--help"))
                 self.assertEqual(len(left_out), int(said[1]) if said else 0)
+
+    def test_bash_completes_the_options_of_every_verb(self):
+        self.assertEqual(offered(["tidemark", ""]) & set(help_verbs()), set(help_verbs()))
+        for verb in help_verbs():
+            with self.subTest(verb=verb):
+                self.assertEqual(offered(["tidemark", verb, "-"]) - COMMON,
+                                 help_options(verb))
+
+    def test_bash_completes_values(self):
+        for words, expected in (
+                (["run", "--unwind", ""], {"none", "fp", "libunwind", "cfi"}),
+                (["run", "--unwind", "="], {"none", "fp", "libunwind", "cfi"}),
+                (["run", "--unwind", "=", "c"], {"cfi"}),
+                (["--unwind", "l"], {"libunwind"}),
+                (["report", "--space", ""], {"heap", "mmap"}),
+                (["report", "--rows", ""], set()),
+                (["completion", ""], {"bash", "zsh", "fish"})):
+            with self.subTest(words=words):
+                self.assertEqual(offered(["tidemark", *words]), expected)
+
+    def test_bash_leaves_the_words_of_a_program_alone(self):
+        self.assertNotIn("--output", offered(["tidemark", "run", "-o", "x", "true", "--o"]))
+        self.assertIn("--output", offered(["tidemark", "run", "-q", "--o"]))
+
+    def test_every_shell_has_the_options_of_every_verb(self):
+        zsh, fish = (output("completion", shell) for shell in ("zsh", "fish"))
+        for verb in help_verbs():
+            body = zsh.split(f"\n    {verb})\n", 1)[1].split(";;", 1)[0]
+            lines = [line for line in fish.splitlines() if f"_from {verb}'" in line]
+            for option in help_options(verb):
+                with self.subTest(verb=verb, option=option):
+                    self.assertRegex(body, rf"'(\([^)]*\)|\*)?{option}[=+]?\[")
+                    letter = not option.startswith("--")
+                    named = f" -s {option[1:]} " if letter else f" -l {option[2:]} "
+                    self.assertEqual(sum(named in line for line in lines), 1)
 
     def test_pages_name_the_version(self):
         version = output("--version").strip()
