@@ -1,4 +1,6 @@
 /* cli/cmd_pack.c - tidemark pack: make a trace readable where the program is not. */
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/fetch_names.h"
 #include "cli/open_trace.h"
@@ -29,6 +31,9 @@ static int run(int argc, char **argv)
         {.name = NULL},
     };
     int done = tide_options_parse(&tide_cmd_pack, table, argc, argv, &rest);
+    if (done < 0 && !out && rest.count == 1 && strcmp(rest.list[0], "-") == 0)
+        done =
+            tide_fail_usage(&tide_cmd_pack, "a trace from standard input needs -o OUT");
     if (done < 0 && fetch)
         done = tide_fetch_begin(&debuginfod);
     if (done < 0)

@@ -16,6 +16,7 @@
 #include "base/zeroed.h"
 #include "cli/latest_trace.h"
 #include "cli/memory_limit.h"
+#include "cli/piped_trace.h"
 #include "view/names.h"
 #include "view/progress.h"
 
@@ -66,7 +67,7 @@ static const char *what_is(const char *path)
     if (S_ISDIR(about.st_mode))
         return "a folder; name the trace in it, or go there and name none";
     if (!S_ISREG(about.st_mode))
-        return "not a file; a trace cannot be read from a pipe or a device";
+        return "not a file; '-' reads a trace from standard input";
     if (about.st_size == 0)
         return "empty: nothing was recorded into it";
     FILE *const file = fopen(path, "re");
@@ -108,10 +109,15 @@ static char *named_trace(const char *name)
     return strdup(name);
 }
 
-/* The path of the trace NAME; -1 or the exit status. */
+/* The path of the trace NAME (-: standard input); -1 or the exit status. */
 static int find_named(const char *name, char **path)
 {
     *path = NULL;
+    if (name && strcmp(name, "-") == 0) {
+        const int done = tide_piped_trace();
+        *path = done < 0 ? strdup(TIDE_STDIN_PATH) : NULL;
+        return done < 0 && !*path ? tide_fail_memory() : done;
+    }
     if (name) {
         *path = named_trace(name);
         return *path ? -1 : tide_fail_memory();

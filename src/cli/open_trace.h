@@ -15,8 +15,8 @@ struct tide_opened {
     struct tide_model *model; /* owned */
 };
 
-/* Open and load the one trace that ARGUMENTS name, or the newest of this folder when they
- * name none, with a progress bar on a terminal.  Returns -1 when the verb shall go on; it
+/* Open and load the one trace that ARGUMENTS name (-: from standard input), or the newest of
+ * this folder when they name none, with a progress bar on a terminal.  Returns -1 when the verb shall go on; it
  * then owes a tide_opened_close().  Else the exit status, after what is wrong was said. */
 int tide_open_trace(const struct tide_command *command,
                     const struct tide_arguments *arguments, struct tide_opened *out);

@@ -122,6 +122,46 @@ class Manners(unittest.TestCase):
                                  tidemark(verb, "srt.tide", cwd=folder).stdout)
                 self.expect(tidemark(verb, "sr", cwd=folder), 1, err="sr: no such file")
 
+    def test_a_trace_may_come_from_standard_input(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tidemark("run", "-q", "-o", "a", "true", cwd=folder)
+            here = dict(cwd=folder, env={**os.environ, "TMPDIR": folder})
+            query = "SELECT trace, count() GROUP BY trace"
+            for words in (("report", "-"), ("report", "-@peak"), ("info", "--modules", "-"),
+                          ("diff", "-", "a"), ("check", "--max-leak", "9G", "-"),
+                          ("export", "--to", "folded", "-"), ("query", "-", query),
+                          ("query", "--sql", "-", "SELECT count(*) FROM sites"),
+                          ("resolve", "-", "0x1000"),
+                          ("pack", "-q", "-o", "b", "-")):
+                expected = tidemark(*("a" if word == "-" else word.replace("-@", "a@")
+                                      for word in words), **here)
+                self.expect(expected, 0)
+                with open(os.path.join(folder, "a.tide"), "rb") as file:
+                    for pipe in ("cat | ", ""):
+                        done = subprocess.run(
+                            ["bash", "-c", pipe + '"$TIDEMARK" "$@"', "bash", *words],
+                            stdin=file, capture_output=True, text=True, check=False,
+                            **here)
+                        file.seek(0)
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
+                        said = done.stdout.replace("/dev/fd/0", "a.tide")
+                        said = said.replace("base  -\n", "base  a\n")
+                        if words[0] == "query":
+                            said = said.replace("-    ", "a    ")
+                        if words[0] != "pack":
+                            self.assertEqual(said, expected.stdout)
+            self.assertEqual(sorted(os.listdir(folder)), ["a.tide", "b"])
+
+    def test_what_comes_from_standard_input_may_be_no_trace(self):
+        for words, err in ((("report", "-"), "this is text, not a trace"),
+                           (("pack", "-"), "needs -o OUT")):
+            self.expect(tidemark(*words, input="hello\n"), 1 if "t" in words[0] else 2,
+                        err=err)
+        self.expect(tidemark("report", "-", input=""), 1, err="this is empty")
+        self.expect(tidemark("report", "-", input="hello\n",
+                             env={**os.environ, "TMPDIR": "/nowhere"}), 1,
+                    err="/nowhere: no room for the trace from standard input")
+
     def test_reading_where_no_trace_is_fails_with_1(self):
         with tempfile.TemporaryDirectory() as folder:
             for verb in ("report", "info"):
