@@ -11,6 +11,7 @@
 #include "cli/latest_trace.h"
 #include "cli/memory_limit.h"
 #include "cli/open_trace.h"
+#include "cli/piped_trace.h"
 #include "view/progress.h"
 #include "view/units.h"
 
@@ -93,12 +94,15 @@ static void close_traces(struct traces *traces)
     *traces = (struct traces){0};
 }
 
-/* "dir/a.tide" is shown as "a".  Owned by the caller; NULL without memory. */
+/* "dir/a.tide" is shown as "a", standard input as "-".  Owned by the caller; NULL without
+ * memory. */
 static char *short_name(const char *path)
 {
     static const char END[] = ".tide";
     const char *const slash = strrchr(path, '/');
     const char *const base = slash ? slash + 1 : path;
+    if (strcmp(path, TIDE_STDIN_PATH) == 0)
+        return strdup("-");
     const size_t length = strlen(base), end = sizeof(END) - 1;
     const bool ends = length > end && strcmp(base + length - end, END) == 0;
     return strndup(base, ends ? length - end : length);
@@ -160,6 +164,21 @@ static void say_overflow(const struct tide_result *result)
                         result->overflows == 1 ? " is" : "s are");
 }
 
+/* "GROUP BY function" asks for regions, as with Caliper: a program that marks none has one
+ * row without a name, which explains nothing. */
+static void say_no_region(const struct tide_plan *plan,
+                          const struct tide_result *result)
+{
+    const struct tide_plan_slot *const key =
+        plan->grouped && plan->key_count == 1 ? &plan->slots[plan->keys[0]] : NULL;
+    if (key && !key->let && key->attribute == TIDE_ATTRIBUTE_REGION &&
+        result->row_count == 1 && tide_result_row(result, 0)->type == TIDE_VALUE_NONE)
+        (void)tide_fail(
+            "'%s' means the regions that the program marks, and it marked none; GROUP "
+            "BY leaf for the functions that allocate",
+            key->name);
+}
+
 static int say_failure(const struct tide_query_request *request,
                        const struct tide_result *result, enum tide_status status)
 {
@@ -202,6 +221,8 @@ static int answer(const struct tide_query_request *request,
     const int failed =
         status && !view->out->error ? say_failure(request, &result, status) : -1;
     say_overflow(&result);
+    if (failed < 0)
+        say_no_region(&compiled->plan, &result);
     tide_result_release(&result);
     return failed;
 }

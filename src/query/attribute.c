@@ -180,6 +180,7 @@ static const struct other_name {
     {"mpi.rank", TIDE_ATTRIBUTE_RANK},
     {"uid", TIDE_ATTRIBUTE_ALLOC_UID},
     {"address", TIDE_ATTRIBUTE_ALLOC_ADDRESS},
+    {"usable_size", TIDE_ATTRIBUTE_USABLE},
     {"time.birth", TIDE_ATTRIBUTE_TIME},
     {"time.death", TIDE_ATTRIBUTE_FREE_TIME},
     {"time.offset.us", TIDE_ATTRIBUTE_TIME_OFFSET},
@@ -187,15 +188,37 @@ static const struct other_name {
 };
 enum { TIDE_OTHER_NAMES = sizeof(OTHER_NAMES) / sizeof(OTHER_NAMES[0]) };
 
-enum tide_attribute_id tide_attribute_find(const char *name)
+/* As strcmp, with - and _ the same. */
+static int compare_alike(const char *one, const char *other)
+{
+    while (*one &&
+           (*one == *other || (strchr("-_", *one) && *other && strchr("-_", *other)))) {
+        one++;
+        other++;
+    }
+    return *one - *other;
+}
+
+static enum tide_attribute_id find(const char *name,
+                                   int (*compare)(const char *, const char *))
 {
     for (int i = 0; i < TIDE_ATTRIBUTES; i++)
-        if (strcmp(tide_attribute_table[i].name, name) == 0)
+        if (compare(tide_attribute_table[i].name, name) == 0)
             return (enum tide_attribute_id)i;
     for (size_t i = 0; i < TIDE_OTHER_NAMES; i++)
-        if (strcmp(OTHER_NAMES[i].name, name) == 0)
+        if (compare(OTHER_NAMES[i].name, name) == 0)
             return OTHER_NAMES[i].id;
     return TIDE_ATTRIBUTES;
+}
+
+enum tide_attribute_id tide_attribute_find(const char *name)
+{
+    return find(name, strcmp);
+}
+
+enum tide_attribute_id tide_attribute_find_alike(const char *name)
+{
+    return find(name, compare_alike);
 }
 
 const char *tide_attribute_nearest(const char *name, unsigned sources,

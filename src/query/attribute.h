@@ -110,6 +110,8 @@ extern const char *const tide_source_names[TIDE_SOURCES];
 
 /* The attribute that is called NAME, also by its other names; TIDE_ATTRIBUTES: none. */
 enum tide_attribute_id tide_attribute_find(const char *name);
+/* The same where - and _ in NAME may stand for each other: usable-size, alloc.total-size. */
+enum tide_attribute_id tide_attribute_find_alike(const char *name);
 /* The name most like NAME among those that rows of SOURCES (bits) have, and MORE; NULL:
  * none is. */
 const char *tide_attribute_nearest(const char *name, unsigned sources,

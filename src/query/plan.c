@@ -52,6 +52,9 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
     const enum tide_query_source source = planner->plan->wish.source;
     slot->name = name->text;
     slot->attribute = tide_attribute_find(name->text);
+    if (slot->attribute == TIDE_NO_ATTRIBUTE && !name->quoted &&
+        !tide_user_names_find(planner->options->users, name->text))
+        slot->attribute = tide_attribute_find_alike(name->text);
     if (slot->attribute == TIDE_NO_ATTRIBUTE)
         return tide_planner_describe_other(planner, name, slot);
     const struct tide_attribute *const about = &tide_attribute_table[slot->attribute];

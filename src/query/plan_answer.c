@@ -189,7 +189,7 @@ static size_t cell_called(const struct tide_plan *plan, const char *name)
         if (strcmp(plan->cells[i].name, name) == 0)
             return i;
     /* function, path and region are the same. */
-    const enum tide_attribute_id id = tide_attribute_find(name);
+    const enum tide_attribute_id id = tide_attribute_find_alike(name);
     for (size_t i = 0; i < plan->cell_count; i++)
         if (id != TIDE_NO_ATTRIBUTE && plan->cells[i].slot != SIZE_MAX &&
             plan->slots[plan->cells[i].slot].attribute == id &&

@@ -162,6 +162,30 @@ class Hydro(tide.Case):
             self.assertEqual(found, [("[14][14][14][5] of 8", 36)], source)
 
 
+class Names(tide.Case):
+    def ask(self, text, words=("echo", "hello")):
+        with tempfile.TemporaryDirectory() as folder:
+            run = tide.Recorded(words, folder=folder)
+            return subprocess.run([tide.TIDEMARK, "query", run.trace, text],
+                                  capture_output=True, text=True, check=True)
+
+    def test_hyphens_and_underscores_are_alike(self):
+        for one, other in (("usable", "usable-size"), ("usable", "usable_size"),
+                           ("alloc.total_size", "alloc.total-size")):
+            answers = [self.ask(f"SELECT sum({name}) AS s ORDER BY s").stdout
+                       for name in (one, other)]
+            self.assertEqual(*answers)
+
+    def test_a_function_without_regions_is_explained(self):
+        none = self.ask("SELECT function,count() GROUP BY function")
+        self.assertIn("'function' means the regions that the program marks", none.stderr)
+        self.assertIn("GROUP BY leaf", none.stderr)
+        for text, words in (("SELECT function,count() GROUP BY function",
+                             [tide.program("phases")]),
+                            ("SELECT leaf,count() GROUP BY leaf", ["echo", "x"])):
+            self.assertEqual(self.ask(text, words).stderr, "")
+
+
 class RegionRules(tide.Case):
     def test_blocks_are_where_the_program_says(self):
         run = exports.record("region_rules")
