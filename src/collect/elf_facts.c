@@ -190,8 +190,32 @@ static const struct runtime RUNTIMES[] = {
 static const char *const ALLOCATORS[] = {"libjemalloc.", "libtcmalloc", "libmimalloc",
                                          "libhoard.", "libsnmalloc"};
 
+/* By the library that they are linked with. */
+static const struct interpreter {
+    const char *name;
+    enum tide_interpreter kind;
+} INTERPRETER_LIBRARIES[] = {
+    {"libpython", TIDE_INTERPRETER_PYTHON}, {"libjvm.", TIDE_INTERPRETER_JAVA},
+    {"libjli.", TIDE_INTERPRETER_JAVA},     {"libnode.", TIDE_INTERPRETER_NODE},
+    {"libruby", TIDE_INTERPRETER_RUBY},     {"libperl.", TIDE_INTERPRETER_PERL},
+    {"libR.", TIDE_INTERPRETER_R},
+};
+
+static const struct arena {
+    const char *name, *words;
+} ARENA_LIBRARIES[] = {{"libapr-1.", "libapr"}, {"libtalloc.", "libtalloc"}};
+
 static void judge_library(const char *name, struct tide_elf_facts *out)
 {
+    for (size_t i = 0; i < sizeof(ARENA_LIBRARIES) / sizeof(ARENA_LIBRARIES[0]); i++) {
+        if (starts_with(name, ARENA_LIBRARIES[i].name))
+            out->arena = ARENA_LIBRARIES[i].words;
+    }
+    for (size_t i = 0;
+         i < sizeof(INTERPRETER_LIBRARIES) / sizeof(INTERPRETER_LIBRARIES[0]); i++) {
+        if (starts_with(name, INTERPRETER_LIBRARIES[i].name))
+            out->interpreter = INTERPRETER_LIBRARIES[i].kind;
+    }
     for (size_t i = 0; i < sizeof(RUNTIMES) / sizeof(RUNTIMES[0]); i++) {
         if (starts_with(name, RUNTIMES[i].start))
             out->shared |= RUNTIMES[i].sanitizer;
@@ -274,6 +298,36 @@ static const struct runtime INITS[] = {
     {"__tsan_init", TIDE_SANITIZER_TSAN},
 };
 enum { TIDE_INITS = sizeof(INITS) / sizeof(INITS[0]) };
+
+/* By a function that they define. */
+static const struct interpreter INTERPRETERS[] = {
+    {"Py_BytesMain", TIDE_INTERPRETER_PYTHON},
+    {"_ZN2v87Isolate3NewERKNS0_12CreateParamsE", TIDE_INTERPRETER_NODE},
+    {"ruby_init", TIDE_INTERPRETER_RUBY},
+    {"perl_parse", TIDE_INTERPRETER_PERL},
+    {"php_request_startup", TIDE_INTERPRETER_PHP},
+};
+
+/* PostgreSQL, nginx, PHP, Apache, GCC. */
+static const struct arena ARENAS[] = {
+    {"palloc", "palloc"},
+    {"ngx_palloc", "ngx_palloc"},
+    {"_emalloc", "emalloc"},
+    {"apr_palloc", "apr_palloc"},
+    {"_Z18ggc_internal_allocmPFvPvEmm", "ggc_alloc"},
+};
+
+static void read_runtimes(const struct image *image, struct tide_elf_facts *out)
+{
+    for (size_t i = 0; i < sizeof(INTERPRETERS) / sizeof(INTERPRETERS[0]); i++) {
+        if (defines(image, INTERPRETERS[i].name))
+            out->interpreter = INTERPRETERS[i].kind;
+    }
+    for (size_t i = 0; i < sizeof(ARENAS) / sizeof(ARENAS[0]); i++) {
+        if (defines(image, ARENAS[i].name))
+            out->arena = ARENAS[i].words;
+    }
+}
 
 static void read_names(const struct image *image, struct tide_elf_facts *out)
 {
@@ -408,6 +462,7 @@ void tide_elf_look(const uint8_t *bytes, size_t size, bool thorough,
     read_dynamic(&image);
     read_needed(&image, out);
     read_names(&image, out);
+    read_runtimes(&image, out);
     read_sections(&image, thorough, out);
     if (out->has_malloc)
         out->hidden = NULL;

@@ -29,6 +29,18 @@ enum tide_sanitizer {
     TIDE_SANITIZER_UBSAN = 32,
 };
 
+/* What runs programs that are no machine code. */
+enum tide_interpreter {
+    TIDE_INTERPRETER_NONE,
+    TIDE_INTERPRETER_PYTHON,
+    TIDE_INTERPRETER_JAVA,
+    TIDE_INTERPRETER_NODE,
+    TIDE_INTERPRETER_RUBY,
+    TIDE_INTERPRETER_PERL,
+    TIDE_INTERPRETER_PHP,
+    TIDE_INTERPRETER_R,
+};
+
 struct tide_elf_facts {
     enum tide_elf_kind kind;
     unsigned bits;      /* 32 or 64 */
@@ -42,10 +54,13 @@ struct tide_elf_facts {
     bool has_new;       /* defines an operator new, seen by the loader */
     const char *hidden; /* static: an allocator's function inside it, not seen by the
                            loader; NULL: none found */
-    bool go;            /* made by the Go compiler */
-    bool frame_table;   /* has .eh_frame_hdr: its stacks can be walked */
-    bool symbols;       /* has a symbol table beside the loader's */
-    bool debug;         /* has debug information */
+    const char *arena;  /* static: a function or library that gives out parts of larger
+                           blocks; NULL: none is known */
+    enum tide_interpreter interpreter;
+    bool go;          /* made by the Go compiler */
+    bool frame_table; /* has .eh_frame_hdr: its stacks can be walked */
+    bool symbols;     /* has a symbol table beside the loader's */
+    bool debug;       /* has debug information */
 };
 
 /* Look at the SIZE bytes of a file.  Any bytes will do.  The symbol table is searched

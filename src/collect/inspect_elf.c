@@ -333,6 +333,7 @@ static void check_dynamic(const char *path, const struct tide_elf_facts *facts,
         check_allocator(path, facts, out);
     }
     check_go(path, facts, out);
+    tide_inspect_runtime(path, facts, out);
     check_stacks(path, facts, out);
     check_names(path, facts, out);
 }

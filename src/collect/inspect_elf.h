@@ -11,5 +11,8 @@
 /* Say in OUT what FACTS, of the file PATH (no TIDE_ELF_NONE), mean. */
 void tide_inspect_elf(const char *path, const struct tide_elf_facts *facts,
                       struct tide_checks *out);
+/* The same of what it runs, and of memory that it divides by itself. */
+void tide_inspect_runtime(const char *path, const struct tide_elf_facts *facts,
+                          struct tide_checks *out);
 
 #endif

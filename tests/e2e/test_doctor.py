@@ -201,6 +201,41 @@ class Programs(Case):
         self.assertEqual(self.doctor(nameless).returncode, 0)
 
 
+class Runtimes(Case):
+    """What a trace shows of programs that are not machine code, or divide memory alone."""
+
+    def test_interpreters(self):
+        for path, words in (("/usr/bin/python3", "runs Python"), ("/usr/bin/perl", "runs Perl")):
+            found = self.words(path, "interpreter")
+            self.assertEqual(found["level"], "note")
+            self.assertIn(words, found["text"])
+            self.assertIn("none of the program in", found["text"])
+        script = self.write("script.py", b"#!/usr/bin/python3\n")
+        self.assertIn("runs Python", self.words(script, "interpreter")["text"])
+
+    def test_interpreters_by_their_library(self):
+        for library, language in (("libjvm", "Java"), ("libruby-3.1", "Ruby"),
+                                  ("libnode", "JavaScript")):
+            shared = os.path.join(self.folder, f"{library}.so")
+            source = self.write("empty.c", b"int tide_unused;\n")
+            done = call("gcc", "-shared", "-fPIC", source, "-o", shared,
+                        f"-Wl,-soname,{library}.so.9")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            path = self.build(library, "-Wl,--no-as-needed", shared)
+            self.assertIn(f"runs {language}:", self.words(path, "interpreter")["text"])
+
+    def test_arenas(self):
+        source = self.write("arena.c", b"""
+            #include <stdlib.h>
+            void *palloc(size_t size) { return malloc(size); }
+            int main(void) { return palloc(10) == NULL; }
+        """)
+        path = self.build("arena", "-rdynamic", source=[source])
+        found = self.words(path, "arena")
+        self.assertEqual(found["level"], "note")
+        self.assertIn("(palloc)", found["text"])
+        self.assertEqual(levels(self.doctor(self.build("hello"))).get("arena"), None)
+
 class Scripts(Case):
     def test_a_script_is_judged_by_what_runs_it(self):
         shell = self.write("shell", b"#! /bin/sh -e\nexit 3\n")
