@@ -280,6 +280,8 @@ static long do_with_malloc(const struct made *made)
     case TIDE_TAKES:
         free(old_of(made));
         return 0;
+    case TIDE_ASKS:
+        return (long)(made->call->old ? malloc_usable_size(old_of(made)) : size);
     default:
         return 0;
     }
@@ -320,6 +322,8 @@ static long recorded(const struct made *made)
         return call_next(made);
     case TIDE_DESTROYS:
         return destroy(made);
+    case TIDE_ASKS:
+        return call_at_once(made);
     default:
         return give(made);
     }

@@ -22,6 +22,7 @@ enum tide_allocator_shape {
     TIDE_TAKES,        /* frees `old` */
     TIDE_WRAPS,        /* neither, but inside it calls others of these */
     TIDE_DESTROYS,     /* frees all of the heap `old` */
+    TIDE_ASKS, /* returns the usable size of `old`, or of a block of `size` bytes */
 };
 
 /* Which functions tell the usable size of a block. */

@@ -169,5 +169,18 @@ TIDE_CALL(mi_free_size_aligned, TAKES, MIMALLOC, MALLOC, .old = 1)
 TIDE_CALL(mi_free_aligned, TAKES, MIMALLOC, MALLOC, .old = 1)
 TIDE_CALL(mi_heap_delete, WRAPS, MIMALLOC, MALLOC, .old = 1)
 TIDE_CALL(mi_heap_destroy, DESTROYS, MIMALLOC, MALLOC, .old = 1)
+/* Who finds one name of an allocator's takes it that these are there, too. */
+TIDE_CALL(sallocx, ASKS, JEMALLOC, MALLOC, .old = 1)
+TIDE_CALL(nallocx, ASKS, JEMALLOC, MALLOC, .size = 1)
+TIDE_CALL(je_sallocx, ASKS, JE_PREFIXED, MALLOC, .old = 1)
+TIDE_CALL(je_nallocx, ASKS, JE_PREFIXED, MALLOC, .size = 1)
+TIDE_CALL(je_malloc_usable_size, ASKS, JE_PREFIXED, MALLOC, .old = 1)
+TIDE_CALL(tc_malloc_size, ASKS, TCMALLOC, MALLOC, .old = 1)
+TIDE_CALL(tc_nallocx, ASKS, TCMALLOC, MALLOC, .size = 1)
+TIDE_CALL(mi_usable_size, ASKS, MIMALLOC, MALLOC, .old = 1)
+TIDE_CALL(mi_malloc_size, ASKS, MIMALLOC, MALLOC, .old = 1)
+TIDE_CALL(mi_malloc_usable_size, ASKS, MIMALLOC, MALLOC, .old = 1)
+TIDE_CALL(mi_good_size, ASKS, MIMALLOC, MALLOC, .size = 1)
+TIDE_CALL(mi_malloc_good_size, ASKS, MIMALLOC, MALLOC, .size = 1)
 /* NOLINTEND(readability-identifier-naming) */
 /* NOLINTEND(readability-function-size) */
