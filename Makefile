@@ -18,7 +18,7 @@ build:
 	@tools/install-deps --demo
 	@tools/forget-moved build/release
 	@cmake --preset release -DBUILD_TESTING=OFF --log-level=WARNING >/dev/null
-	@cmake --build build/release -j $(JOBS)
+	@tools/build-quietly build/release -j $(JOBS)
 
 demo: build
 	@tools/demo build/release
