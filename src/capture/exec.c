@@ -63,20 +63,27 @@ static bool is_recorded(void)
            !atomic_load(&tide_shared_segment->closed);
 }
 
+/* As the new program: capabilities that a user kept beyond setuid end with the call of
+ * exec, and this system call does not ask for them either. */
+static bool may(const char *path, int how)
+{
+    return syscall(SYS_faccessat, AT_FDCWD, path, how) == 0;
+}
+
 /* A path with $ORIGIN and its like, or a bare name, is the loader's to find. */
 static bool library_is_there(void)
 {
     if (library[0] != '/' || strchr(library, '$'))
         return true;
-    const long fd = syscall(SYS_openat, AT_FDCWD, library, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    return fd >= 0 || (errno != ENOENT && errno != EACCES && errno != ENOTDIR);
+    return may(library, R_OK) ||
+           (errno != ENOENT && errno != EACCES && errno != ENOTDIR);
 }
 
-static bool socket_is_there(void)
+static uint32_t look_at_socket(void)
 {
-    return syscall(SYS_faccessat, AT_FDCWD, own_socket, F_OK) == 0 || errno != ENOENT;
+    if (may(own_socket, W_OK) || (errno != ENOENT && errno != EACCES))
+        return 0;
+    return errno == EACCES ? TIDE_EXEC_NO_RIGHT : TIDE_EXEC_NO_SOCKET;
 }
 
 static enum tide_exec_change choose_change(uint32_t flags)
@@ -126,8 +133,7 @@ static void look_around(struct tide_exec *exec)
     exec->pid = pid > 0 ? (uint32_t)pid : 0;
     if (!library_is_there())
         exec->flags |= TIDE_EXEC_NO_LIBRARY;
-    if (!socket_is_there())
-        exec->flags |= TIDE_EXEC_NO_SOCKET;
+    exec->flags |= look_at_socket();
 }
 
 void tide_exec_look(struct tide_exec *exec, char *const *environment)

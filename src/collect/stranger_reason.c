@@ -141,9 +141,7 @@ static const char *judge_user(uint32_t pid, const char *directory)
     (void)snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
     if (stat(path, &found) != 0 || found.st_uid == geteuid() || found.st_uid == 0)
         return NULL;
-    return is_open_to_all(directory) ? NULL
-                                     : "runs as another user, who cannot reach the "
-                                       "collector";
+    return is_open_to_all(directory) ? NULL : TIDE_STRANGER_OF_ANOTHER_USER;
 }
 
 /* As PID sees the file system, in its own root and with its own mounts. */

@@ -12,7 +12,7 @@ enum { TIDE_CHILDREN_MOST = 64 }; /* looked at each time */
 static void examine(struct tide_collector *collector, uint32_t pid)
 {
     const char *const reason = tide_stranger_reason(pid, collector->directory);
-    if (!reason)
+    if (!reason || tide_unrecorded_is_heard(&collector->unrecorded, pid))
         return;
     struct tide_image image;
     char comm[TIDE_COMM_BYTES];

@@ -12,6 +12,9 @@
 
 struct tide_collector;
 
+#define TIDE_STRANGER_OF_ANOTHER_USER \
+    "runs as another user, who cannot reach the collector"
+
 /* Why the program in the file PATH does not load the recorder, whoever runs it; NULL when
  * nothing speaks against it, or PATH does not say which file it is. */
 const char *tide_stranger_file_reason(const char *path);

@@ -43,7 +43,8 @@ static const char *reason_of(const struct tide_open_program *program)
     const uint32_t missing =
         program->flags & (TIDE_EXEC_NO_PRELOAD | TIDE_EXEC_NO_LIBRARY);
     if (missing == TIDE_EXEC_NO_LIBRARY) /* so LD_PRELOAD was left out by us */
-        return "libtidemark.so is out of its reach, as in a chroot";
+        return "libtidemark.so is out of its reach, as in a chroot or in a folder closed "
+               "to its user";
     if (program->reason)
         return program->reason;
     if (missing)
@@ -52,6 +53,8 @@ static const char *reason_of(const struct tide_open_program *program)
         return "a sandbox, seccomp, would kill it for what the recorder does";
     if (program->flags & TIDE_EXEC_NO_SESSION)
         return "TIDEMARK_SESSION in its environment is not that of this run";
+    if (program->flags & TIDE_EXEC_NO_RIGHT)
+        return TIDE_STRANGER_OF_ANOTHER_USER;
     if (program->flags & TIDE_EXEC_NO_SOCKET)
         return "the collector is out of its reach, as in a chroot or behind a private "
                "/tmp";
@@ -160,8 +163,12 @@ static struct tide_open_program *adopt(struct tide_unrecorded *account, uint32_t
 void tide_unrecorded_heard(struct tide_unrecorded *account, uint32_t pid,
                            uint64_t pid_space)
 {
-    account->heard[account->heard_count++ % TIDE_HEARD_KEPT] =
-        (struct tide_heard){pid, pid_space, tide_ticks()};
+    struct tide_heard *const heard =
+        &account->heard[account->heard_count++ % TIDE_HEARD_KEPT];
+    *heard =
+        (struct tide_heard){.pid = pid, .pid_space = pid_space, .ticks = tide_ticks()};
+    if (!pid_space)
+        (void)tide_procfs_program(pid, &heard->device, &heard->inode);
     const struct tide_open_program *const open = find_open(account, pid, pid_space);
     if (open)
         drop(account, index_of(account, open));
@@ -178,6 +185,21 @@ static bool was_heard(const struct tide_unrecorded *account,
             return true;
     }
     return false;
+}
+
+bool tide_unrecorded_is_heard(const struct tide_unrecorded *account, uint32_t pid)
+{
+    uint64_t device, inode;
+    const struct tide_heard *last = NULL;
+    for (size_t i = 0; i < TIDE_HEARD_KEPT && i < account->heard_count; i++) {
+        const struct tide_heard *const heard = &account->heard[i];
+        if (heard->pid == pid && !heard->pid_space &&
+            (!last || heard->ticks > last->ticks))
+            last = heard;
+    }
+    return last && last->inode &&
+           tide_procfs_program(pid, &device, &inode) == TIDE_PROGRAM_SEEN &&
+           last->device == device && last->inode == inode;
 }
 
 /* The oldest makes room. */

@@ -59,6 +59,7 @@ struct tide_unrecorded_row {
 struct tide_heard {
     uint32_t pid;
     uint64_t pid_space, ticks;
+    uint64_t device, inode; /* of its program; 0: not known */
 };
 
 struct tide_unrecorded {
@@ -81,6 +82,10 @@ void tide_unrecorded_catch_up(struct tide_collector *collector, uint64_t *next_n
 /* PID has said hello: the program that it began is known. */
 void tide_unrecorded_heard(struct tide_unrecorded *account, uint32_t pid,
                            uint64_t pid_space);
+
+/* PID runs the program that said hello: whatever seems to keep it from doing so, as a change of
+ * its user, is of the next one that it executes. */
+bool tide_unrecorded_is_heard(const struct tide_unrecorded *account, uint32_t pid);
 
 /* PID was seen to run the program NAME, which does not load the recorder for REASON. */
 void tide_unrecorded_seen(struct tide_collector *collector, uint32_t pid,

@@ -131,9 +131,10 @@ enum tide_exec_flag {
     TIDE_EXEC_NO_LIBRARY = 4, /* the program would not find libtidemark.so */
     TIDE_EXEC_NO_SOCKET = 8,  /* the program would not find the collector's socket */
     TIDE_EXEC_FAILED = 16,    /* the call with this pid and time has come back */
-    TIDE_EXEC_SANDBOX = 32, /* TIDEMARK_SESSION is empty: a sandbox would kill what the
+    TIDE_EXEC_SANDBOX = 32,  /* TIDEMARK_SESSION is empty: a sandbox would kill what the
                                  recorder does, so it shall do nothing */
-    TIDE_EXEC_HOPELESS =    /* with any of these it is not recorded */
+    TIDE_EXEC_NO_RIGHT = 64, /* its user may not go to the collector's socket */
+    TIDE_EXEC_HOPELESS =     /* with any of these it is not recorded */
     TIDE_EXEC_NO_PRELOAD | TIDE_EXEC_NO_SESSION | TIDE_EXEC_NO_LIBRARY |
     TIDE_EXEC_SANDBOX,
 };

@@ -232,8 +232,36 @@ class OutOfReach(Unrecorded):
         self.assertEqual(out, "jailed\n")
         self.assertEqual(self.told()[:2], (None, 1))
         self.assertRegex(self.told()[2], r"^/jailed \(0\.\d\d s; libtidemark.so is out of "
-                                         r"its reach, as in a chroot\)$")
+                                         r"its reach, as in a chroot or in a folder closed "
+                                         r"to its user\)$")
         self.assertNotIn("ld.so", err)
+
+    def dropped(self, library):
+        """What is told of twenty programs that root executes as another user; LIBRARY says
+        who may go to the recorder's folder.  To the collector's nobody may."""
+        folder = tempfile.mkdtemp(prefix="tide-e2e-")
+        os.chmod(folder, library)
+        for path in (tide.TIDEMARK, LIBRARY):
+            shutil.copy(path, folder)
+        script = ("i=0; while [ $i -lt 20 ]; do setpriv --reuid 65534 --regid 65534 "
+                  "--clear-groups /bin/true; i=$((i+1)); done")
+        subprocess.run([os.path.join(folder, os.path.basename(tide.TIDEMARK)), "run",
+                        "--wait", "-o", self.trace, "--", "sh", "-c", script],
+                       capture_output=True, timeout=60, check=True)
+        return self.told()
+
+    def test_who_drops_rights_cannot_reach_a_private_session(self):
+        least, count, of_whom = self.dropped(0o755)
+        self.assertEqual((least, count), (None, 20))
+        self.assertRegex(of_whom, r"^\S*true \(20 times, [^;]*; runs as another user, who "
+                                  r"cannot reach the collector\)$")
+
+    def test_who_drops_rights_cannot_reach_a_private_library(self):
+        least, count, of_whom = self.dropped(0o700)
+        self.assertEqual((least, count), (None, 20))
+        self.assertRegex(of_whom, r"^\S*true \(20 times, [^;]*; libtidemark.so is out of its "
+                                  r"reach, as in a chroot or in a folder closed to its "
+                                  r"user\)$")
 
 
 if __name__ == "__main__":
