@@ -238,10 +238,25 @@ static enum tide_status add_sites(struct gathering *gathering)
 
 /* --- All ---------------------------------------------------------------------------- */
 
-static int by_weight(const void *one, const void *other)
+static int descending(uint64_t one, uint64_t other)
 {
+    return (one < other) - (one > other);
+}
+
+static int by_weight(const void *one, const void *other, void *user)
+{
+    const enum tide_sort *const sort = user;
     const struct tide_group_row *const a = one;
     const struct tide_group_row *const b = other;
+    int first = 0;
+    if (*sort == TIDE_SORT_SELF)
+        first = descending(a->bytes, b->bytes);
+    else if (*sort == TIDE_SORT_CALLS)
+        first = descending(a->inclusive_calls, b->inclusive_calls);
+    else if (*sort == TIDE_SORT_NAME)
+        first = strcmp(a->name, b->name);
+    if (first)
+        return first;
     if (a->inclusive_bytes != b->inclusive_bytes)
         return a->inclusive_bytes < b->inclusive_bytes ? 1 : -1;
     if (a->bytes != b->bytes)
@@ -266,12 +281,13 @@ static enum tide_status gather(struct gathering *gathering,
     groups->whole_bytes = gathering->chosen.whole.bytes;
     groups->whole_calls = gathering->chosen.whole.calls;
     groups->filtered = gathering->chosen.filtered;
+    enum tide_sort sort = request->sort;
     groups->narrowed =
         groups->space != TIDE_IN_HEAP || tide_filter_narrows(&request->filter);
     groups->nested = by_call || groups->by == TIDE_BY_REGION;
     status = by_call ? add_sites(gathering) : add_keys(gathering);
     if (!status && groups->count)
-        qsort(groups->list, groups->count, sizeof(*groups->list), by_weight);
+        qsort_r(groups->list, groups->count, sizeof(*groups->list), by_weight, &sort);
     return status;
 }
 

@@ -386,8 +386,13 @@ struct tide_function {
  * counted once per stack. */
 struct tide_flat_row {
     uint32_t function;
+    const char
+        *file;     /* of the call that allocates most by itself; else of the one that */
+    uint32_t line; /* calls on for most; NULL, 0 when unknown */
+    uint32_t lines; /* different ones that allocate */
     uint64_t self_bytes, self_calls;
     uint64_t inclusive_bytes, inclusive_calls;
+    uint64_t self_temporary_calls; /* of all blocks, and only if nothing is filtered */
 };
 
 /* Stack: one site. */
@@ -396,7 +401,8 @@ struct tide_stack_row {
     uint64_t bytes, calls;
 };
 
-/* Tree: top-down.  Children are sorted by bytes, largest first. */
+/* Tree: top-down.  Children are sorted by bytes, or calls if these are what the request
+ * sorts by, largest first. */
 struct tide_tree_row {
     uint32_t function; /* of the root: UINT32_MAX */
     const char *file;  /* of the call inside this function, NULL when unknown */
@@ -405,6 +411,17 @@ struct tide_tree_row {
     uint64_t bytes, calls;           /* with everything below */
     uint64_t self_bytes, self_calls; /* of stacks that end here */
     uint32_t first_child, next;      /* 0: none; row 0 is the root */
+};
+
+/* The column that rows are sorted by: numbers from the largest down, names from A on. */
+enum tide_sort {
+    TIDE_SORT_USUAL,     /* BYTES; of functions SELF */
+    TIDE_SORT_BYTES,     /* of nested groups: inclusive */
+    TIDE_SORT_CALLS,     /* or blocks; of functions those of SELF */
+    TIDE_SORT_SELF,      /* bytes, without callees or what is nested */
+    TIDE_SORT_INCLUSIVE, /* bytes */
+    TIDE_SORT_NAME,
+    TIDE_SORT_MODULE,
 };
 
 /* Which keys count.  Patterns as in model/pattern.h; NULL: all. */
@@ -446,6 +463,8 @@ struct tide_rows_request {
     enum tide_tree_part part;
     const char *focus; /* pattern: the innermost function that it means; with
                           CALLERS and CALLEES, stacks without it are not in the tree */
+    enum tide_sort
+        sort; /* trees: BYTES or CALLS; by NAME their lines are sorted in view/ */
 };
 
 struct tide_rows {
@@ -458,9 +477,10 @@ struct tide_rows {
     const char *hide;
     const struct tide_function *functions;
     size_t function_count;
-    struct tide_flat_row *flat; /* sorted by inclusive bytes, largest first */
+    enum tide_sort sort;        /* of the request */
+    struct tide_flat_row *flat; /* sorted as that says */
     size_t flat_count;
-    struct tide_stack_row *stacks; /* sorted by bytes, largest first */
+    struct tide_stack_row *stacks; /* the same */
     size_t stack_count;
     enum tide_tree_part part;
     struct tide_tree_row *tree;
@@ -510,7 +530,7 @@ struct tide_groups {
     bool filtered;
     bool narrowed;               /* by what the model's flows cannot be narrowed by */
     bool nested;                 /* inclusive differs from the row's own */
-    struct tide_group_row *list; /* sorted by inclusive bytes, largest first */
+    struct tide_group_row *list; /* sorted as the request says */
     size_t count;
     void *private_state;
 };

@@ -4,6 +4,7 @@
  * for.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/grow.h"
 #include "model/model.h"
@@ -87,6 +88,50 @@ static enum tide_status walk(const struct tide_model *model,
     return tide_paths_walk(paths, model->sites[rows->stacks[index].site].stack);
 }
 
+/* While stacks are sorted. */
+struct sorting {
+    const char **names; /* owned, per site: of its innermost function */
+};
+
+static int by_column(const void *one, const void *other, void *user)
+{
+    const struct sorting *const sorting = user;
+    const struct tide_stack_row *const a = one;
+    const struct tide_stack_row *const b = other;
+    int first = 0;
+    if (sorting->names)
+        first = strcmp(sorting->names[a->site], sorting->names[b->site]);
+    else if (a->calls != b->calls)
+        first = a->calls < b->calls ? 1 : -1;
+    return first ? first : by_weight(one, other);
+}
+
+/* Sort the stacks, which are sorted by weight, as was asked for. */
+static enum tide_status sort_stacks(const struct tide_model *model,
+                                    struct tide_rows *rows, struct tide_paths *paths)
+{
+    struct sorting sorting = {0};
+    enum tide_status status = TIDE_OK;
+    if (rows->sort != TIDE_SORT_CALLS && rows->sort != TIDE_SORT_NAME)
+        return TIDE_OK;
+    if (rows->sort == TIDE_SORT_NAME) {
+        sorting.names = calloc(model->site_count + 1, sizeof(*sorting.names));
+        if (!sorting.names)
+            return TIDE_ENOMEM;
+    }
+    for (size_t i = 0; sorting.names && i < rows->stack_count && !status; i++) {
+        status = walk(model, rows, paths, i);
+        if (!status)
+            sorting.names[rows->stacks[i].site] =
+                paths->functions[paths->calls[0].function].name;
+    }
+    if (!status && rows->stack_count)
+        qsort_r(rows->stacks, rows->stack_count, sizeof(*rows->stacks), by_column,
+                &sorting);
+    free(sorting.names);
+    return status;
+}
+
 static struct tide_amount amount_of(const struct tide_rows *rows, size_t index)
 {
     return (struct tide_amount){rows->stacks[index].bytes, rows->stacks[index].calls};
@@ -101,6 +146,9 @@ static enum tide_status add_flat(const struct tide_model *model, struct tide_row
         status = walk(model, rows, paths, i);
         if (!status)
             status = tide_flat_add(&flat, rows, paths, (uint32_t)i, amount_of(rows, i));
+        if (!status && !rows->filtered)
+            rows->flat[paths->calls[0].function].self_temporary_calls +=
+                model->sites[rows->stacks[i].site].temporary_calls;
     }
     if (!status)
         tide_flat_finish(rows);
@@ -189,6 +237,8 @@ static enum tide_status add_shapes(const struct tide_model *model,
         status = add_tree(model, request, rows, paths);
     if (!status && request->part == TIDE_TREE_CALLERS && rows->tree_count <= 1)
         status = count_missed(model, request, rows, paths);
+    if (!status)
+        status = sort_stacks(model, rows, paths);
     rows->functions = paths->functions;
     rows->function_count = paths->function_count;
     return status;
@@ -239,6 +289,7 @@ enum tide_status tide_rows_ask(const struct tide_model *model,
     rows->part = request->part;
     rows->fold = request->fold;
     rows->hide = request->hide;
+    rows->sort = request->sort;
     rows->private_state = paths;
     status = fill(model, request, rows);
     if (status) {

@@ -96,6 +96,24 @@ static int by_weight(const void *one, const void *other)
     return (a->site > b->site) - (a->site < b->site);
 }
 
+static int by_calls(const void *one, const void *other)
+{
+    const struct tide_stack_row *const a = &((const struct tide_alike *)one)->row;
+    const struct tide_stack_row *const b = &((const struct tide_alike *)other)->row;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    return by_weight(one, other);
+}
+
+/* The sums may stand in another order than the first stack of each. */
+static void sort(const struct tide_rows *rows, struct tide_alikes *out)
+{
+    if (out->count == 0 || rows->sort == TIDE_SORT_NAME)
+        return;
+    qsort(out->list, out->count, sizeof(*out->list),
+          rows->sort == TIDE_SORT_CALLS ? by_calls : by_weight);
+}
+
 static enum tide_status gather(struct gatherer *gatherer, const struct tide_rows *rows)
 {
     struct tide_alikes *const out = gatherer->out;
@@ -133,8 +151,8 @@ enum tide_status tide_rows_alike(const struct tide_model *model,
     free(gatherer.places);
     if (status)
         tide_alikes_release(out);
-    else if (out->count > 0)
-        qsort(out->list, out->count, sizeof(*out->list), by_weight);
+    else
+        sort(rows, out);
     return status;
 }
 

@@ -14,7 +14,7 @@ struct tide_alike {
 };
 
 struct tide_alikes {
-    struct tide_alike *list; /* owned; largest first */
+    struct tide_alike *list; /* owned; sorted as the rows are */
     size_t count;
 };
 

@@ -22,6 +22,7 @@ struct tide_flat_builder {
     uint32_t *last_stack; /* owned, per function: the last stack that had it, + 1 */
     size_t last_capacity;
     size_t row_capacity;
+    struct tide_pairs lines; /* (function, line) of innermost calls */
 };
 
 struct tide_tree_builder {

@@ -4,6 +4,7 @@
  * comes last.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/grow.h"
 #include "model/rows_build.h"
@@ -27,6 +28,39 @@ static enum tide_status keep_up(struct tide_flat_builder *builder,
     return TIDE_OK;
 }
 
+/* Paths come heaviest first, so the first one with the function gives it its place; one
+ * that allocates goes before one that only calls. */
+static void note_place(struct tide_flat_row *row, const struct tide_call *call,
+                       bool allocates)
+{
+    const bool first = allocates
+                           ? row->self_calls == 0 && row->self_bytes == 0
+                           : row->inclusive_calls == 0 && row->inclusive_bytes == 0;
+    if (!first)
+        return;
+    row->file = call->file;
+    row->line = call->line;
+}
+
+/* The innermost call of a path, with its AMOUNT. */
+static enum tide_status add_self(struct tide_flat_builder *builder,
+                                 struct tide_flat_row *row,
+                                 const struct tide_call *call,
+                                 struct tide_amount amount)
+{
+    uint32_t number;
+    const size_t known = builder->lines.count;
+    note_place(row, call, true);
+    row->self_bytes += amount.bytes;
+    row->self_calls += amount.calls;
+    if (call->line == 0)
+        return TIDE_OK;
+    const enum tide_status status = tide_pairs_find(
+        &builder->lines, (struct tide_pair){call->function, call->line}, &number);
+    row->lines += builder->lines.count > known;
+    return status;
+}
+
 enum tide_status tide_flat_add(struct tide_flat_builder *builder,
                                struct tide_rows *rows, const struct tide_paths *paths,
                                uint32_t index, struct tide_amount amount)
@@ -39,13 +73,12 @@ enum tide_status tide_flat_add(struct tide_flat_builder *builder,
         if (builder->last_stack[function] == index + 1)
             continue; /* recursion */
         builder->last_stack[function] = index + 1;
+        note_place(&rows->flat[function], &paths->calls[i], false);
         rows->flat[function].inclusive_bytes += amount.bytes;
         rows->flat[function].inclusive_calls += amount.calls;
     }
-    struct tide_flat_row *const innermost = &rows->flat[paths->calls[0].function];
-    innermost->self_bytes += amount.bytes;
-    innermost->self_calls += amount.calls;
-    return TIDE_OK;
+    return add_self(builder, &rows->flat[paths->calls[0].function], &paths->calls[0],
+                    amount);
 }
 
 static int descending(uint64_t one, uint64_t other)
@@ -53,14 +86,41 @@ static int descending(uint64_t one, uint64_t other)
     return (one < other) - (one > other);
 }
 
-static int by_weight(const void *one, const void *other)
+/* What counts first; 0: they are equal in it. */
+static int by_column(const struct tide_rows *rows, const struct tide_flat_row *a,
+                     const struct tide_flat_row *b)
+{
+    const struct tide_paths *const paths = rows->private_state;
+    const struct tide_function *const one = &paths->functions[a->function];
+    const struct tide_function *const other = &paths->functions[b->function];
+    switch (rows->sort) {
+    case TIDE_SORT_INCLUSIVE:
+        return descending(a->inclusive_bytes, b->inclusive_bytes);
+    case TIDE_SORT_CALLS:
+        return descending(a->self_calls, b->self_calls);
+    case TIDE_SORT_NAME:
+        return strcmp(one->name, other->name);
+    case TIDE_SORT_MODULE:
+        return strcmp(tide_path_base(one->module), tide_path_base(other->module));
+    case TIDE_SORT_USUAL:
+    case TIDE_SORT_BYTES:
+    case TIDE_SORT_SELF:
+    default:
+        return descending(a->self_bytes, b->self_bytes);
+    }
+}
+
+static int by_weight(const void *one, const void *other, void *rows)
 {
     const struct tide_flat_row *const a = one;
     const struct tide_flat_row *const b = other;
-    if (a->inclusive_bytes != b->inclusive_bytes)
-        return descending(a->inclusive_bytes, b->inclusive_bytes);
+    const int first = by_column(rows, a, b);
+    if (first)
+        return first;
     if (a->self_bytes != b->self_bytes)
         return descending(a->self_bytes, b->self_bytes);
+    if (a->inclusive_bytes != b->inclusive_bytes)
+        return descending(a->inclusive_bytes, b->inclusive_bytes);
     if (a->inclusive_calls != b->inclusive_calls)
         return descending(a->inclusive_calls, b->inclusive_calls);
     return (a->function > b->function) - (a->function < b->function);
@@ -76,11 +136,12 @@ void tide_flat_finish(struct tide_rows *rows)
     }
     rows->flat_count = kept;
     if (kept)
-        qsort(rows->flat, kept, sizeof(*rows->flat), by_weight);
+        qsort_r(rows->flat, kept, sizeof(*rows->flat), by_weight, rows);
 }
 
 void tide_flat_release(struct tide_flat_builder *builder)
 {
     free(builder->last_stack);
+    tide_pairs_release(&builder->lines);
     *builder = (struct tide_flat_builder){0};
 }

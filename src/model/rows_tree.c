@@ -180,7 +180,7 @@ enum tide_status tide_tree_add(struct tide_tree_builder *builder,
 
 struct child {
     uint32_t row, rank;
-    uint64_t bytes, calls;
+    uint64_t bytes, calls; /* exchanged where calls come first */
 };
 
 static int by_weight(const void *one, const void *other)
@@ -215,8 +215,13 @@ static enum tide_status sort_children(const struct tide_tree_builder *builder,
         if (!list)
             return TIDE_ENOMEM;
         siblings->list = list;
-        list[siblings->count++] = (struct child){
-            row, builder->ranks[row], rows->tree[row].bytes, rows->tree[row].calls};
+        struct child *const child = &list[siblings->count++];
+        *child = (struct child){row, builder->ranks[row], rows->tree[row].bytes,
+                                rows->tree[row].calls};
+        if (rows->sort == TIDE_SORT_CALLS) {
+            child->bytes = rows->tree[row].calls;
+            child->calls = rows->tree[row].bytes;
+        }
     }
     if (siblings->count < 2)
         return TIDE_OK;

@@ -450,9 +450,9 @@ static bool mark_last(struct tide_branches *branches)
     return true;
 }
 
-enum tide_status tide_branches_build(const struct tide_rows *rows,
-                                     struct tide_branch_options options,
-                                     struct tide_branches *out)
+static enum tide_status build(const struct tide_rows *rows,
+                              struct tide_branch_options options,
+                              struct tide_branches *out)
 {
     *out = (struct tide_branches){0};
     if (rows->tree_count == 0)
@@ -460,14 +460,59 @@ enum tide_status tide_branches_build(const struct tide_rows *rows,
     const uint64_t total = rows->tree[0].bytes; /* with a focus: what that has */
     struct builder builder = {.rows = rows, .options = options, .out = out};
     builder.least = total / 100 * options.percent + total % 100 * options.percent / 100;
-    const bool built =
-        gather(&builder) && choose(&builder) && put_all(&builder) && mark_last(out);
+    const bool built = gather(&builder) && choose(&builder) && put_all(&builder);
     free(builder.candidates);
     free(builder.visits);
     free(builder.open);
     if (!built)
         tide_branches_release(out);
     return built ? TIDE_OK : TIDE_ENOMEM;
+}
+
+static void exchange(uint64_t *one, uint64_t *other)
+{
+    const uint64_t kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+/* A tree that is sorted by calls is built as if these were its bytes. */
+static enum tide_status build_by_calls(const struct tide_rows *rows,
+                                       struct tide_branch_options options,
+                                       struct tide_branches *out)
+{
+    struct tide_rows exchanged = *rows;
+    *out = (struct tide_branches){0};
+    exchanged.tree = calloc(rows->tree_count + 1, sizeof(*exchanged.tree));
+    if (!exchanged.tree)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < rows->tree_count; i++) {
+        struct tide_tree_row *const row = &exchanged.tree[i];
+        *row = rows->tree[i];
+        exchange(&row->bytes, &row->calls);
+        exchange(&row->self_bytes, &row->self_calls);
+    }
+    const enum tide_status status = build(&exchanged, options, out);
+    for (size_t i = 0; !status && i < out->count; i++)
+        exchange(&out->list[i].bytes, &out->list[i].calls);
+    free(exchanged.tree);
+    return status;
+}
+
+enum tide_status tide_branches_build(const struct tide_rows *rows,
+                                     struct tide_branch_options options,
+                                     struct tide_branches *out)
+{
+    enum tide_status status = rows->sort == TIDE_SORT_CALLS
+                                  ? build_by_calls(rows, options, out)
+                                  : build(rows, options, out);
+    if (!status && rows->sort == TIDE_SORT_NAME)
+        status = tide_branches_by_name(rows, out);
+    if (!status && !mark_last(out))
+        status = TIDE_ENOMEM;
+    if (status)
+        tide_branches_release(out);
+    return status;
 }
 
 void tide_branches_release(struct tide_branches *branches)

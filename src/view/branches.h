@@ -52,6 +52,10 @@ struct tide_branch_options {
 enum tide_status tide_branches_build(const struct tide_rows *rows,
                                      struct tide_branch_options options,
                                      struct tide_branches *out);
+/* Put the lines that have one parent in the order of their first functions' names; the one
+ * of what it allocates itself, and that of the rest, last. */
+enum tide_status tide_branches_by_name(const struct tide_rows *rows,
+                                       struct tide_branches *branches);
 void tide_branches_release(struct tide_branches *branches);
 
 #endif

@@ -34,6 +34,8 @@ struct tide_columns tide_columns_of(enum tide_metric metric,
         .count = wider(0, counts),
         .bar = style->bars && style->width >= TIDE_BAR_FROM ? bar : 0,
         .count_name = counts,
+        .bytes_name = "bytes",
+        .self_name = "",
     };
 }
 
@@ -66,8 +68,7 @@ static void gap(struct tide_page *page)
 void tide_columns_head(struct tide_page *page, const struct tide_columns *columns)
 {
     tide_page_tab(page, TIDE_MARGIN);
-    tide_page_add_right(page, TIDE_INK_DIM, columns->self > 0 ? "inclusive" : "bytes",
-                        columns->bytes);
+    tide_page_add_right(page, TIDE_INK_DIM, columns->bytes_name, columns->bytes);
     gap(page);
     tide_page_add_right(page, TIDE_INK_DIM, "share", TIDE_SHARE_COLUMNS);
     gap(page);
@@ -76,7 +77,7 @@ void tide_columns_head(struct tide_page *page, const struct tide_columns *column
         gap(page);
     }
     if (columns->self > 0) {
-        tide_page_add_right(page, TIDE_INK_DIM, "self", columns->self);
+        tide_page_add_right(page, TIDE_INK_DIM, columns->self_name, columns->self);
         gap(page);
     }
     tide_page_add_right(page, TIDE_INK_DIM, columns->count_name, columns->count);

@@ -13,6 +13,8 @@ struct tide_columns {
     int bytes, self, count; /* widths; self 0: no such column */
     int bar;                /* 0: no bar */
     const char *count_name; /* "blocks" or "calls" */
+    const char *bytes_name,
+        *self_name; /* "bytes"; "inclusive" and "self" in any order */
 };
 
 /* Columns as wide as their names, for what METRIC counts. */

@@ -49,8 +49,9 @@ static void divide(struct flat_text *flat)
     int widest = 0, needed = TIDE_FUNCTION_LEAST;
     for (size_t i = 0; i < flat->shown; i++) {
         const struct tide_function *const function = function_of(flat, i);
+        const struct tide_flat_row *const row = &flat->rows->flat[i];
         const int module = columns_of(tide_name_base(function->module), style);
-        const int place = tide_place_columns(function->file, function->line, style);
+        const int place = tide_place_columns(row->file, row->line, style);
         const int name =
             columns_of(function->name, style) + (place > 0 ? place + 2 : 0);
         widest = module > widest ? module : widest;
@@ -66,11 +67,19 @@ static void divide(struct flat_text *flat)
         flat->function = needed;
 }
 
+/* Sums over all callees lead when they are what rows are sorted by; else what functions
+ * allocate themselves, of which main and its like have nothing. */
+static bool leads_inclusive(const struct flat_text *flat)
+{
+    return flat->rows->sort == TIDE_SORT_INCLUSIVE;
+}
+
 static void measure(struct flat_text *flat)
 {
     flat->columns = tide_columns_for(flat->rows, flat->page->style);
-    flat->columns.bytes = 9; /* "inclusive" */
-    flat->columns.self = 8;
+    flat->columns.bytes_name = leads_inclusive(flat) ? "inclusive" : "self";
+    flat->columns.self_name = leads_inclusive(flat) ? "self" : "inclusive";
+    flat->columns.bytes = flat->columns.self = 9; /* "inclusive" */
     for (size_t i = 0; i < flat->shown; i++)
         tide_columns_measure(&flat->columns, flat->page->style,
                              flat->rows->flat[i].inclusive_bytes,
@@ -91,32 +100,33 @@ static void add_head(const struct flat_text *flat)
 }
 
 /* Where the file has no room the line still tells functions of one name apart. */
-static void add_numbered(const struct flat_text *flat,
-                         const struct tide_function *function)
+static void add_numbered(const struct flat_text *flat, const char *name,
+                         uint32_t number)
 {
     char line[16] = "";
-    if (function->line > 0)
-        (void)snprintf(line, sizeof(line), " :%" PRIu32, function->line);
-    tide_page_function(flat->page, TIDE_INK_BOLD, function->name,
+    if (number > 0)
+        (void)snprintf(line, sizeof(line), " :%" PRIu32, number);
+    tide_page_function(flat->page, TIDE_INK_BOLD, name,
                        flat->function - (int)strlen(line));
     tide_page_add(flat->page, TIDE_INK_DIM, line);
 }
 
-static void add_words(const struct flat_text *flat,
-                      const struct tide_function *function)
+static void add_words(const struct flat_text *flat, size_t i)
 {
     struct tide_page *const page = flat->page;
+    const struct tide_function *const function = function_of(flat, i);
+    const struct tide_flat_row *const row = &flat->rows->flat[i];
     const int start = page->column;
-    const int wanted = tide_place_columns(function->file, function->line, page->style);
+    const int wanted = tide_place_columns(row->file, row->line, page->style);
     const int beside = flat->function - columns_of(function->name, page->style) - 2;
     const int third = flat->function / 3;
     if (wanted > 0 && wanted > third && wanted > beside) {
-        add_numbered(flat, function);
+        add_numbered(flat, function->name, row->line);
     } else {
         const int place = wanted + (wanted > 0 ? 2 : 0);
         tide_page_function(page, TIDE_INK_BOLD, function->name, flat->function - place);
         tide_page_add(page, TIDE_INK_PLAIN, place > 0 ? "  " : "");
-        tide_page_place(page, function->file, function->line, wanted);
+        tide_page_place(page, row->file, row->line, wanted);
     }
     if (flat->module > 0) {
         tide_page_tab(page, start + flat->function + 2);
@@ -129,16 +139,20 @@ static void add_words(const struct flat_text *flat,
 static void add_row(const struct flat_text *flat, size_t i)
 {
     const struct tide_flat_row *const row = &flat->rows->flat[i];
-    const struct tide_columns_values values = {
-        .bytes = row->inclusive_bytes,
+    struct tide_columns_values values = {
+        .bytes = row->self_bytes,
         .total = flat->rows->total_bytes,
-        .self = row->self_bytes,
-        .count = row->inclusive_calls,
+        .self = row->inclusive_bytes,
+        .count = row->self_calls,
     };
+    if (leads_inclusive(flat)) {
+        values.bytes = row->inclusive_bytes;
+        values.self = row->self_bytes;
+        values.count = row->inclusive_calls;
+    }
     tide_columns_line(flat->page, &flat->columns, &values);
-    add_words(flat, function_of(flat, i));
-    tide_page_source(flat->page, function_of(flat, i)->file,
-                     function_of(flat, i)->line);
+    add_words(flat, i);
+    tide_page_source(flat->page, row->file, row->line);
 }
 
 void tide_view_flat(struct tide_page *page, const struct tide_model *model,

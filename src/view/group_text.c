@@ -63,7 +63,9 @@ static struct tide_columns measure(const struct tide_page *page,
 {
     struct tide_columns columns = tide_columns_of(groups->metric, page->style);
     if (groups->nested) {
-        columns.bytes = 9; /* "inclusive" */
+        columns.bytes_name = "inclusive";
+        columns.self_name = "self";
+        columns.bytes = 9;
         columns.self = 8;
     }
     for (size_t i = 0; i < shown; i++)

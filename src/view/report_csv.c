@@ -51,8 +51,8 @@ static void add_flat(struct tide_csv *csv, const struct tide_report_json *report
         tide_csv_uint(csv, row->inclusive_bytes);
         tide_csv_uint(csv, row->inclusive_calls);
         add_function(csv, function);
-        tide_csv_text(csv, function->file);
-        tide_csv_known(csv, function->file ? function->line : 0);
+        tide_csv_text(csv, row->file);
+        tide_csv_known(csv, row->file ? row->line : 0);
         tide_csv_end(csv);
     }
 }

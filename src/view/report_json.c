@@ -110,8 +110,8 @@ static void add_flat_rows(struct tide_json *json, const struct tide_report_json 
         tide_json_number(json, "inclusive_share",
                          share_of(row->inclusive_bytes, rows->total_bytes));
         tide_json_function(json, function);
-        tide_json_place(json, function->file, function->line);
-        tide_json_source(json, report->sources, function->file, function->line);
+        tide_json_place(json, row->file, row->line);
+        tide_json_source(json, report->sources, row->file, row->line);
         tide_json_close(json);
         tide_report_row_done(report, json->out);
     }

@@ -266,6 +266,8 @@ static void add_flat(struct fixture *fixture, uint32_t function,
     rows->flat[i].self_calls += self ? value->calls : 0;
     rows->flat[i].inclusive_bytes += inclusive ? value->bytes : 0;
     rows->flat[i].inclusive_calls += inclusive ? value->calls : 0;
+    rows->flat[i].file = fixture->functions[function].file;
+    rows->flat[i].line = fixture->functions[function].line;
 }
 
 static void add_site_rows(struct fixture *fixture, uint32_t site,
@@ -296,9 +298,11 @@ static void add_site_rows(struct fixture *fixture, uint32_t site,
     }
 }
 
-static int by_inclusive(const void *a, const void *b)
+static int by_self(const void *a, const void *b)
 {
     const struct tide_flat_row *const x = a, *const y = b;
+    if (x->self_bytes != y->self_bytes)
+        return x->self_bytes < y->self_bytes ? 1 : -1;
     return x->inclusive_bytes < y->inclusive_bytes   ? 1
            : x->inclusive_bytes > y->inclusive_bytes ? -1
                                                      : 0;
@@ -343,7 +347,7 @@ void fixture_rows(struct fixture *fixture, enum tide_metric metric)
         if (value.bytes > 0 || value.calls > 0)
             add_site_rows(fixture, i, value);
     }
-    qsort(rows->flat, rows->flat_count, sizeof(*rows->flat), by_inclusive);
+    qsort(rows->flat, rows->flat_count, sizeof(*rows->flat), by_self);
     qsort(rows->stacks, rows->stack_count, sizeof(*rows->stacks), by_bytes);
     sort_tree(rows);
 }

@@ -135,15 +135,15 @@ static void flat_rows_have_self_and_inclusive(void **state)
     struct tide_text text = report(&f, TIDE_METRIC_TOTAL, TIDE_SHAPE_FLAT, 0);
     const char *const json = text.bytes;
     assert_int_equal(json_count_at(json, "rows"), 2);
-    assert_true(json_raw_at(json, "rows[0].function", "\"main\""));
-    assert_int_equal(json_uint_at(json, "rows[0].bytes"), 100);
-    assert_int_equal(json_uint_at(json, "rows[0].calls"), 1);
-    assert_int_equal(json_uint_at(json, "rows[0].inclusive_bytes"), 400);
-    assert_int_equal(json_uint_at(json, "rows[0].inclusive_calls"), 4);
-    assert_true(fabs(json_number_at(json, "rows[0].share") - 0.25) < 1e-9);
-    assert_true(json_raw_at(json, "rows[1].file", "\"f.c\""));
-    assert_int_equal(json_uint_at(json, "rows[1].line"), 7);
-    assert_true(json_raw_at(json, "rows[1].module", "\"/home/you/a.out\""));
+    assert_true(json_raw_at(json, "rows[1].function", "\"main\""));
+    assert_int_equal(json_uint_at(json, "rows[1].bytes"), 100);
+    assert_int_equal(json_uint_at(json, "rows[1].calls"), 1);
+    assert_int_equal(json_uint_at(json, "rows[1].inclusive_bytes"), 400);
+    assert_int_equal(json_uint_at(json, "rows[1].inclusive_calls"), 4);
+    assert_true(fabs(json_number_at(json, "rows[1].share") - 0.25) < 1e-9);
+    assert_true(json_raw_at(json, "rows[0].file", "\"f.c\""));
+    assert_int_equal(json_uint_at(json, "rows[0].line"), 7);
+    assert_true(json_raw_at(json, "rows[0].module", "\"/home/you/a.out\""));
     tide_text_release(&text);
     fixture_release(&f);
 }

@@ -123,7 +123,7 @@ static void sums_a_function_over_its_stacks(void **state)
     assert_int_equal(flat("load")->inclusive_bytes, 50);
     assert_int_equal(flat("load")->self_bytes, 50);
     assert_int_equal(flat("load")->self_calls, 5);
-    assert_ptr_equal(flat("main"), &rows->flat[0]);
+    assert_ptr_equal(flat("load"), &rows->flat[0]); /* what allocates by itself */
     assert_tree("main=55(load=50)");
     /* The line of the heaviest stack. */
     assert_int_equal(rows->tree[rows->tree[0].first_child].line, 10);
