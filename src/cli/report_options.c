@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/open_moment.h"
+#include "cli/sort_columns.h"
 #include "model/filter.h"
 
 static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
@@ -209,6 +210,14 @@ static const struct tide_option TABLE[] = {
      .heading = "options",
      .value = "N",
      .help = "at most N rows; 0: all, and fold nothing"},
+    {.name = "sort",
+     .text = &asked.sort,
+     .value = "COLUMN",
+     .help = "sort the rows by bytes, calls, name or another column"},
+    {.name = "verbose",
+     .letter = 'v',
+     .flag = &asked.verbose,
+     .help = "show more than fits on a screen"},
     {.name = "space",
      .choice = &asked.space,
      .words = SPACE_WORDS,
@@ -441,6 +450,32 @@ static const char *wrong_told(const struct tide_report_options *options)
                : NULL;
 }
 
+/* -1, or the exit status when the table of METRIC cannot be sorted as was asked for. */
+static int check_sort(const struct tide_report_options *options,
+                      enum tide_metric metric)
+{
+    const enum tide_shape shape = tide_report_shape(options, metric);
+    enum tide_sort sort;
+    if (!options->sort || tide_sort_find(shape, options->sort, &sort))
+        return -1;
+    if (!tide_sort_words(shape))
+        return tide_fail_usage(&tide_cmd_report, "--sort: --%s has an order of its own",
+                               tide_shape_name(shape));
+    return tide_fail_usage(&tide_cmd_report, "--sort %s: the columns are %s",
+                           options->sort, tide_sort_words(shape));
+}
+
+/* The same of all tables.  Without a view these are of all shapes that views have alone. */
+static int check_sorts(const struct tide_report_options *options)
+{
+    const bool all = tide_report_views(options) == 0;
+    int bad = -1;
+    for (int metric = 0; metric < TIDE_METRICS && bad < 0; metric++)
+        if (all || options->views[metric])
+            bad = check_sort(options, (enum tide_metric)metric);
+    return bad;
+}
+
 /* -1, or the exit status when the options contradict each other. */
 static int check(const struct tide_report_options *options)
 {
@@ -461,7 +496,8 @@ static int check(const struct tide_report_options *options)
         wrong = "either --bytes or --si";
     if (!wrong && options->json && options->csv)
         wrong = "either --json or --csv";
-    return wrong ? tide_fail_usage(&tide_cmd_report, "%s", wrong) : -1;
+    return wrong ? tide_fail_usage(&tide_cmd_report, "%s", wrong)
+                 : check_sorts(options);
 }
 
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
@@ -538,6 +574,8 @@ struct tide_rows_request tide_report_request(const struct tide_report_options *o
     /* IgProf's layout has IgProf's numbers. */
     if (options->suppressed && shape != TIDE_SHAPE_GPROF)
         request.suppressed = options->suppressed->sites;
+    if (options->sort)
+        (void)tide_sort_find(shape, options->sort, &request.sort);
     if (shape == TIDE_SHAPE_BOTTOM_UP)
         request.part = TIDE_TREE_UP;
     if (shape == TIDE_SHAPE_CALLERS || shape == TIDE_SHAPE_SANDWICH)

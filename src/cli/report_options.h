@@ -33,6 +33,8 @@ struct tide_report_options {
     const struct tide_suppressions *suppressed; /* set later: those that were applied */
     bool implied; /* no view was asked for, but something that is the peak's */
     bool json, csv, bytes, si, source;
+    const char *sort; /* a column, or NULL */
+    bool verbose; /* the whole of each section, and of what there is to say of trust */
     struct tide_texts source_roots;     /* folders whose files source may show */
     bool fetch;                         /* names from servers */
     struct tide_debuginfod *debuginfod; /* owned: then */

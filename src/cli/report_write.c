@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/report_default.h"
 #include "model/report_cautions.h"
 #include "view/gprof.h"
 #include "view/passage_text.h"
@@ -17,13 +18,10 @@ enum {
     TIDE_ROWS_TREE = 30, /* without -n */
     TIDE_ROWS_FLAT = 20,
     TIDE_ROWS_STACKS = 10,
-    TIDE_ROWS_FIRST_TREE = 12, /* the same when all sections are shown */
-    TIDE_ROWS_FIRST_STACKS = 5,
 };
 
-/* The rows of SHAPE that are shown when -n does not say; FIRST: among all sections. */
-static size_t limit_of(const struct tide_report_options *options, enum tide_shape shape,
-                       bool first)
+/* The rows of SHAPE that are shown when -n does not say. */
+static size_t limit_of(const struct tide_report_options *options, enum tide_shape shape)
 {
     if (options->rows != TIDE_ROWS_UNSET)
         return (size_t)options->rows;
@@ -32,8 +30,8 @@ static size_t limit_of(const struct tide_report_options *options, enum tide_shap
     if (shape == TIDE_SHAPE_GPROF)
         return 0;
     if (shape == TIDE_SHAPE_STACKS)
-        return first ? TIDE_ROWS_FIRST_STACKS : TIDE_ROWS_STACKS;
-    return first ? TIDE_ROWS_FIRST_TREE : TIDE_ROWS_TREE;
+        return TIDE_ROWS_STACKS;
+    return TIDE_ROWS_TREE;
 }
 
 /* --- What a view is made of --------------------------------------------------------- */
@@ -108,7 +106,6 @@ static void add_shape(struct tide_page *page, const struct tide_model *model,
         tide_page_skip(page);
         tide_view_tree(page, model, parts->callees, limit);
     }
-    tide_page_skip(page);
 }
 
 /* What the program told, below the rows. */
@@ -134,30 +131,73 @@ static void add_flow(struct tide_page *page, const struct tide_model *model,
     tide_view_flows(page, model, limit);
     tide_page_skip(page);
     tide_view_passages(page, model, options->passages, limit, !options->no_fold);
-    tide_page_skip(page);
 }
 
-static enum tide_status add_view(struct tide_page *page, const struct tide_model *model,
-                                 const struct tide_report_options *options,
-                                 enum tide_metric metric, bool first)
+/* What is left out of the rows above. */
+static void add_suppressed(struct tide_page *page,
+                           const struct tide_suppressions *suppressed)
+{
+    if (suppressed->blocks == 0)
+        return;
+    if (!page->brief)
+        tide_page_skip(page);
+    tide_view_suppressed(page, suppressed);
+}
+
+size_t tide_report_lines(const struct tide_text *text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text->length; i++)
+        lines += text->bytes[i] == '\n';
+    return lines;
+}
+
+/* As add_shape(), with fewer rows where LINES lines, unless 0, do not suffice: a tree says
+ * of each caller how much of it is not shown. */
+static void add_fitting(struct tide_page *page, const struct tide_model *model,
+                        const struct parts *parts, enum tide_shape shape, size_t limit,
+                        size_t lines)
+{
+    enum { TIDE_ROWS_LEAST = 2 };
+    struct tide_text text = {0};
+    struct tide_page aside = *page;
+    if (lines == 0) {
+        add_shape(page, model, parts, shape, limit);
+        return;
+    }
+    aside.out = &text;
+    do {
+        tide_text_clear(&text);
+        add_shape(&aside, model, parts, shape, limit);
+    } while (tide_report_lines(&text) > lines && limit-- > TIDE_ROWS_LEAST);
+    tide_text_add_bytes(page->out, text.bytes ? text.bytes : "", text.length);
+    page->out->failed |= text.failed;
+    tide_text_release(&text);
+}
+
+enum tide_status tide_report_add_view(struct tide_page *page,
+                                      const struct tide_model *model,
+                                      const struct tide_report_options *options,
+                                      enum tide_metric metric,
+                                      struct tide_report_room room)
 {
     const enum tide_shape shape = tide_report_shape(options, metric);
     struct parts parts;
     const enum tide_status status = build(model, options, metric, shape, &parts);
     if (status)
         return status;
-    const size_t limit = limit_of(options, shape, first);
-    parts.evidence = metric == TIDE_METRIC_LEAKS && !first;
+    const size_t limit = room.rows ? room.rows : limit_of(options, shape);
+    parts.evidence = metric == TIDE_METRIC_LEAKS && !page->brief;
+    const size_t before = page->out->length;
     if (shape == TIDE_SHAPE_FLOW)
         add_flow(page, model, options, limit);
     else if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
-        add_shape(page, model, &parts, shape, limit);
+        add_fitting(page, model, &parts, shape, limit, room.lines);
     release(&parts);
-    if (metric == TIDE_METRIC_LEAKS && shape != TIDE_SHAPE_GPROF &&
-        options->suppressed->blocks > 0) {
-        tide_view_suppressed(page, options->suppressed);
+    if (metric == TIDE_METRIC_LEAKS && shape != TIDE_SHAPE_GPROF)
+        add_suppressed(page, options->suppressed);
+    if (page->out->length > before)
         tide_page_skip(page);
-    }
     return TIDE_OK;
 }
 
@@ -166,7 +206,7 @@ static void add_beside(struct tide_page *page, const struct tide_model *model,
                        const struct tide_report_options *options)
 {
     const enum tide_shape shape = tide_report_shape(options, TIDE_METRIC_TOTAL);
-    const size_t limit = limit_of(options, shape, false);
+    const size_t limit = limit_of(options, shape);
     if (options->process_peaks.count) {
         tide_view_process_peaks(page, model, &options->process_peaks, limit);
         tide_page_skip(page);
@@ -176,9 +216,9 @@ static void add_beside(struct tide_page *page, const struct tide_model *model,
 }
 
 /* --space chooses among findings too, but for its default. */
-static enum tide_status build_findings(const struct tide_model *model,
-                                       const struct tide_report_options *options,
-                                       struct tide_findings *out)
+enum tide_status tide_report_find(const struct tide_model *model,
+                                  const struct tide_report_options *options,
+                                  struct tide_findings *out)
 {
     const struct tide_findings_scope scope = {
         .suppressed = options->suppressed->sites,
@@ -189,8 +229,8 @@ static enum tide_status build_findings(const struct tide_model *model,
 }
 
 /* What weakens all that follows. */
-static enum tide_status add_cautions(struct tide_page *page,
-                                     const struct tide_model *model)
+enum tide_status tide_report_add_cautions(struct tide_page *page,
+                                          const struct tide_model *model)
 {
     struct tide_cautions cautions;
     const enum tide_status status = tide_cautions_find(model, &cautions);
@@ -199,85 +239,19 @@ static enum tide_status add_cautions(struct tide_page *page,
     return status;
 }
 
-static enum tide_status add_findings(struct tide_page *page,
-                                     const struct tide_model *model,
-                                     const struct tide_report_options *options)
-{
-    struct tide_findings findings;
-    const enum tide_status status = build_findings(model, options, &findings);
-    if (status)
-        return status;
-    tide_view_findings(page, &findings);
-    if (findings.count > 0)
-        tide_page_skip(page);
-    tide_findings_release(&findings);
-    return TIDE_OK;
-}
-
-/* The peak and what was left, after the curve if it is of this space.  Nothing of a heap
- * that the program did not use. */
-static enum tide_status add_space(struct tide_page *page,
-                                  const struct tide_model *model,
-                                  const struct tide_report_options *options)
-{
-    const size_t before = page->out->length;
-    const bool used = model->summary[TIDE_IN_HEAP].alloc_calls > 0 ||
-                      model->summary[TIDE_IN_MMAP].shared_peak_bytes == 0;
-    if (options->any_space && options->space == TIDE_IN_HEAP && !used)
-        return TIDE_OK;
-    if (options->space == TIDE_IN_HEAP)
-        tide_view_timeline(page, model);
-    if (page->out->length > before)
-        tide_page_skip(page);
-    enum tide_status status = add_view(page, model, options, TIDE_METRIC_PEAK, true);
-    if (!status)
-        status = add_view(page, model, options, TIDE_METRIC_LEAKS, true);
-    return status;
-}
-
-/* All sections of mmap, which holds most, then those of the heap. */
-static enum tide_status add_mapped_first(struct tide_page *page,
-                                         const struct tide_model *model,
-                                         const struct tide_report_options *options)
-{
-    const struct tide_suppressions none = {0}; /* those that are known are the heap's */
-    struct tide_report_options mapped = *options;
-    mapped.space = TIDE_IN_MMAP;
-    mapped.suppressed = &none;
-    enum tide_status status = add_space(page, model, &mapped);
-    if (!status)
-        status = add_findings(page, model, options);
-    if (!status && model->summary[TIDE_IN_HEAP].alloc_calls > 0)
-        status = add_space(page, model, options);
-    return status;
-}
-
-static enum tide_status add_everything(struct tide_page *page,
-                                       const struct tide_model *model,
-                                       const struct tide_report_options *options)
-{
-    tide_view_overview(page, model);
-    tide_page_skip(page);
-    enum tide_status status = add_cautions(page, model);
-    if (status)
-        return status;
-    if (options->any_space && tide_model_leading(model) == TIDE_IN_MMAP)
-        return add_mapped_first(page, model, options);
-    status = add_space(page, model, options);
-    return status ? status : add_findings(page, model, options);
-}
-
 static enum tide_status add_views(struct tide_page *page,
                                   const struct tide_model *model,
                                   const struct tide_report_options *options)
 {
+    const struct tide_report_room usual = {0};
     const bool counts = tide_report_counts(options);
-    enum tide_status status = add_cautions(page, model);
+    enum tide_status status = tide_report_add_cautions(page, model);
     if (counts && !status)
-        status = add_view(page, model, options, TIDE_METRIC_TOTAL, false);
+        status = tide_report_add_view(page, model, options, TIDE_METRIC_TOTAL, usual);
     for (int metric = 0; metric < TIDE_METRICS && !counts && !status; metric++) {
         if (options->views[metric])
-            status = add_view(page, model, options, (enum tide_metric)metric, false);
+            status = tide_report_add_view(page, model, options,
+                                          (enum tide_metric)metric, usual);
     }
     if (!status)
         add_beside(page, model, options);
@@ -296,9 +270,9 @@ enum tide_status tide_report_text(const struct tide_model *model,
     if (out->length > 0)
         tide_page_skip(&page);
     const bool some = tide_report_views(options) > 0 || tide_report_counts(options);
-    const enum tide_status status =
-        some ? add_views(&page, model, options) : add_everything(&page, model, options);
-    tide_view_honesty(&page, model);
+    const enum tide_status status = some ? add_views(&page, model, options)
+                                         : tide_report_default(&page, model, options);
+    tide_view_honesty(&page, model, options->verbose);
     tide_view_warning(&page, model->trace);
     return status;
 }
@@ -345,7 +319,7 @@ enum tide_status tide_report_data(const struct tide_model *model,
     if (status)
         return status;
     if (options->json && is_whole(model, options))
-        status = build_findings(model, options, &findings);
+        status = tide_report_find(model, options, &findings);
     if (!status && options->json)
         status = tide_cautions_find(model, &cautions);
     const struct tide_report_json report = {

@@ -1,7 +1,8 @@
 /* view/gprof_text.c - functions with callers and callees, as igprof-analyse prints them.
  *
  * Scripts and eyes know this layout, so it is kept to the blank: who reads it reads this.
- * Names are whole, as there, unless they would go over the edge of a terminal.
+ * But the list of what functions allocate themselves comes first: main and its like say
+ * little.  Names are whole, as there, unless they would go over the edge of a terminal.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -233,10 +234,11 @@ void tide_view_gprof(struct tide_page *page, const struct tide_model *model,
         limit && limit < profile->node_count ? limit : profile->node_count;
     tide_text_addf(gprof.out, "Counter: %s\n\n",
                    tide_counter_name(profile->rows->metric, profile->largest));
+    const bool self = profile->rows->sort != TIDE_SORT_INCLUSIVE;
     add_section(&gprof, true);
-    add_list(&gprof, profile->order, false);
+    add_list(&gprof, self ? profile->by_self : profile->order, self);
     add_section(&gprof, false);
-    add_list(&gprof, profile->by_self, true);
+    add_list(&gprof, self ? profile->order : profile->by_self, !self);
     add_section(&gprof, false);
     tide_text_add(gprof.out, "Call tree profile (cumulative)\n\n");
     for (size_t i = 0; i < entries; i++)

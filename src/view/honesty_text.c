@@ -106,29 +106,36 @@ static bool add_doubts(struct tide_text *out, const struct doubt *doubts, size_t
     return any;
 }
 
-/* What makes the numbers themselves wrong. */
-static void add_losses(struct tide_page *page, const struct tide_model *model)
+/* Add what makes the numbers themselves wrong; true when there is any. */
+static bool add_lost(struct tide_text *out, const struct tide_honesty *h)
 {
-    const struct tide_honesty *const h = &model->honesty;
-    const char *const *const troubles = model->trace->troubles;
     const struct doubt doubts[] = {
         {h->dropped, "event dropped", "events dropped"},
         {h->lost_records, "gap in the records", "gaps in the records"},
-        {h->unmatched_frees, "free without its block", "frees without their block"},
+        {h->unmatched_frees, "free of a block that was not recorded",
+         "frees of blocks that were not recorded"},
         {h->replaced_blocks, "block replaced without a free",
          "blocks replaced without a free"},
         {h->reordered, "event out of order", "events out of order"},
     };
+    return add_doubts(out, doubts, sizeof(doubts) / sizeof(doubts[0]));
+}
+
+static void add_losses(struct tide_page *page, const struct tide_model *model)
+{
+    const struct tide_honesty *const h = &model->honesty;
+    const char *const *const troubles = model->trace->troubles;
     struct tide_text words = {0};
     tide_words_count(&words, h->events, "event");
     tide_text_add(&words, " recorded; ");
     const size_t before = words.length;
-    const bool any = add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0]));
+    const bool any = add_lost(&words, h);
     if (!any && troubles && troubles[0])
         tide_text_add(&words, "there was more, as is said below");
     else if (!any)
-        tide_text_add(&words, h->events ? "none dropped, every free met its block"
-                                        : "there is nothing to judge by");
+        tide_text_add(
+            &words, h->events ? "none dropped, all frees matched a recorded allocation"
+                              : "there is nothing to judge by");
     tide_text_add(&words, ".");
     if (any && words.bytes) {
         const char *const doubt = words.bytes + before;
@@ -146,8 +153,8 @@ static void add_losses(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
-/* What only makes them less telling. */
-static void add_limits(struct tide_page *page, const struct tide_model *model)
+/* Add what only makes them less telling; true when there is any. */
+static bool add_limited(struct tide_text *out, const struct tide_model *model)
 {
     const struct tide_honesty *const h = &model->honesty;
     const bool deepest = tide_view_is_deepest(model->trace);
@@ -173,11 +180,16 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
         {h->paused_frees, "free of what was made in a pause, it seems",
          "frees of what was made in a pause, it seems"},
     };
+    return add_doubts(out, doubts, sizeof(doubts) / sizeof(doubts[0]));
+}
+
+static void add_limits(struct tide_page *page, const struct tide_model *model)
+{
     const bool callers = tide_view_knows_callers(model->trace);
     struct tide_text words = {0};
     if (!callers)
         tide_text_add(&words, "No stacks were recorded, as --no-stacks asks; ");
-    if (!add_doubts(&words, doubts, sizeof(doubts) / sizeof(doubts[0])))
+    if (!add_limited(&words, model))
         tide_text_add(&words, callers ? "No stack was too deep, every frame has a name"
                                       : "every function has a name");
     tide_text_add(&words, ".");
@@ -325,10 +337,11 @@ static void add_margin(struct tide_page *page, const struct tide_model *model)
     if (margin == 0)
         return;
     struct tide_text words = {0};
-    tide_text_addf(&words,
-                   "The peak may have been %s more or less: which of two threads came "
-                   "first is known where they use the same block, not everywhere.",
-                   tide_number_bytes(margin, page->style->units).text);
+    tide_text_addf(
+        &words,
+        "The peak may have been %s more or less: the order of two threads is "
+        "only known where both use the same block.",
+        tide_number_bytes(margin, page->style->units).text);
     add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
     page->out->failed |= words.failed;
     tide_text_release(&words);
@@ -379,9 +392,57 @@ static void add_costs(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
-void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
+/* Is anything missing that the reader must know of? */
+static bool lacks_something(const struct tide_model *model)
+{
+    const struct tide_honesty *const h = &model->honesty;
+    const char *const *const troubles = model->trace->troubles;
+    return h->dropped || h->lost_records || h->unmatched_frees || h->replaced_blocks ||
+           h->reordered || h->events == 0 || h->sanitizer || !model->trace->complete ||
+           model->trace->problem[0] || (troubles && troubles[0]);
+}
+
+/* All is well, in one line; what makes the answer less telling may follow. */
+static void add_trust(struct tide_page *page, const struct tide_model *model)
+{
+    const struct tide_honesty *const h = &model->honesty;
+    const enum tide_units units = page->style->units;
+    const uint64_t margin = model->summary[TIDE_IN_HEAP].peak_uncertainty_bytes;
+    struct tide_text words = {0}, limits = {0};
+    tide_words_count(&words, h->events, "event");
+    tide_text_add(&words, ", nothing dropped or unmatched");
+    if (h->beyond_rss_bytes > 0 && model->rss_peak_exact)
+        tide_text_addf(&words,
+                       "; held %s beyond the RSS peak, untouched or swapped out",
+                       tide_number_bytes(h->beyond_rss_bytes, units).text);
+    else if (h->rss_explained > 0 && h->beyond_rss_bytes == 0)
+        tide_text_addf(&words, "; %s%.0f %% of RSS explained",
+                       model->rss_peak_exact ? "" : "at most ",
+                       100.0 * h->rss_explained);
+    if (margin > 0)
+        tide_text_addf(&words, "; peak %s %s",
+                       tide_glyph(page->style, TIDE_GLYPH_ABOUT),
+                       tide_number_bytes(margin, units).text);
+    if (!tide_view_knows_callers(model->trace))
+        tide_text_add(&words, "; no stacks were recorded");
+    if (add_limited(&limits, model))
+        tide_text_addf(&words, "; %s (details: -v)", limits.bytes ? limits.bytes : "");
+    tide_text_add(&words, ".");
+    tide_page_add(page, TIDE_INK_TITLE, "Trust");
+    tide_page_add(page, TIDE_INK_PLAIN, "  ");
+    tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "", TIDE_LEFT);
+    page->out->failed |= words.failed || limits.failed;
+    tide_text_release(&words);
+    tide_text_release(&limits);
+}
+
+void tide_view_honesty(struct tide_page *page, const struct tide_model *model, bool all)
 {
     const char **const troubles = model->trace->troubles;
+    if (!all && !lacks_something(model)) {
+        add_trust(page, model);
+        return;
+    }
     tide_page_heading(page, "How far to trust this", "");
     add_losses(page, model);
     add_sanitizer(page, &model->honesty);
@@ -395,12 +456,14 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model)
         add_alarm(page, troubles[i]);
 }
 
-void tide_view_findings(struct tide_page *page, const struct tide_findings *findings)
+void tide_view_findings(struct tide_page *page, const struct tide_findings *findings,
+                        size_t limit)
 {
+    const size_t shown = tide_rows_shown(findings->count, limit);
     if (findings->count == 0)
         return;
     tide_page_heading(page, "Findings", "");
-    for (size_t i = 0; i < findings->count; i++) {
+    for (size_t i = 0; i < shown; i++) {
         struct tide_text safe = {0};
         tide_name_safe(&safe, findings->list[i].text, page->style);
         tide_page_tab(page, TIDE_LEFT);
@@ -410,5 +473,9 @@ void tide_view_findings(struct tide_page *page, const struct tide_findings *find
                        TIDE_LEFT + 2);
         page->out->failed |= safe.failed;
         tide_text_release(&safe);
+    }
+    if (shown < findings->count) {
+        tide_page_tab(page, TIDE_LEFT);
+        tide_page_more(page, findings->count - shown, "finding");
     }
 }

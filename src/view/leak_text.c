@@ -89,9 +89,10 @@ void tide_view_suppressed(struct tide_page *page,
     tide_text_addf(&words, "Suppressed: %s in ",
                    tide_number_bytes(suppressions->bytes, page->style->units).text);
     tide_words_count(&words, suppressions->blocks, "block");
-    tide_text_add(&words,
-                  built_in ? " (--no-suppressions shows what libraries keep)." : ".");
-    tide_page_wrap(page, TIDE_INK_DIM, words.bytes ? words.bytes : "", 0);
+    tide_text_add(&words, built_in ? " that libraries keep (--no-suppressions)." : ".");
+    tide_page_tab(page, page->brief ? 2 : 0);
+    tide_page_wrap(page, TIDE_INK_DIM, words.bytes ? words.bytes : "",
+                   page->brief ? 2 : 0);
     page->out->failed |= words.failed;
     tide_text_release(&words);
 }

@@ -197,7 +197,8 @@ void tide_page_heading(struct tide_page *page, const char *title, const char *de
     } else {
         tide_page_end(page);
     }
-    add_rule(page);
+    if (!page->brief)
+        add_rule(page);
 }
 
 void tide_page_bar(struct tide_page *page, uint64_t part, uint64_t whole, int width)

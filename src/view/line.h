@@ -18,6 +18,7 @@ struct tide_page {
     const struct tide_style *style; /* borrowed */
     int column;                     /* of the line being written */
     struct tide_sources *sources;   /* borrowed; NULL: lines of source are not shown */
+    bool brief; /* save lines: no rules below headings, one line for each row */
 };
 
 /* Columns left on this line. */
@@ -44,7 +45,7 @@ void tide_page_name(struct tide_page *page, enum tide_ink ink, const char *name,
 void tide_page_wrap(struct tide_page *page, enum tide_ink ink, const char *text,
                     int indent);
 
-/* The heading of a section: "Title   detail" and a rule below. */
+/* The heading of a section: "Title   detail" and, unless the page is brief, a rule. */
 void tide_page_heading(struct tide_page *page, const char *title, const char *detail);
 
 /* A bar WIDTH columns wide, filled to PART of WHOLE, in eighths of a column. */

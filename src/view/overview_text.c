@@ -1,6 +1,7 @@
 /* view/overview_text.c - what the run was and what it used, in words. */
 #include <string.h>
 
+#include "model/growth.h"
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
@@ -15,7 +16,8 @@ enum {
 struct overview {
     struct tide_page *page;
     const struct tide_model *model;
-    enum tide_space leads; /* whose peak is the headline */
+    enum tide_space leads;            /* whose peak is the headline */
+    uint64_t left_bytes, left_blocks; /* of the heap at the end, as the report counts */
     int words_column;
 };
 
@@ -122,20 +124,23 @@ static void add_live(const struct overview *overview)
     const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
     const bool mapped = overview->leads == TIDE_IN_MMAP;
     const uint64_t left = overview->model->summary[TIDE_IN_MMAP].live_bytes;
-    const struct tide_number value = size(overview, mapped ? left : heap->live_bytes);
+    const uint64_t blocks = overview->left_blocks;
+    const struct tide_number value =
+        size(overview, mapped ? left : overview->left_bytes);
     struct tide_text words = {0};
     if (mapped)
-        tide_text_addf(&words, "still mapped; %s ",
-                       heap->live_blocks ? "heap" : "on the heap");
-    if (mapped && heap->live_blocks)
-        tide_text_addf(&words, "%s ", size(overview, heap->live_bytes).text);
-    if (heap->live_blocks > 0) {
+        tide_text_addf(&words, "still mapped; %s ", blocks ? "heap" : "on the heap");
+    if (mapped && blocks)
+        tide_text_addf(&words, "%s ", size(overview, overview->left_bytes).text);
+    if (blocks > 0) {
         tide_text_add(&words, "in ");
-        tide_words_count(&words, heap->live_blocks, "block");
+        tide_words_count(&words, blocks, "block");
         tide_words_left(&words, overview->model);
         tide_text_add(&words, over_all(overview->model));
     } else if (heap->alloc_calls == 0) {
         tide_text_add(&words, "nothing was recorded");
+    } else if (heap->live_blocks > 0) {
+        tide_text_add(&words, "every block was freed but what is suppressed");
     } else {
         tide_text_add(&words, "every block was freed");
     }
@@ -283,6 +288,56 @@ static void add_sentence(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
+/* A curve of one line, in eighths of it. */
+static void add_curve(struct tide_text *words, const struct tide_model *model,
+                      bool utf8)
+{
+    enum { TIDE_CURVE_COLUMNS = 24, TIDE_CURVE_STEPS = 8 };
+    static const char *const EIGHTHS[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char ASCII[] = "_.,-=+*#";
+    uint64_t heights[TIDE_CURVE_COLUMNS] = {0};
+    uint64_t top = 1;
+    for (uint32_t i = 0; i < model->timeline_count; i++) {
+        uint64_t *const at =
+            &heights[(uint64_t)i * TIDE_CURVE_COLUMNS / model->timeline_count];
+        *at = model->timeline[i] > *at ? model->timeline[i] : *at;
+        top = *at > top ? *at : top;
+    }
+    for (size_t i = 0; i < TIDE_CURVE_COLUMNS; i++) {
+        const double part = (double)heights[i] / (double)top;
+        const int step = (int)(part * (TIDE_CURVE_STEPS - 1) + 0.5);
+        if (utf8)
+            tide_text_add(words, EIGHTHS[step]);
+        else
+            tide_text_addf(words, "%c", ASCII[step]);
+    }
+}
+
+/* Memory that grows through the run, said in words; a page without the large curve has a
+ * small one. */
+static void add_growth(const struct overview *overview)
+{
+    const struct tide_style *const style = overview->page->style;
+    const struct tide_growth growth = tide_growth_of(overview->model);
+    if (!growth.grows)
+        return;
+    const struct tide_number value =
+        size(overview, growth.to_bytes - growth.from_bytes);
+    struct tide_text words = {0};
+    tide_text_addf(&words, "of the heap from %s to %s, steadily",
+                   tide_number_seconds(growth.from_s).text,
+                   tide_number_seconds(growth.to_s).text);
+    if (growth.bytes_per_second > 0)
+        tide_text_addf(&words, ": %s/s",
+                       size(overview, (uint64_t)growth.bytes_per_second).text);
+    if (!style->bars) {
+        tide_text_add(&words, "  ");
+        add_curve(&words, overview->model, style->utf8);
+    }
+    add_entry(overview, "growth", &value, &words);
+    tide_text_release(&words);
+}
+
 /* Why the heap has nothing. */
 static void add_nothing(struct tide_page *page, const struct tide_model *model)
 {
@@ -305,10 +360,17 @@ static void add_nothing(struct tide_page *page, const struct tide_model *model)
                        TIDE_KEY_COLUMN);
 }
 
-void tide_view_overview(struct tide_page *page, const struct tide_model *model)
+void tide_view_overview(struct tide_page *page, const struct tide_model *model,
+                        const struct tide_suppressions *suppressed)
 {
+    const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
     struct overview overview = {
-        .page = page, .model = model, .leads = tide_model_leading(model)};
+        .page = page,
+        .model = model,
+        .leads = tide_model_leading(model),
+        .left_bytes = heap->live_bytes - (suppressed ? suppressed->bytes : 0),
+        .left_blocks = heap->live_blocks - (suppressed ? suppressed->blocks : 0),
+    };
     overview.words_column = words_column(&overview);
     add_command(page, model->trace);
     add_sentence(page, model);
@@ -318,6 +380,7 @@ void tide_view_overview(struct tide_page *page, const struct tide_model *model)
     } else {
         add_peak(&overview);
         add_heaviest(&overview);
+        add_growth(&overview);
         add_live(&overview);
         add_allocated(&overview);
     }

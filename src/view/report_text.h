@@ -14,8 +14,10 @@
 #include "model/suppress.h"
 #include "view/line.h"
 
-/* What the run was and what it used, in words. */
-void tide_view_overview(struct tide_page *page, const struct tide_model *model);
+/* What the run was and what it used, in words.  What was left at the end is without what
+ * SUPPRESSED, or NULL, has left out. */
+void tide_view_overview(struct tide_page *page, const struct tide_model *model,
+                        const struct tide_suppressions *suppressed);
 
 /* What weakens all of it, one line each, the worst first; nothing when nothing does.  A
  * trace that is cut is said so above: see tide_view_warning(). */
@@ -54,11 +56,19 @@ void tide_view_flows(struct tide_page *page, const struct tide_model *model,
                      size_t limit);
 void tide_view_flows_short(struct tide_page *page, const struct tide_model *model);
 
-/* What stands out, one sentence each; nothing when there is nothing. */
-void tide_view_findings(struct tide_page *page, const struct tide_findings *findings);
+/* The functions that allocate most over the run, by bytes or by calls: the LIMIT heaviest of
+ * ROWS, which are flat rows of what was allocated. */
+void tide_view_churn(struct tide_page *page, const struct tide_rows *rows,
+                     size_t limit);
 
-/* How far the numbers can be trusted. */
-void tide_view_honesty(struct tide_page *page, const struct tide_model *model);
+/* What stands out, LIMIT of it (0: all); nothing when there is nothing. */
+void tide_view_findings(struct tide_page *page, const struct tide_findings *findings,
+                        size_t limit);
+
+/* How far the numbers can be trusted: one paragraph when nothing is missing and not ALL
+ * that is known of it is asked for. */
+void tide_view_honesty(struct tide_page *page, const struct tide_model *model,
+                       bool all);
 
 /* If the trace ends early or is damaged: say so; else nothing. */
 void tide_view_warning(struct tide_page *page, const struct tide_trace *trace);

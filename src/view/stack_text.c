@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "view/cycle.h"
+#include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
 #include "view/utf8.h"
@@ -31,23 +32,31 @@ static void begin_caller(const struct stack_text *stack)
     tide_page_add(page, TIDE_INK_DIM, " ");
 }
 
-/* "function x3  file.c:12" in what is left of the line. */
-static void add_call(struct tide_page *page, const struct tide_stack_call *call,
-                     size_t turns, enum tide_ink ink)
+/* "function x3  file.c:12" in COLUMNS. */
+static void add_words(struct tide_page *page, const struct tide_stack_call *call,
+                      size_t turns, enum tide_ink ink, int columns)
 {
     struct tide_number again = {""};
     if (turns > 1)
         (void)snprintf(again.text, sizeof(again.text), " %s%zu",
                        tide_glyph(page->style, TIDE_GLYPH_TIMES), turns);
-    const int room = tide_page_left(page) - tide_columns(again.text);
+    const int end = page->column + columns;
+    const int room = columns - tide_columns(again.text);
     const int wanted = tide_place_columns(call->file, call->line, page->style);
     const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
     tide_page_function(page, ink, call->name, place > 0 ? room - place - 2 : room);
     tide_page_add(page, TIDE_INK_PLAIN, again.text);
     if (place > 0) {
         tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_place(page, call->file, call->line, tide_page_left(page));
+        tide_page_place(page, call->file, call->line, end - page->column);
     }
+}
+
+/* The same in what is left of the line; ends it. */
+static void add_call(struct tide_page *page, const struct tide_stack_call *call,
+                     size_t turns, enum tide_ink ink)
+{
+    add_words(page, call, turns, ink, tide_page_left(page));
     tide_page_end(page);
 }
 
@@ -144,11 +153,54 @@ static void add_calls(const struct stack_text *stack)
     }
 }
 
+/* --- A stack in one line -------------------------------------------------------------- */
+
+/* " <- caller", if it fits beside " <- ..." */
+static bool add_caller(struct tide_page *page, const char *name, bool last)
+{
+    const char *const from = tide_glyph(page->style, TIDE_GLYPH_FROM);
+    const char *const dots = tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS);
+    const int joint = tide_columns(from) + 2;
+    const int room = tide_page_left(page) - (last ? 0 : joint + tide_columns(dots));
+    struct tide_text brief = {0};
+    tide_name_brief(&brief, name, page->style);
+    const bool fits = brief.bytes && joint + tide_columns(brief.bytes) <= room;
+    tide_page_add(page, TIDE_INK_DIM, " ");
+    tide_page_add(page, TIDE_INK_DIM, from);
+    tide_page_add(page, TIDE_INK_DIM, " ");
+    tide_page_add(page, fits ? TIDE_INK_PLAIN : TIDE_INK_DIM,
+                  fits ? brief.bytes : dots);
+    page->out->failed |= brief.failed;
+    tide_text_release(&brief);
+    return fits;
+}
+
+/* "function  file.c:12 <- caller <- caller"; ends the line.  Recursion is said once. */
+static void add_line(struct tide_page *page, const struct tide_stack_call *calls,
+                     size_t count)
+{
+    const int room = tide_page_left(page);
+    add_words(page, calls, 1, TIDE_INK_BOLD, count > 1 ? room - room / 4 : room);
+    uint32_t above = calls[0].function;
+    for (size_t i = 1; i < count; i++) {
+        if (calls[i].inside || calls[i].function == above)
+            continue;
+        above = calls[i].function;
+        if (!add_caller(page, calls[i].name, i + 1 == count))
+            break;
+    }
+    tide_page_end(page);
+}
+
 void tide_page_stack(struct tide_page *page, const struct tide_stack_call *calls,
                      size_t count, int column, bool folds)
 {
     struct stack_text stack = {
         .page = page, .calls = calls, .count = count, .column = column, .folds = folds};
+    if (page->brief) {
+        add_line(page, calls, count);
+        return;
+    }
     stack.functions = calloc(count + 1, sizeof(*stack.functions));
     if (!stack.functions) {
         page->out->failed = true;

@@ -16,7 +16,8 @@ struct tide_stack_call {
     bool inside;       /* of the library, and called by it */
 };
 
-/* COUNT calls; the first line of the page is begun, the others start at COLUMN. */
+/* COUNT calls; the first line of the page is begun, the others start at COLUMN.  On a
+ * brief page they share one line. */
 void tide_page_stack(struct tide_page *page, const struct tide_stack_call *calls,
                      size_t count, int column, bool folds);
 

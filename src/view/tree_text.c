@@ -13,7 +13,7 @@
 
 enum {
     TIDE_FOLD_PERCENT = 1,
-    TIDE_CHAIN_LINES = 2,
+    TIDE_CHAIN_LINES = 2, /* of a brief page: 1 */
 };
 
 /* What is needed to print one line. */
@@ -113,6 +113,7 @@ static struct tide_chain *chain_of(const struct tree_text *tree,
  * neighbours, and those nearest to the last. */
 
 struct layout {
+    int lines; /* at most */
     int room;  /* columns of a line */
     int joint; /* columns of " > " */
     int dots;  /* columns of the dots */
@@ -149,8 +150,7 @@ static int count_lines(const struct tide_chain *chain, const struct layout *layo
 static size_t choose_second(const struct tide_chain *chain, const struct layout *layout)
 {
     size_t from = 1;
-    while (from + 1 < chain->count &&
-           count_lines(chain, layout, from) > TIDE_CHAIN_LINES)
+    while (from + 1 < chain->count && count_lines(chain, layout, from) > layout->lines)
         from++;
     if (from > 1 && chain->behind[from])
         from = chain->behind[from]; /* no half of a pair of brackets */
@@ -189,6 +189,7 @@ static struct layout layout_of(const struct tree_text *tree,
     const struct tide_style *const style = tree->page->style;
     const struct tide_tree_row *const row = &tree->rows->tree[branch->last];
     struct layout layout = {
+        .lines = tree->page->brief ? 1 : TIDE_CHAIN_LINES,
         .room = tide_page_left(tree->page),
         .joint = tide_columns(joint_of(tree)) + 2,
         .dots = tide_columns(tide_glyph(style, TIDE_GLYPH_ELLIPSIS)),
@@ -252,11 +253,29 @@ static void add_last(const struct tree_text *tree, const struct tide_branch *bra
     }
 }
 
+/* Not even the first name and the last have room in one line: "... > c  file.c:12". */
+static void add_end(const struct tree_text *tree, const struct tide_branch *branch,
+                    const struct tide_chain *chain, struct layout *layout)
+{
+    const int most =
+        layout->room - layout->dots - layout->joint - layout->place - layout->more;
+    layout->name = layout->name < most ? layout->name : most;
+    tide_page_add(tree->page, TIDE_INK_DIM,
+                  tide_glyph(tree->page->style, TIDE_GLYPH_ELLIPSIS));
+    add_joint(tree);
+    add_last(tree, branch, layout, &chain->again);
+}
+
 static void add_chain(const struct tree_text *tree, const struct tide_branch *branch,
                       const struct tide_chain *chain)
 {
     struct tide_page *const page = tree->page;
-    const struct layout layout = layout_of(tree, chain, branch);
+    struct layout layout = layout_of(tree, chain, branch);
+    if (page->brief && chain->count > 1 &&
+        count_lines(chain, &layout, chain->count - 1) > 1) {
+        add_end(tree, branch, chain, &layout);
+        return;
+    }
     const size_t second = choose_second(chain, &layout);
     const int start = page->column;
     for (size_t i = 0; i + 1 < chain->count; i = i == 0 ? second : i + 1) {

@@ -43,9 +43,9 @@ class Printed:
         self.text = subprocess.run(
             [tide.TIDEMARK, "report", "--gprof", trace, *options], capture_output=True,
             text=True, timeout=300, check=True).stdout
-        body = self.text[self.text.index("Counter: "):].split("\nHow far to trust")[0]
+        body = self.text[self.text.index("Counter: "):].split("\nTrust")[0]
         self.counter = body.split("\n", 1)[0].split(" ")[1]
-        _, cumulative, own, tree = re.split(r"^-{70}$", body, flags=re.M)
+        _, own, cumulative, tree = re.split(r"^-{70}$", body, flags=re.M)
         self.cumulative = self.flat(cumulative)
         self.own = self.flat(own)
         self.entries = [self.entry(part) for part in re.split(r"^(?:- )+$", tree,

@@ -35,7 +35,9 @@ class Hidden(tide.Case):
         text = text_of(run)
         self.assertRegex(text, r"(?m)^  shared +48\.0 MiB ")
         self.assertNotIn("No allocation was recorded", text)
-        self.assertRegex(text, r"Heap, mmap and shared memory explain \d\d % of the RSS")
+        self.assertRegex(text, r"(?m)^Trust  .*; \d\d % of RSS explained")
+        self.assertRegex(text_of(run, "-v"),
+                         r"Heap, mmap and shared memory explain \d\d % of the RSS")
         result = run.report()
         self.assertEqual(result["spaces"][1]["shared_peak_bytes"], HIDDEN)
         self.assertEqual(kinds(result), [])
@@ -126,7 +128,7 @@ class Resident(tide.Case):
                              "import mmap; m = mmap.mmap(-1, 300 << 20)"])
         honesty = run.report()["honesty"]
         self.assertLessEqual(honesty["rss_explained"], 1)
-        text = " ".join(text_of(run).split())
+        text = " ".join(text_of(run, "-v").split())
         if honesty["beyond_rss_bytes"]:
             self.assertRegex(text, r"held [0-9.]+ MiB more than the RSS peak: as much of "
                                    r"it was not in memory, never touched or swapped out")

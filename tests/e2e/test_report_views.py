@@ -246,6 +246,8 @@ class NoStacks(tide.Case):
                         ["--leaks", "-n", "2"], ["--churn"], ["--total", "--bottom-up"]):
             with self.subTest(options=options):
                 text = self.words("report", self.bare[0].trace, *options)
+                self.assertIn("; no stacks were recorded", text)
+                text = self.words("report", "-v", self.bare[0].trace, *options)
                 self.assertIn(said, text)
                 self.assertNotRegex(text.replace(said, ""), "(?<!and )stack|call path|called from")
         self.assertIn("more places", self.words("report", self.bare[0].trace, "--total",

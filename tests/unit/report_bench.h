@@ -28,7 +28,7 @@ static inline struct tide_text everything(struct fixture *f,
     struct tide_text text = {0};
     struct tide_page page = {.out = &text, .style = style};
     tide_view_warning(&page, &f->trace);
-    tide_view_overview(&page, &f->model);
+    tide_view_overview(&page, &f->model, NULL);
     tide_view_timeline(&page, &f->model);
     for (int metric = TIDE_METRIC_PEAK; metric <= TIDE_METRIC_CHURN; metric++) {
         fixture_rows(f, (enum tide_metric)metric);
@@ -36,8 +36,8 @@ static inline struct tide_text everything(struct fixture *f,
         tide_view_flat(&page, &f->model, &f->rows, limit);
         tide_view_stacks(&page, &f->model, &f->rows, limit);
     }
-    tide_view_findings(&page, &f->findings);
-    tide_view_honesty(&page, &f->model);
+    tide_view_findings(&page, &f->findings, 0);
+    tide_view_honesty(&page, &f->model, true);
     tide_view_info(&page, &f->model, (struct tide_info_options){true, true});
     assert_false(text.failed);
     return text;

@@ -188,6 +188,8 @@ static void says_the_same_in_words(void **state)
     assert_non_null(strstr(out, "at the end     450 B  in 3 blocks still held when "));
     assert_non_null(strstr(out, "At the peak  600 B in 3 blocks"));
     assert_non_null(strstr(out, "Live at the end  450 B in 3 blocks\n"));
+    assert_non_null(strstr(out, "\nTrust  5 events, nothing dropped or unmatched"));
+    assert_int_equal(run(&tide_cmd_report, "-v small.tide"), 0);
     assert_non_null(strstr(out, "How far to trust this\n"));
     assert_null(strchr(out, '\033'));
     assert_null(strchr(out, '!'));

@@ -1,0 +1,124 @@
+"""tests/e2e/test_first_screen.py - the report without options fits on a screen and says what matters.
+
+examples/tide_pool.c leaks in remember() and churns in describe(); tests/programs has the others.
+"""
+import os
+import pty
+import re
+import select
+import subprocess
+
+import tide
+
+LINES = 50
+SECTIONS = ("At the peak", "Churn", "Live at the end", "Findings", "Trust")
+ESCAPE = re.compile(r"\033\[[0-9;?]*[A-Za-z]|\r")
+
+
+def piped(trace, *options, width=80):
+    env = dict(os.environ, COLUMNS=str(width), LC_ALL="C.UTF-8")
+    return subprocess.run([tide.TIDEMARK, "report", *options, trace], env=env, check=True,
+                          capture_output=True, text=True, timeout=60).stdout
+
+
+def on_terminal(trace, *options, width=80):
+    """The same as a terminal shows it."""
+    env = dict(os.environ, COLUMNS=str(width), LC_ALL="C.UTF-8", TERM="xterm")
+    main, child = pty.openpty()
+    with subprocess.Popen([tide.TIDEMARK, "report", *options, trace], env=env, stdout=child,
+                          stderr=subprocess.DEVNULL) as process:
+        os.close(child)
+        text = b""
+        while select.select([main], [], [], 60)[0]:
+            try:
+                text += os.read(main, 65536)
+            except OSError:
+                break
+        process.wait(60)
+    os.close(main)
+    return ESCAPE.sub("", text.decode())
+
+
+class Screen(tide.Case):
+    @classmethod
+    def setUpClass(cls):
+        pool = os.path.join(os.environ["TIDEMARK_EXAMPLES"], "tide_pool")
+        cls.pool = tide.Recorded([pool]).trace
+        cls.traces = [cls.pool] + [
+            tide.Recorded(words).trace for words in (
+                [os.path.join(os.environ["TIDEMARK_EXAMPLES"], "hydro")],
+                [tide.program("event_loop")],
+                [tide.program("hides_memory"), "mapped"],
+                ["/bin/sh", "-c", "ls -l /usr/bin | sort | head -50; echo | cat"],
+                ["/usr/bin/python3", "-c", "import json, re, argparse, unittest"])]
+
+    def test_it_fits_on_a_screen(self):
+        for trace in self.traces:
+            for width in (80, 200):
+                for show in (piped, on_terminal):
+                    with self.subTest(trace=trace, width=width, show=show.__name__):
+                        text = show(trace, width=width)
+                        self.assertLessEqual(len(text.splitlines()), LINES, text)
+
+    def test_the_sections_of_the_pool(self):
+        for text in (piped(self.pool), on_terminal(self.pool)):
+            found = re.findall(r"(?m)^(?:" + "|".join(SECTIONS) + r")\b", text)
+            self.assertEqual(found, list(SECTIONS))
+
+    def test_churn_says_who_allocates_most(self):
+        churn = piped(self.pool).split("\nChurn")[1].split("\n\n")[0].splitlines()[2:]
+        self.assertRegex(churn[0], r" 80,000 +9\d\.\d % +9\d\.\d %  describe  tide_pool\.c:111$")
+        self.assertEqual(len(churn), 4)
+
+    def test_what_is_left_is_one_number(self):
+        text = piped(self.pool)
+        overview = re.search(r"(?m)^  at the end +([\d.]+ \w+)  in ([\d,]+) blocks", text)
+        section = re.search(r"(?m)^Live at the end  ([\d.]+ \w+) in ([\d,]+) blocks", text)
+        self.assertEqual(overview.groups(), section.groups())
+        self.assertEqual(text.count("uppressed"), 1)
+        everything = piped(self.pool, "--no-suppressions")
+        more = re.search(r"(?m)^  at the end +[\d.]+ \w+  in ([\d,]+) blocks", everything)
+        self.assertEqual(int(more[1].replace(",", "")),
+                         int(overview[2].replace(",", "")) + 1)
+        self.assertNotIn("uppressed", everything)
+
+    def test_trust_is_a_line_until_more_is_asked_for(self):
+        text = piped(self.pool)
+        self.assertRegex(text, r"\nTrust  165,\d{3} events, nothing dropped or unmatched; "
+                               r"\d\d % of RSS explained\.\n$")
+        text = piped(self.pool, "-v")
+        self.assertIn("\nHow far to trust this\n", text)
+        self.assertIn("none dropped, all frees matched a recorded allocation.",
+                      " ".join(text.split()))
+        self.assertRegex(piped(self.pool, "--peak", "--flat"), r"\nTrust  165,")
+
+    def test_verbose_says_more(self):
+        self.assertGreater(len(piped(self.pool, "-v").splitlines()),
+                           len(piped(self.pool).splitlines()))
+        self.assertIn("still growing, born from", piped(self.pool, "--verbose"))
+
+    def test_rows_are_as_many_as_asked_for(self):
+        churn = piped(self.pool, "-n", "2").split("\nChurn")[1].split("\n\n")[0]
+        self.assertEqual(len(churn.splitlines()[2:]), 2)
+
+
+class Growth(tide.Case):
+    def test_memory_that_grows_is_said_and_drawn(self):
+        grows = tide.Recorded(["/usr/bin/python3", "-c",
+                               "import time\nkept = []\n"
+                               "for i in range(120):\n"
+                               "    kept.append(bytes(100000 + i)); time.sleep(0.01)"]).trace
+        text = piped(grows)
+        self.assertRegex(text, r"(?m)^  growth +[\d.]+ MiB  of the heap from [\d.]+ s to "
+                               r"[\d.]+ s, steadily:\s+[\d.]+ MiB/s\s+[▁▂▃▄▅▆▇█]{24}$")
+        line = [line for line in on_terminal(grows).splitlines()
+                if line.startswith("  growth")][0]
+        self.assertNotRegex(line, "[▁▂▃▄▅▆▇]")      # the large curve is there
+
+    def test_memory_that_does_not_is_not(self):
+        pool = os.path.join(os.environ["TIDEMARK_EXAMPLES"], "hydro")
+        self.assertNotIn("growth", piped(tide.Recorded([pool]).trace))
+
+
+if __name__ == "__main__":
+    tide.main()

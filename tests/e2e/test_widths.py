@@ -1,0 +1,108 @@
+"""tests/e2e/test_widths.py - no line of any verb, in any shape, is wider than the terminal.
+
+Columns are those that a terminal shows: wide characters take two, combining ones none.  Where
+neither COLUMNS nor a terminal says how wide, tables that scripts read keep their own width.
+"""
+import os
+import re
+import subprocess
+import unicodedata
+import unittest
+
+import tide
+
+VIEWS = ("--peak", "--leaks", "--total", "--churn")
+SHAPES = ("--tree", "--flat", "--stacks", "--bottom-up", "--gprof", "--threads",
+          "--processes", "--regions", "--labels", "--modules", "--lines")
+ALONE = ("--sizes", "--lifetimes", "--flow", "--windows", "--pools", "--timemory", "--ranks")
+QUERIES = (
+    (),
+    ("SELECT * LIMIT 3",),
+    ("AGGREGATE count(), sum(alloc.size) GROUP BY alloc.function, alloc.file, alloc.line",),
+    ("AGGREGATE count() GROUP BY alloc.stack FORMAT tree",),
+    ("AGGREGATE count() GROUP BY alloc.stack FORMAT table",),
+    ("--attributes",),
+)
+ESCAPE = re.compile(r"\033\[[0-9;]*m")
+
+
+def columns(line):
+    """How many columns LINE takes."""
+    return sum(0 if unicodedata.combining(c) else
+               2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in ESCAPE.sub("", line))
+
+
+def output(width, *words):
+    env = dict(os.environ, LC_ALL="C.UTF-8")
+    env.pop("COLUMNS", None)
+    if width:
+        env["COLUMNS"] = str(width)
+    done = subprocess.run([tide.TIDEMARK, *words], env=env, capture_output=True, timeout=300,
+                          check=False)
+    return done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace")
+
+
+def commands(trace, other):
+    """Every verb that prints for people, in every shape."""
+    yield ("report", trace)
+    yield ("report", "-v", trace)
+    yield ("report", "-n", "0", trace)
+    for view in VIEWS:
+        yield ("report", view, trace)
+        for shape in SHAPES:
+            yield ("report", view, shape, trace)
+        yield ("report", view, "--callers", "a", trace)
+        yield ("report", view, "--sandwich", "main", trace)
+        yield ("report", view, "--flat", "--sort", "inclusive", trace)
+        yield ("report", view, "--bytes", "--flat", trace)
+    for shape in ALONE:
+        yield ("report", shape, trace)
+    yield ("report", "--counter", "MEM_MAX", trace)
+    yield ("report", "--space", "mmap", trace)
+    for shape in ("--flat", "--tree", "--stacks"):
+        yield ("diff", "--total", shape, trace, other)
+    for query in QUERIES:
+        yield ("query", trace, *query)
+    yield ("query", "--explain", trace, *QUERIES[1])
+    yield ("info", trace)
+    yield ("info", "-v", trace)
+    yield ("check", trace, "--baseline", other, "--max-growth", "1", "--max-new-leaks", "0")
+    yield ("resolve", trace, "0x1000")
+
+
+class Widths(tide.Case):
+    @classmethod
+    def setUpClass(cls):
+        ranks = "\n".join(f"env PMI_RANK={rank} {tide.program('alters')} a1x{rank}000 &"
+                          for rank in range(3)) + "\nwait"
+        cls.traces = {
+            "told_loop": tide.Recorded([tide.program("told_loop")]).trace,
+            "pools": tide.Recorded([tide.program("pools")]).trace,
+            "event_loop": tide.Recorded([tide.program("event_loop")]).trace,
+            "hostile_names": tide.Recorded([tide.program("hostile_names")]).trace,
+            "ranks": tide.Recorded(["/bin/sh", "-c", ranks], options=["--wait"]).trace,
+            "python": tide.Recorded(["/usr/bin/python3", "-c", "import json, re"]).trace,
+        }
+
+    def check(self, width, words):
+        with self.subTest(width=width, words=" ".join(words)):
+            text = output(width, *words)
+            self.assertNotEqual(text, "")
+            wide = [line for line in text.splitlines() if columns(line) > width]
+            self.assertEqual(wide, [])
+
+    def test_every_verb_and_shape_fits_80_columns(self):
+        other = self.traces["event_loop"]
+        for trace in self.traces.values():
+            for words in commands(trace, other):
+                self.check(80, words)
+
+    def test_one_trace_at_other_widths(self):
+        for width in (60, 100, 200):
+            for words in commands(self.traces["told_loop"], self.traces["event_loop"]):
+                self.check(width, words)
+
+
+if __name__ == "__main__":
+    tide.main()
