@@ -19,13 +19,13 @@ void tide_stack_init(uint32_t unwind, uint32_t limit)
     if (cfi)
         own = tide_stack_cfi;
     depth_limit = limit > TIDE_STACK_MAX - 1 ? TIDE_STACK_MAX - 1 : limit;
+    tide_stack_engine *chosen = unwind == TIDE_UNWIND_FP ? tide_stack_fp : own;
     if (unwind == TIDE_UNWIND_NONE || depth_limit == 0)
-        engine = NULL;
+        chosen = NULL;
     else if (unwind == TIDE_UNWIND_LIBUNWIND && tide_stack_libunwind_init())
-        engine = tide_stack_libunwind;
-    else
-        engine = unwind == TIDE_UNWIND_FP ? tide_stack_fp : own;
-    if (engine == tide_stack_cfi)
+        chosen = tide_stack_libunwind;
+    engine = chosen;
+    if (chosen == tide_stack_cfi)
         tide_frame_tables_begin();
 }
 

@@ -21,8 +21,10 @@ static pid_t start_stranger(int *reader)
     const pid_t between = fork();
     if (between == 0) {
         stranger = fork();
-        for (; stranger == 0;)
-            (void)pause();
+        if (stranger == 0) {
+            for (;;)
+                (void)pause();
+        }
         _exit(write(ends[1], &stranger, sizeof(stranger)) < 0);
     }
     assert_int_equal(waitpid(between, NULL, 0), between);
