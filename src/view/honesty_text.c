@@ -441,6 +441,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model, b
     const char **const troubles = model->trace->troubles;
     if (!all && !lacks_something(model)) {
         add_trust(page, model);
+        add_unnamed(page, model);
         return;
     }
     tide_page_heading(page, "How far to trust this", "");

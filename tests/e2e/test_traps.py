@@ -98,7 +98,7 @@ class Stacks(tide.TidyCase):
         for before, expected in ((50, {"no_tables": 200, "": 300}), (350, {"no_tables": 200}),
                                  (351, {"no_tables": 199}), (550, {})):
             self.assertEqual(self.ends_early(run, *at, str(events - before)), expected)
-        text = subprocess.run([tide.TIDEMARK, "report", run.trace], capture_output=True,
+        text = subprocess.run([tide.TIDEMARK, "report", "-v", run.trace], capture_output=True,
                               check=True, text=True, env=dict(os.environ, COLUMNS="400"))
         self.assertIn("  550 stacks that end in [unknown], ", text.stdout)
         self.assertIn("Here: code made at run time, no_tables. If that code", text.stdout)
