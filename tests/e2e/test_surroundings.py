@@ -281,7 +281,7 @@ class OwnMemory(Home):
                   "for fd in os.listdir('/proc/self/map_files'):\n"
                   "  path = '/proc/self/map_files/' + fd\n"
                   "  if 'tidemark-segment' in os.readlink(path):\n"
-                  "    print(os.stat(path).st_size, flush=True)\n"
+                  "    print(os.stat(path).st_blocks * 512, flush=True)\n"
                   "    os._exit(7)\n")
         done = self.call(self.words("/usr/bin/python3", "-c", script))
         if done.returncode != 7:
