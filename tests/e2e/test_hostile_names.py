@@ -38,7 +38,7 @@ VALUES = {
     "FILE": None, "SIZE": ["1"], "WHEN": ["always"], "SOURCE": None, "FORMAT": None,
     "PERCENT": None, "F=N": ["*function*=1"], "TRACE": None, "OUT": None, "DIR": ["/"],
     "NAME": ["a\033]0;owned\007b"], "ENGINE": ["none"], "LIST": ["heap"], "WHOM": ["all"],
-    "QUERY": ["SELECT *"],
+    "QUERY": ["SELECT *"], "COLUMN": ["calls"],
 }
 
 
@@ -82,8 +82,8 @@ class World:
         self.address = re.search(rb"0x[0-9a-f]+", done.stdout)[0]
 
 
-def help_of(*verb):
-    done = subprocess.run([tide.TIDEMARK, *verb, "--help"], capture_output=True, text=True,
+def help_of(*verb, which="--help"):
+    done = subprocess.run([tide.TIDEMARK, *verb, which], capture_output=True, text=True,
                           timeout=20, check=True)
     return done.stdout
 
@@ -95,7 +95,7 @@ def verbs():
 
 def options(verb):
     """(option, words of its value) of every option that the help lists."""
-    for line in help_of(verb).splitlines():
+    for line in help_of(verb, which="--help-all").splitlines():
         found = re.match(r"  (?:-\w, )?(--[a-z-]+)((?: [A-Z][A-Z0-9=]*)*)(?:  |$)", line)
         if found:
             yield found[1], found[2].strip()
@@ -140,10 +140,12 @@ class HostileNamesTest(tide.Case):
             "export": [["--to", "folded", trace]],
             "pack": [["-o", os.path.join(out, b"packed.tide"), trace]],
             "doctor": [[self.world.program]],
+            "completion": [["bash"]],
         }[verb]
 
     def calls_of(self, verb):
-        self.assertIn(verb, "run report query diff check resolve info export pack doctor",
+        self.assertIn(verb, "run report query diff check resolve info export pack doctor "
+                            "completion",
                       "say in base() how this verb is called")
         bases = self.base(verb)
         calls = [[verb, *words] for words in bases]

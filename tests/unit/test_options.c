@@ -57,16 +57,16 @@ static int parse(const char *line, bool anywhere, struct outcome *o)
 {
     memset(o, 0, sizeof(*o));
     const struct tide_option table[] = {
-        {.name = "json", .letter = 'j', .flag = &o->json},
-        {.name = "verbose", .letter = 'v', .flag = &o->verbose},
-        {.name = "output", .letter = 'o', .text = &o->output},
-        {.name = "rows", .letter = 'n', .count = &o->rows},
-        {.name = "min-size", .bytes = &o->least},
-        {.name = "until", .seconds = &o->until},
-        {.name = "between", .seconds_pair = o->between},
-        {.name = "age", .seconds_range = o->age},
-        {.name = "size", .bytes_range = o->size},
-        {.name = "unwind", .choice = &o->engine, .words = ENGINES},
+        {.name = "json", .letter = 'j', .flag = &o->json, .help = "h"},
+        {.name = "verbose", .letter = 'v', .flag = &o->verbose, .help = "h"},
+        {.name = "output", .letter = 'o', .text = &o->output, .help = "h"},
+        {.name = "rows", .letter = 'n', .count = &o->rows, .help = "h"},
+        {.name = "min-size", .bytes = &o->least, .help = "h"},
+        {.name = "until", .seconds = &o->until, .help = "h"},
+        {.name = "between", .seconds_pair = o->between, .help = "h"},
+        {.name = "age", .seconds_range = o->age, .help = "h"},
+        {.name = "size", .bytes_range = o->size, .help = "h"},
+        {.name = "unwind", .choice = &o->engine, .words = ENGINES, .help = "h"},
         {.name = NULL},
     };
     const int argc = split(o, line);
