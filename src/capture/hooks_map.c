@@ -182,10 +182,12 @@ TIDE_HOOK int munmap(void *address, size_t length)
     return status;
 }
 
+/* With MREMAP_DONTUNMAP the address is a wish, and the old place stays mapped: it is told as
+ * a mapping of its own, as that of an old length of 0 is. */
 TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, ...)
 {
     void *wish = NULL;
-    if (flags & MREMAP_FIXED) {
+    if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) {
         va_list rest;
         va_start(rest, flags);
         wish = va_arg(rest, void *);
@@ -202,8 +204,9 @@ TIDE_HOOK void *mremap(void *old, size_t old_length, size_t length, int flags, .
     if (at != -1)
         tide_stack_mapped((uintptr_t)at, whole_pages(length));
     if (at != -1 && maps_count()) {
-        const struct tide_map_record moved = {TIDE_MAP_MREMAP, (uint64_t)at, length,
-                                              (uintptr_t)old, old_length};
+        const struct tide_map_record moved = {
+            TIDE_MAP_MREMAP, (uint64_t)at, length, (uintptr_t)old,
+            flags & MREMAP_DONTUNMAP ? 0 : old_length};
         in_order((uintptr_t)at, whole_pages(length));
         tide_record_map(TIDE_CALLER, &moved);
     }

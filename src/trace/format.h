@@ -330,7 +330,7 @@ enum tide_alloc_kind {
 enum tide_map_call {
     TIDE_MAP_MMAP = 0,     /* address, length, prot, flags | TIDE_MAP_FILE */
     TIDE_MAP_MUNMAP = 1,   /* address, length, 0, 0 */
-    TIDE_MAP_MREMAP = 2,   /* new address, new length, old address, old length */
+    TIDE_MAP_MREMAP = 2,   /* new address, length, old address, length (0: it stays) */
     TIDE_MAP_MPROTECT = 3, /* address, length, prot, 0 */
     TIDE_MAP_MADVISE = 4,  /* address, length, advice, 0 */
     TIDE_MAP_CALLS = 5,

@@ -16,6 +16,9 @@
 
 #define BASE ((char *)0x200000000000ul)
 #define MIB  (1ul << 20)
+#ifndef MREMAP_DONTUNMAP
+#    define MREMAP_DONTUNMAP 4
+#endif
 enum { RW = PROT_READ | PROT_WRITE };
 
 static char *map(size_t at_mib, size_t mib, int prot, int flags)
@@ -67,7 +70,12 @@ int main(void)
     mremap(BASE + 100 * MIB, 10 * MIB, 30 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED,
            BASE + 200 * MIB);                       /* moved and grown */
     mremap(BASE + 200 * MIB, 30 * MIB, 7 * MIB, 0); /* shrunk */
-    map(203, 20, PROT_NONE, MAP_PRIVATE);           /* over the end of it */
+    map(320, 3, RW, MAP_PRIVATE);
+    if (mremap(BASE + 320 * MIB, 3 * MIB, 3 * MIB, MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
+               BASE + 330 * MIB) !=
+        BASE + 330 * MIB) /* moved; its place stays mapped */
+        return 2;
+    map(203, 20, PROT_NONE, MAP_PRIVATE); /* over the end of it */
     char *const shared = map(300, 5, RW, MAP_SHARED);
     const void *const refused =
         mmap(NULL, 2 * MIB, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
