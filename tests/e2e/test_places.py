@@ -21,8 +21,10 @@ LAYOUTS = {
 
 
 def cases():
-    return subprocess.run([tide.program("by_hand")], capture_output=True, text=True,
-                          check=True).stdout.split()
+    for program in map(tide.program, ("by_hand", "by_hand_more")):
+        names = subprocess.run([program], capture_output=True, text=True, check=True)
+        for name in names.stdout.split():
+            yield program, name
 
 
 class Places(truth.Case):
@@ -54,7 +56,7 @@ class Places(truth.Case):
     def test_what_is_placed_by_hand_lies_there(self):
         for case in cases():
             with self.subTest(case=case):
-                self.same(tide.program("by_hand"), case)
+                self.same(*case)
 
     def test_who_reads_all_that_is_mapped_lives(self):
         for threads in ("0", "60"):

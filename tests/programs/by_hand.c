@@ -17,53 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "say.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#    define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
-enum { PAGE = 4096, GAP = 256 * PAGE, CLONE_STACK = 256 << 10 };
-
-static const int private_memory = MAP_PRIVATE | MAP_ANONYMOUS;
-
-static void expect(const char *what, int good)
-{
-    say("%s: %s\n", what, good ? "as expected" : "NOT as expected");
-    if (!good)
-        _exit(1);
-}
-
-__attribute__((noinline)) static void churn(int rounds)
-{
-    for (int i = 0; i < rounds; i++) {
-        void *volatile block = malloc((size_t)(i % 700));
-        free(block);
-    }
-}
-
-static char *map(char *at, size_t bytes, int flags)
-{
-    char *const got =
-        mmap(at, bytes, PROT_READ | PROT_WRITE, private_memory | flags, -1, 0);
-    return got == MAP_FAILED ? NULL : got;
-}
-
-/* BYTES of address space that nobody has. */
-static char *free_place(size_t bytes)
-{
-    char *const place = mmap(NULL, bytes, PROT_NONE, private_memory, -1, 0);
-    if (place == MAP_FAILED || munmap(place, bytes) != 0)
-        _exit(2);
-    return place;
-}
-
-static int status_of(pid_t child)
-{
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
+#include "by_hand.h"
 
 /* --- A stack that grows into the place below it ------------------------------------------- */
 
@@ -125,24 +79,6 @@ static void grows_amid_events(void)
 }
 
 /* --- mmap --------------------------------------------------------------------------------- */
-
-static void *idle(void *unused)
-{
-    churn(10);
-    return unused;
-}
-
-static void one_thread(void)
-{
-    static _Alignas(4096) char stack[128 << 10];
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstack(&attributes, stack, sizeof(stack));
-    if (pthread_create(&thread, &attributes, idle, NULL) != 0)
-        _exit(3);
-    pthread_join(thread, NULL);
-}
 
 static void no_replace(void)
 {
@@ -296,17 +232,20 @@ static void clone_on_a_stack(void)
     expect("a clone that is waited for", status_of(other) == 7);
 }
 
+__attribute__((noinline)) static pid_t vforked(void)
+{
+    const pid_t child = vfork();
+    if (child != 0)
+        return child;
+    execl("/bin/true", "true", (char *)NULL);
+    _exit(9);
+}
+
 static void vfork_and_exec(void)
 {
     char *const place = free_place(20 << 20);
-    for (int i = 0; i < 5; i++) {
-        const pid_t child = vfork();
-        if (child == 0) {
-            execl("/bin/true", "true", (char *)NULL);
-            _exit(9);
-        }
-        expect("vfork and exec", status_of(child) == 0);
-    }
+    for (int i = 0; i < 5; i++)
+        expect("vfork and exec", status_of(vforked()) == 0);
     expect("the place is free", map(place, 20 << 20, MAP_FIXED_NOREPLACE) == place);
 }
 
@@ -379,10 +318,7 @@ static void locked(void)
     expect("unlocked", munlockall() == 0);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const struct by_hand_case cases[] = {
     {"grows-down", grows_down},
     {"grows-amid-events", grows_amid_events},
     {"no-replace", no_replace},
@@ -401,17 +337,7 @@ static const struct {
     {"locked", locked},
 };
 
-/* Threads share the heap: none for each is mapped. */
 int main(int argc, char **argv)
 {
-    mallopt(M_ARENA_MAX, 1);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        if (argc < 2 || strcmp(argv[1], cases[i].name) != 0)
-            continue;
-        cases[i].run();
-        return 7;
-    }
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        say("%s\n", cases[i].name);
-    return argc < 2 ? 0 : 2;
+    return run_case(cases, sizeof(cases) / sizeof(*cases), argc, argv);
 }
