@@ -49,6 +49,9 @@ static int help(const char *name)
     }
     static char self[] = "help", option[] = "--help";
     const struct tide_command *const command = tide_verb_find(name);
+    const char *const meant = command ? NULL : tide_verb_nearest(name);
+    if (meant)
+        return tide_fail("there is no verb '%s'; did you mean '%s'?", name, meant);
     if (!command)
         return tide_fail("there is no verb '%s'; 'tidemark --help' lists them", name);
     char *words[] = {self, option, NULL};

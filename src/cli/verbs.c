@@ -8,10 +8,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/before_run.h"
 #include "collect/find_program.h"
+#include "view/run_words.h"
 
 const struct tide_command *const tide_verbs[] = {
     &tide_cmd_run,
@@ -33,6 +36,22 @@ const struct tide_command *const tide_verbs[] = {
 static const char *const LATER[] = {"snapshot", "top",   "maps",   "gpu",    "plot",
                                     "html",     "flame", "import", "attach", "detach",
                                     "merge",    "trim",  "scrub",  NULL};
+
+/* What other profilers call their verbs, or a reader of the manual pages expects.  Where a
+ * program has such a name, it is recorded. */
+static const struct {
+    const char *word, *ours;
+} ELSEWHERE[] = {
+    {"record", "run"},          {"start", "run"},
+    {"analyze", "report"},      {"analyse", "report"},
+    {"show", "report"},         {"view", "report"},
+    {"print", "report"},        {"open", "report"},
+    {"peak", "report --peak"},  {"leaks", "report --leaks"},
+    {"leak", "report --leaks"}, {"churn", "report --churn"},
+    {"stat", "info"},           {"stats", "info"},
+    {"compare", "diff"},        {"convert", "export"},
+    {"version", "--version"},
+};
 
 /* Of shorter names nearly every short word is one letter away. */
 enum { TIDE_NEARLY_LEAST = 4, TIDE_VERBS_MOST = 64 };
@@ -59,10 +78,12 @@ static const char *nearly_verb(const char *word)
     return NULL;
 }
 
-/* The verb that is most like WORD, which is no program; NULL: none is. */
-static const char *nearest_verb(const char *word)
+const char *tide_verb_nearest(const char *word)
 {
     const char *names[TIDE_VERBS_MOST];
+    for (size_t i = 0; i < sizeof(ELSEWHERE) / sizeof(ELSEWHERE[0]); i++)
+        if (strcmp(ELSEWHERE[i].word, word) == 0)
+            return ELSEWHERE[i].ours;
     size_t count = 0;
     for (size_t i = 0; tide_verbs[i] && count < TIDE_VERBS_MOST; i++)
         if (tide_verbs[i]->summary)
@@ -115,8 +136,29 @@ static int refuse_near(const char *word, const char *verb)
     return 2;
 }
 
+/* A trace of that name is there, and cannot be meant to run. */
+static bool is_trace(const char *word)
+{
+    const size_t length = strlen(word);
+    return length > 5 && strcmp(word + length - 5, ".tide") == 0 &&
+           access(word, F_OK) == 0 && access(word, X_OK) != 0;
+}
+
+static int refuse_trace(const char *word)
+{
+    const char *const words[] = {"tidemark", "report", word, NULL};
+    struct tide_text command = {0};
+    tide_words_command(&command, words);
+    (void)tide_fail("%s is a trace; to read it: %s", word,
+                    command.failed ? "tidemark report" : command.bytes);
+    tide_text_release(&command);
+    return 2;
+}
+
 int tide_verb_refuse(const char *word)
 {
+    if (is_trace(word))
+        return refuse_trace(word);
     if (strchr(word, '/'))
         return -1;
     if (tide_verb_find(word)) {
@@ -131,7 +173,7 @@ int tide_verb_refuse(const char *word)
     const char *const verb = nearly_verb(word);
     if (verb)
         return refuse_near(word, verb);
-    const char *const meant = is_program(word) ? NULL : nearest_verb(word);
+    const char *const meant = is_program(word) ? NULL : tide_verb_nearest(word);
     if (!meant)
         return -1;
     (void)tide_fail("%s: there is no such program in PATH; did you mean 'tidemark %s'?",

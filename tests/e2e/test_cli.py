@@ -59,6 +59,7 @@ class Manners(unittest.TestCase):
         self.expect(tidemark("rport"), 2, err="did you mean 'tidemark report'?")
         self.expect(tidemark("rep"), 127, err="did you mean 'tidemark report'?")
         self.expect(tidemark("help", "nothing"), 1, err="there is no verb 'nothing'")
+        self.expect(tidemark("help", "reprot"), 1, err="did you mean 'report'?")
         with tempfile.TemporaryDirectory() as folder:
             plain = os.path.join(folder, "plain")
             with open(plain, "w", encoding="utf-8") as file:
@@ -70,6 +71,25 @@ class Manners(unittest.TestCase):
                 self.expect(long, status)
                 self.assertEqual(short.stderr, long.stderr)
                 self.assertEqual(os.listdir(folder), ["plain"])
+
+    def test_words_of_other_profilers_lead_to_ours(self):
+        nowhere = {**os.environ, "PATH": "/nonexistent"}
+        for word, ours in (("record", "run"), ("analyze", "report"), ("leaks",
+                           "report --leaks"), ("compare", "diff"), ("version", "--version")):
+            self.expect(tidemark(word, env=nowhere), 127,
+                        err=f"did you mean 'tidemark {ours}'?\n")
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "record")
+            os.symlink("/bin/true", program)
+            self.expect(tidemark("record", cwd=folder, env={"PATH": folder}), 0)
+
+    def test_a_trace_is_no_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(tidemark("-o", "a b", "true", cwd=folder), 0)
+            for name in ("a b.tide", "./a b.tide", os.path.join(folder, "a b.tide")):
+                self.expect(tidemark(name, cwd=folder), 2,
+                            err=f"is a trace; to read it: tidemark report '{name}'\n")
+            self.expect(tidemark("b.tide", cwd=folder), 127, err="no such program")
 
     def test_a_verb_of_today_or_later_is_no_program(self):
         """`import` and `top` exist on many machines; here they do, and leave a mark."""
