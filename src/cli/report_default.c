@@ -12,7 +12,6 @@
 
 enum {
     TIDE_LINES = 50,
-    TIDE_TRUST_LINES = 3, /* below all sections */
     TIDE_TREE_ROWS = 12,
     TIDE_TREE_LEAST = 9, /* lines that findings leave to it */
     TIDE_CHURN_ROWS = 4,
@@ -120,6 +119,18 @@ static void add_curve(const struct sections *sections)
     end_section(sections, before);
 }
 
+/* What stands below all sections: how far to trust them. */
+static size_t trust_lines(const struct sections *sections)
+{
+    struct tide_text text = {0};
+    struct tide_page aside = *sections->page;
+    aside.out = &text;
+    tide_view_honesty(&aside, sections->model, sections->options->verbose);
+    const size_t lines = tide_report_lines(&text);
+    tide_text_release(&text);
+    return lines;
+}
+
 /* What TAKEN lines leave, with the blank line below a section. */
 static size_t lines_left(size_t taken)
 {
@@ -138,7 +149,7 @@ static enum tide_status add_sections(const struct sections *sections,
     others.page = &aside;
     if (used)
         add_curve(sections);
-    const size_t above = tide_report_lines(sections->page->out) + TIDE_TRUST_LINES;
+    const size_t above = tide_report_lines(sections->page->out) + trust_lines(sections);
     enum tide_status status = used ? add_churn(&others, TIDE_CHURN_ROWS) : TIDE_OK;
     if (!status && used)
         status = add_view(&others, TIDE_METRIC_LEAKS, TIDE_LEFT_ROWS, 0);
@@ -156,15 +167,17 @@ static enum tide_status add_sections(const struct sections *sections,
 }
 
 /* Put a section that was written aside, TEXT, where it belongs; one that the lines do not
- * suffice for, with TAKEN lines besides, is left out. */
-static void put_aside(const struct sections *sections, struct tide_text *text,
-                      size_t taken)
+ * suffice for, with TAKEN lines besides, is left out.  Return the lines it took. */
+static size_t put_aside(const struct sections *sections, struct tide_text *text,
+                        size_t taken)
 {
-    const bool fits = taken + tide_report_lines(text) <= TIDE_LINES;
-    if (text->bytes && (fits || !sections->page->brief))
+    const size_t lines = tide_report_lines(text);
+    const bool put = taken + lines <= TIDE_LINES || !sections->page->brief;
+    if (text->bytes && put)
         tide_text_add_bytes(sections->page->out, text->bytes, text->length);
     sections->page->out->failed |= text->failed;
     tide_text_release(text);
+    return put ? lines : 0;
 }
 
 /* The heap below what is mapped. */
@@ -183,43 +196,49 @@ static enum tide_status add_heap(const struct sections *sections, size_t taken)
     enum tide_status status = add_churn(&others, TIDE_TWO_CHURN_ROWS);
     if (!status)
         status = add_view(&others, TIDE_METRIC_LEAKS, TIDE_TWO_LEFT_ROWS, 0);
-    const size_t besides = taken + tide_report_lines(&below);
-    put_aside(sections, &curve, besides + TIDE_TWO_TREE_LINES);
+    size_t besides = taken + tide_report_lines(&below);
+    besides += put_aside(sections, &curve, besides + TIDE_TWO_TREE_LINES);
     if (!status)
         status = add_view(sections, TIDE_METRIC_PEAK, TIDE_TWO_TREES_ROWS,
                           lines_left(besides));
-    put_aside(sections, &below, 0);
+    (void)put_aside(sections, &below, 0);
     return status;
 }
 
-/* All sections of mmap, which holds most, then those of the heap.  What is still mapped is
- * mostly what was mapped at the peak: where lines are short it is left out. */
+/* All sections of mmap, which holds most, then those of the heap, and the findings of both.
+ * What is still mapped is mostly what was mapped at the peak: where lines are short it is
+ * left out. */
 static enum tide_status add_mapped_first(const struct sections *sections,
                                          const struct tide_findings *findings)
 {
     const struct tide_suppressions none = {0}; /* those that are known are the heap's */
     struct tide_report_options options = *sections->options;
-    struct tide_text below = {0}, left = {0};
+    struct tide_text below = {0}, left = {0}, found = {0};
     struct tide_page aside = *sections->page, leaving = *sections->page;
-    struct sections mapped = *sections, heap = *sections;
+    struct tide_page finding = *sections->page;
+    struct sections mapped = *sections, heap = *sections, last = *sections;
     options.space = TIDE_IN_MMAP;
     options.suppressed = &none;
     mapped.options = &options;
     aside.out = &below;
     heap.page = &aside;
     leaving.out = &left;
+    finding.out = &found;
+    last.page = &finding;
     enum tide_status status =
         add_view(&mapped, TIDE_METRIC_PEAK, TIDE_TWO_TREES_ROWS, TIDE_TWO_TREE_LINES);
     mapped.page = &leaving;
     if (!status)
         status = add_view(&mapped, TIDE_METRIC_LEAKS, TIDE_TWO_LEFT_ROWS, 0);
-    tide_view_findings(&aside, findings, sections->page->brief ? TIDE_TWO_FINDINGS : 0);
-    end_section(&heap, 0);
-    const size_t above = tide_report_lines(sections->page->out) + TIDE_TRUST_LINES;
+    tide_view_findings(&finding, findings, finding.brief ? TIDE_TWO_FINDINGS : 0);
+    end_section(&last, 0);
+    const size_t above = tide_report_lines(sections->page->out) +
+                         tide_report_lines(&found) + trust_lines(sections);
     if (!status)
         status = add_heap(&heap, above + tide_report_lines(&below));
-    put_aside(sections, &left, above + tide_report_lines(&below));
-    put_aside(sections, &below, 0);
+    (void)put_aside(sections, &left, above + tide_report_lines(&below));
+    (void)put_aside(sections, &below, 0);
+    (void)put_aside(sections, &found, 0);
     return status;
 }
 
@@ -236,10 +255,11 @@ enum tide_status tide_report_default(struct tide_page *page,
     if (!status)
         status = tide_report_find(model, options, &findings);
     page->brief = !options->verbose && options->rows != 0;
+    page->both_spaces = mapped && model->summary[TIDE_IN_HEAP].alloc_calls > 0;
     if (!status)
         status = mapped ? add_mapped_first(&sections, &findings)
                         : add_sections(&sections, &findings);
-    page->brief = false;
+    page->brief = page->both_spaces = false;
     tide_findings_release(&findings);
     return status;
 }

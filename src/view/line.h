@@ -18,7 +18,8 @@ struct tide_page {
     const struct tide_style *style; /* borrowed */
     int column;                     /* of the line being written */
     struct tide_sources *sources;   /* borrowed; NULL: lines of source are not shown */
-    bool brief; /* save lines: no rules below headings, one line for each row */
+    bool brief;       /* save lines: no rules below headings, one line for each row */
+    bool both_spaces; /* it has sections of two spaces, so that the heap's say so too */
 };
 
 /* Columns left on this line. */

@@ -169,7 +169,7 @@ void tide_view_heading(struct tide_page *page, const struct tide_model *model,
         tide_text_addf(&detail, "; the run ended at %s, before %s",
                        tide_number_seconds(model->duration_s).text,
                        tide_number_seconds(model->until_s).text);
-    if (totals->space != TIDE_IN_HEAP)
+    if (totals->space != TIDE_IN_HEAP || page->both_spaces)
         tide_text_addf(&detail, " (%s)", tide_space_name(totals->space));
     tide_page_heading(page, safe.bytes ? safe.bytes : "",
                       detail.bytes ? detail.bytes : "");
