@@ -243,8 +243,9 @@ static const struct tide_option TABLE[] = {
      .rare = true},
     {.name = "no-fold",
      .flag = &asked.no_fold,
-     .help = "show the inner functions of the C++ and Rust libraries, which are "
-             "folded into their callers by default",
+     .help = "show the inner functions of the C++ and Rust libraries and functions "
+             "that only hand on what they are asked for (xmalloc), which are folded "
+             "into their callers by default",
      .rare = true},
     {.name = "suppressions",
      .text = &asked.suppressions,

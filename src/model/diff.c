@@ -261,6 +261,7 @@ static enum tide_status enter_side(struct tide_diff *diff, enum tide_side side,
         return status;
     entry.paths.fold = request->fold;
     entry.paths.hide = request->hide;
+    entry.paths.beside = request->models[!side];
     const bool *const suppressed =
         diff->metric == TIDE_METRIC_LEAKS ? request->suppressed[side] : NULL;
     for (size_t i = 0; i < model->site_count && !status; i++)

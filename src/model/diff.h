@@ -123,7 +123,7 @@ struct tide_diff_request {
         *models[TIDE_SIDES]; /* borrowed: they must outlive the diff */
     enum tide_metric metric;
     enum tide_space space;
-    bool fold;        /* library functions count as their callers */
+    bool fold; /* library functions and wrappers of malloc count as their callers */
     const char *hide; /* so do functions and modules that this pattern means; or NULL */
     const bool *
         suppressed[TIDE_SIDES]; /* per site: leaks that do not count (model/suppress.h);

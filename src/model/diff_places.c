@@ -16,6 +16,7 @@ enum tide_status tide_diff_places_init(struct tide_diff_places *places,
         status = tide_paths_init(&places->paths[side], diff->request.models[side]);
         places->paths[side].fold = diff->request.fold;
         places->paths[side].hide = diff->request.hide;
+        places->paths[side].beside = diff->request.models[!side];
     }
     return status;
 }

@@ -1,8 +1,8 @@
 /* model/findings_blame.c - which function of a stack is to blame.
  *
  * That a vector grew, or that xmalloc called malloc, is no news; who asked for it is.  So
- * the innermost function counts that is not of a language's runtime and whose name is not
- * that of an allocator or of a copy on the heap.
+ * the innermost function counts that is not of a language's runtime and does not only hand
+ * on what it is asked for (wrappers.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,33 +27,6 @@ static bool is_runtime(const struct tide_function *function)
             return true;
     }
     return function->library;
-}
-
-/* Does NAME, of LENGTH, end with END, whatever the case of its letters? */
-static bool ends_with(const char *name, size_t length, const char *end)
-{
-    const size_t size = strlen(end);
-    return length >= size && strncasecmp(name + length - size, end, size) == 0;
-}
-
-/* Is it a layer over malloc?  By its name, without parameters, template arguments and
- * what compilers append (".part.0", ".isra.0"). */
-static bool is_wrapper(const char *name)
-{
-    static const char *const ends[] = {
-        "alloc",       "allocz",       "alloc0",       "allocate", "allocarray",
-        "alloc_array", "alloc_n",      "strdup",       "strndup",  "memdup",
-        "memdupz",     "alloc_zeroed", "alloc_or_die",
-    };
-    if (strstr(name, "::operator new(") || strstr(name, "::operator new["))
-        return true; /* of a class */
-    size_t length = strcspn(name, "(<. [");
-    while (length && (name[length - 1] == '_' || name[length - 1] == '2'))
-        length--;
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-        if (ends_with(name, length, ends[i]))
-            return true;
-    return false;
 }
 
 /* Is it the part of a container that makes it larger? */
@@ -83,7 +56,7 @@ static uint8_t look_at(const struct tide_function *function)
 {
     if (is_runtime(function))
         return is_growth(function->name) ? TIDE_GROWTH : TIDE_RUNTIME;
-    return is_wrapper(function->name) ? TIDE_WRAPPER : TIDE_OTHER;
+    return function->wrapper ? TIDE_WRAPPER : TIDE_OTHER;
 }
 
 void tide_blamer_release(struct tide_blamer *blamer)

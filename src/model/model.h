@@ -231,6 +231,11 @@ enum tide_axis {
 
 enum { TIDE_TIMELINE_POINTS = 240 };
 
+/* A function that only hands on what it is asked for: see model/wrappers.h. */
+struct tide_wrapper {
+    const char *name, *module; /* as in struct tide_function */
+};
+
 struct tide_model {
     struct tide_trace *trace; /* borrowed */
     struct tide_stacks stacks;
@@ -269,6 +274,8 @@ struct tide_model {
     uint32_t timeline_count;
     struct tide_symbols
         *symbols; /* per frame, after tide_model_symbolize(); else NULL */
+    const struct tide_wrapper *wrappers; /* by name; found when there are symbols */
+    size_t wrapper_count;
     struct tide_debuginfod *debuginfod; /* borrowed: set it before symbolizing, to look
                                            for names on servers; else NULL */
     struct tide_histograms *histograms; /* owned; NULL: not asked for */
@@ -379,6 +386,7 @@ struct tide_function {
     uint32_t line;
     bool resolved;
     bool library;  /* of the language's library: see tide_rows_request.fold */
+    bool wrapper;  /* it only hands on what it is asked for: the same */
     uint8_t outer; /* what it is at the outer end of a stack: path.c */
 };
 
@@ -456,7 +464,7 @@ struct tide_rows_request {
     enum tide_metric metric;
     enum tide_space space;
     struct tide_filter filter;
-    bool fold;        /* library functions count as their callers */
+    bool fold; /* library functions and wrappers of malloc count as their callers */
     const char *hide; /* so do functions and modules that this pattern means; or NULL */
     const bool *suppressed; /* per site: leaks that do not count (model/suppress.h); or
                                NULL */

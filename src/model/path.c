@@ -14,6 +14,7 @@
 #include "model/grow.h"
 #include "model/pattern.h"
 #include "model/symbolize.h"
+#include "model/wrappers.h"
 #include "trace/format.h"
 
 enum {
@@ -212,6 +213,8 @@ static enum tide_status name_symbol(struct tide_paths *paths,
     if (!function.name || !function.module)
         return TIDE_ENOMEM;
     function.outer = (uint8_t)outer_of(&function);
+    function.wrapper = tide_wrappers_have(paths->model, name, module) ||
+                       (paths->beside && tide_wrappers_have_name(paths->beside, name));
     return find_function(paths, &function, out);
 }
 
@@ -248,6 +251,11 @@ static enum tide_status name_frame(struct tide_paths *paths, uint32_t frame)
     return TIDE_OK;
 }
 
+enum tide_status tide_paths_name(struct tide_paths *paths, uint32_t frame)
+{
+    return paths->frames[frame].known ? TIDE_OK : name_frame(paths, frame);
+}
+
 /* --- Walks ------------------------------------------------------------------------- */
 
 /* Room for COUNT more calls. */
@@ -266,7 +274,7 @@ static enum tide_status make_room(struct tide_paths *paths, size_t count)
 static enum tide_status add_frame(struct tide_paths *paths, uint32_t frame)
 {
     const struct tide_frame_calls *const own = &paths->frames[frame];
-    enum tide_status status = own->known ? TIDE_OK : name_frame(paths, frame);
+    enum tide_status status = tide_paths_name(paths, frame);
     if (!status)
         status = make_room(paths, own->count);
     for (uint32_t i = 0; i < own->count && !status; i++)
@@ -323,14 +331,16 @@ static bool is_left_out(const struct tide_paths *paths,
                             tide_pattern_means(paths->hide, function->module)));
 }
 
-/* Leave out what counts as its caller; when that is everything, the innermost stays. */
-static void fold_library(struct tide_paths *paths)
+/* Leave out what counts as its caller; when that is everything, the innermost stays.  A
+ * wrapper that something else was called by is no wrapper there. */
+static void fold(struct tide_paths *paths)
 {
     size_t kept = 0;
     for (size_t i = 0; i < paths->call_count; i++) {
         const struct tide_function *const function =
             &paths->functions[paths->calls[i].function];
-        if (!is_left_out(paths, function))
+        const bool wraps = paths->fold && function->wrapper && kept == 0;
+        if (!wraps && !is_left_out(paths, function))
             paths->calls[kept++] = paths->calls[i];
     }
     paths->call_count = kept ? kept : 1;
@@ -356,6 +366,6 @@ enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack)
     }
     fold_start(paths);
     if (paths->fold || paths->hide)
-        fold_library(paths);
+        fold(paths);
     return TIDE_OK;
 }

@@ -4,7 +4,8 @@
  * frames that carry a program or a thread to its first own function (_start and its
  * like, and libc's nameless ones beside them), and the recorder's own.  The innermost
  * call is never left out, so no path is empty.  If asked for, functions of the language's
- * library and those that are hidden are left out too: they count as their callers.
+ * library, at the inner end those that only hand on what they are asked for (wrappers.h),
+ * and those that are hidden are left out too: they count as their callers.
  */
 #ifndef TIDE_MODEL_PATH_H
 #define TIDE_MODEL_PATH_H
@@ -33,10 +34,13 @@ struct tide_frame_calls {
 /* Turns stacks into calls; names each function once. */
 struct tide_paths {
     const struct tide_model *model; /* borrowed */
-    bool fold;                      /* leave library functions out */
-    const char *hide;               /* borrowed pattern: leave these out; or NULL */
-    struct tide_arena arena;        /* names */
-    struct tide_intern strings;     /* in the arena */
+    bool fold;                      /* leave library functions and wrappers out */
+    const struct tide_model
+        *beside;                /* borrowed: its wrappers are left out too; or NULL.
+                                        Set it before the first walk. */
+    const char *hide;           /* borrowed pattern: leave these out; or NULL */
+    struct tide_arena arena;    /* names */
+    struct tide_intern strings; /* in the arena */
 
     struct tide_function *functions; /* owned */
     size_t function_count, function_capacity;
@@ -55,6 +59,10 @@ struct tide_paths {
 enum tide_status tide_paths_init(struct tide_paths *paths,
                                  const struct tide_model *model);
 void tide_paths_release(struct tide_paths *paths);
+
+/* Name the functions of FRAME, if that was not done yet: paths->frames[FRAME] is known
+ * then. */
+enum tide_status tide_paths_name(struct tide_paths *paths, uint32_t frame);
 
 /* Put the calls of STACK into paths->calls. */
 enum tide_status tide_paths_walk(struct tide_paths *paths, uint32_t stack);

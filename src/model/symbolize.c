@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/model_state.h"
+#include "model/wrappers.h"
 #include "symbol/name_child.h"
 #include "trace/embedded.h"
 #include "trace/format.h"
@@ -340,7 +341,7 @@ static enum tide_status name_all(struct tide_model *model,
     tide_name_child_free(sources.child);
     tide_embedded_close(embedded);
     free(questions);
-    return status;
+    return status ? status : tide_wrappers_find(model);
 }
 
 enum tide_status tide_model_symbolize_from(struct tide_model *model,

@@ -22,7 +22,7 @@ def rows(trace, program, shape, view):
     """name -> numbers, of the program's own functions, labels, regions or threads."""
     found = {}
     for row in tide.report(trace, "--" + view, "--" + shape,
-                           "--no-suppressions")["rows"]:
+                           "--no-suppressions", "--no-fold")["rows"]:
         name = str(row.get(SHAPES[shape]))
         if shape == "flat" and not name.startswith(program + "+0x"):
             continue

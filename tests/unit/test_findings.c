@@ -349,6 +349,10 @@ static void blames_who_called_the_runtime_or_a_wrapper(void **state)
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x400}), "parse (");
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x500}, {TIDE_HAND_APP, 0x400}),
           "parse (");
+    /* One place calls it: then it may as well be where things are decided. */
+    named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x600}), "Pool::allocate(");
+    hand_site(&hand, (struct tide_site){.stack = STACK({TIDE_HAND_APP, 0x100},
+                                                       {TIDE_HAND_APP, 0x600})});
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x600}), "parse (");
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x900}), "parse (");
     named(STACK({TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x700}), "allocate_rows (");
