@@ -231,7 +231,8 @@ static int write_answer(const struct tide_query_request *request,
                         struct compiled *compiled, const struct traces *traces)
 {
     struct tide_out out;
-    struct tide_query_view view = {.format = request->format};
+    struct tide_query_view view = {.format = request->format,
+                                   .width = tide_style_fit(request->fd)};
     int failed = -1;
     tide_out_begin(&out, request->fd);
     const enum tide_status status =
@@ -255,8 +256,13 @@ static int write_answer(const struct tide_query_request *request,
 
 static int explain(const struct compiled *compiled)
 {
-    struct tide_text text = {0};
-    tide_plan_explain(&compiled->plan, &text);
+    const struct tide_style style =
+        tide_style_detect(STDOUT_FILENO, TIDE_COLOR_AUTO, TIDE_UNITS_IEC);
+    struct tide_text plain = {0}, text = {0};
+    tide_plan_explain(&compiled->plan, &plain);
+    tide_query_explained(&text, plain.bytes ? plain.bytes : "", &style);
+    text.failed = text.failed || plain.failed;
+    tide_text_release(&plain);
     return tide_print_text(&text);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/open_trace.h"
 #include "view/export.h"
 #include "view/query_sql.h"
+#include "view/style.h"
 
 /* An empty file in the folder for such; the caller frees and removes *PATH.  -1 or the
  * exit status. */
@@ -43,7 +44,8 @@ static int answer(struct tide_model *model, const char *path, const char *sql,
     enum tide_status status = tide_export_sqlite(path, &what, &why);
     const bool made = !status;
     if (made)
-        status = tide_query_sql(path, sql, json, &out, &why);
+        status =
+            tide_query_sql(path, sql, json, tide_style_fit(STDOUT_FILENO), &out, &why);
     int result = status ? tide_fail("%s", why.length && status != TIDE_ENOMEM
                                               ? why.bytes
                                               : tide_failure_words(status))

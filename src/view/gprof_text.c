@@ -2,7 +2,9 @@
  *
  * Scripts and eyes know this layout, so it is kept to the blank: who reads it reads this.
  * But the list of what functions allocate themselves comes first: main and its like say
- * little.  Names are whole, as there, unless they would go over the edge of a terminal.
+ * little.  Where a terminal or COLUMNS says how wide lines may be, names are cut there; if
+ * they would have too little room, totals beside those of edges are left out, then what
+ * functions allocate themselves.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +28,8 @@ struct gprof {
     const struct tide_style *style;
     const struct tide_profile *profile;
     int width;    /* of a number */
+    bool pairs;   /* "part / whole" of edges, as IgProf has it */
+    bool self;    /* the column of Self in the tree */
     size_t limit; /* of rows and entries; 0: none */
     size_t line;  /* where the line begins in out */
 };
@@ -81,11 +85,11 @@ static void add_pair(struct gprof *gprof, const char *one, const char *other)
 /* Columns that the line has left; plenty, where lines may be long. */
 static int columns_left(const struct gprof *gprof)
 {
-    if (!gprof->style->bars)
+    if (!gprof->style->fitted)
         return INT32_MAX;
     const int used = (int)(gprof->out->length - gprof->line);
     const int left = gprof->style->width - used;
-    return left > TIDE_GPROF_NAME_LEAST ? left : TIDE_GPROF_NAME_LEAST;
+    return left > 1 ? left : 1;
 }
 
 /* The name of NODE, and its rank behind it; ends the line. */
@@ -104,6 +108,8 @@ static void add_name(struct gprof *gprof, uint32_t node, bool rank)
                                  ? "<spontaneous>"
                                  : profile->rows->functions[about->function].name;
     const int left = columns_left(gprof);
+    if ((int)strlen(behind) + 2 > left)
+        behind[0] = '\0';
     if (left == INT32_MAX)
         tide_name_safe(gprof->out, name, gprof->style);
     else
@@ -142,7 +148,9 @@ static void add_list(struct gprof *gprof, const uint32_t *order, bool self)
 
 static void add_rule(struct gprof *gprof)
 {
-    const int columns = 34 + 3 * gprof->width + 2 * gprof->width + 5;
+    const int usual = 34 + 3 * gprof->width + 2 * gprof->width + 5;
+    const int edge = gprof->style->fitted ? gprof->style->width - 1 : usual;
+    const int columns = usual < edge ? usual : edge;
     for (int i = 0; i < (columns + 1) / 2; i++)
         tide_text_add(gprof->out, "- ");
     tide_text_add(gprof->out, "\n");
@@ -151,11 +159,25 @@ static void add_rule(struct gprof *gprof)
 static void add_titles(struct gprof *gprof)
 {
     tide_text_add(gprof->out, "Rank    % total");
-    add_right(gprof, "Self");
-    add_pair(gprof, "Self", "Children");
-    add_pair(gprof, "Calls", "Total");
+    if (gprof->pairs) {
+        add_right(gprof, "Self");
+        add_pair(gprof, "Self", "Children");
+        add_pair(gprof, "Calls", "Total");
+    } else {
+        add_right(gprof, "Total");
+        if (gprof->self)
+            add_right(gprof, "Self");
+        add_right(gprof, "Calls");
+    }
     tide_text_add(gprof->out, "  Function\n");
     gprof->line = gprof->out->length;
+}
+
+static void add_dots(struct gprof *gprof)
+{
+    tide_text_add(gprof->out, "  ");
+    for (int i = 0; i < gprof->width; i++)
+        tide_text_add(gprof->out, ".");
 }
 
 /* A line of EDGE beside the entry of one of its ends; OTHER is at the other one. */
@@ -163,11 +185,17 @@ static void add_edge(struct gprof *gprof, const struct tide_profile_edge *edge,
                      uint32_t other)
 {
     const struct tide_profile_node *const about = &gprof->profile->nodes[other];
-    tide_text_addf(gprof->out, "%8s%7.1f  ", "", per_cent(gprof, edge->bytes));
-    for (int i = 0; i < gprof->width; i++)
-        tide_text_add(gprof->out, ".");
-    add_pair(gprof, grouped(edge->bytes).text, grouped(about->bytes).text);
-    add_pair(gprof, grouped(edge->calls).text, grouped(about->calls).text);
+    tide_text_addf(gprof->out, "%8s%7.1f", "", per_cent(gprof, edge->bytes));
+    if (gprof->pairs) {
+        add_dots(gprof);
+        add_pair(gprof, grouped(edge->bytes).text, grouped(about->bytes).text);
+        add_pair(gprof, grouped(edge->calls).text, grouped(about->calls).text);
+    } else {
+        add_right(gprof, grouped(edge->bytes).text);
+        if (gprof->self)
+            add_dots(gprof);
+        add_right(gprof, grouped(edge->calls).text);
+    }
     tide_text_add(gprof->out, "    ");
     add_name(gprof, other, true);
 }
@@ -189,9 +217,17 @@ static void add_entry(struct gprof *gprof, uint32_t index)
     (void)snprintf(rank, sizeof(rank), "[%" PRIu32 "]", node->rank);
     tide_text_addf(gprof->out, "%-8s%7.1f", rank, per_cent(gprof, node->bytes));
     add_right(gprof, grouped(node->bytes).text);
-    add_pair(gprof, grouped(node->self_bytes).text, grouped(node->children_bytes).text);
-    tide_text_addf(gprof->out, "  %*s   %*s  ", gprof->width, grouped(node->calls).text,
-                   gprof->width, "");
+    if (gprof->pairs) {
+        add_pair(gprof, grouped(node->self_bytes).text,
+                 grouped(node->children_bytes).text);
+        tide_text_addf(gprof->out, "  %*s   %*s  ", gprof->width,
+                       grouped(node->calls).text, gprof->width, "");
+    } else {
+        if (gprof->self)
+            add_right(gprof, grouped(node->self_bytes).text);
+        add_right(gprof, grouped(node->calls).text);
+        tide_text_add(gprof->out, "  ");
+    }
     add_name(gprof, index, false);
     for (size_t i = 0; i < node->callee_count; i++) {
         const struct tide_profile_edge *const edge =
@@ -211,11 +247,23 @@ static int measure(const struct tide_profile *profile)
     return widest > TIDE_GPROF_LEAST ? (int)widest : TIDE_GPROF_LEAST;
 }
 
+/* Leave out columns of the tree where names would have too little room. */
+static void leave_out(struct gprof *gprof)
+{
+    const int room = gprof->style->width - TIDE_GPROF_NAME_LEAST;
+    const int column = 2 + gprof->width, pair = 2 + 2 * gprof->width + 3;
+    gprof->pairs = !gprof->style->fitted || 8 + 7 + column + 2 * pair + 4 <= room;
+    gprof->self = gprof->pairs || 8 + 7 + 3 * column + 4 <= room;
+}
+
 static void add_section(struct gprof *gprof, bool first)
 {
     static const char RULE[] = "--------------------------------------------------"
                                "--------------------";
-    tide_text_addf(gprof->out, "%s%s\n", first ? "" : "\n\n", RULE);
+    const int usual = (int)sizeof(RULE) - 1;
+    const bool narrow = gprof->style->fitted && gprof->style->width < usual;
+    tide_text_addf(gprof->out, "%s%.*s\n", first ? "" : "\n\n",
+                   narrow ? gprof->style->width : usual, RULE);
 }
 
 void tide_view_gprof(struct tide_page *page, const struct tide_model *model,
@@ -230,6 +278,7 @@ void tide_view_gprof(struct tide_page *page, const struct tide_model *model,
         .width = measure(profile),
         .limit = limit,
     };
+    leave_out(&gprof);
     const size_t entries =
         limit && limit < profile->node_count ? limit : profile->node_count;
     tide_text_addf(gprof.out, "Counter: %s\n\n",

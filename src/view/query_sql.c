@@ -51,9 +51,10 @@ static enum tide_status read_row(sqlite3_stmt *statement, struct cells *cells)
     return status;
 }
 
-/* Numbers stand at the right: RIGHT says which columns hold nothing else. */
+/* Numbers stand at the right: RIGHT says which columns hold nothing else.  What does not
+ * fit into ROOM stands below. */
 static void add_table(struct tide_text *out, const struct cells *cells,
-                      const bool *right)
+                      const bool *right, int room)
 {
     const size_t columns = (size_t)cells->columns;
     int *const widths = calloc(columns + 1, sizeof(*widths));
@@ -67,11 +68,17 @@ static void add_table(struct tide_text *out, const struct cells *cells,
         *widest = width > *widest ? width : *widest;
         *widest = *widest < TIDE_QUERY_LEAST ? TIDE_QUERY_LEAST : *widest;
     }
-    for (size_t i = 0; i < cells->count; i++) {
-        const size_t column = i % columns;
-        tide_query_cell_add(out, cells->list[i], widths[column],
-                            right[column] && i >= columns);
-        tide_text_add(out, column + 1 == columns ? "\n" : "");
+    tide_query_fit(widths, right, columns, room);
+    for (size_t from = 0, to; from < columns; from = to) {
+        to = tide_query_block(widths, columns, from, room);
+        tide_text_add(out, from ? "\n" : "");
+        for (size_t i = 0; i < cells->count; i++) {
+            const size_t column = i % columns;
+            if (column >= from && column < to)
+                tide_query_cell_add(out, cells->list[i], widths[column],
+                                    right[column] && i >= columns);
+            tide_text_add(out, column + 1 == columns ? "\n" : "");
+        }
     }
     free(widths);
 }
@@ -110,7 +117,8 @@ static int step_all(sqlite3_stmt *statement, struct cells *cells, bool *right,
     return step;
 }
 
-static int answer(sqlite3_stmt *statement, bool as_json, struct tide_text *out)
+static int answer(sqlite3_stmt *statement, bool as_json, int room,
+                  struct tide_text *out)
 {
     struct cells cells = {.columns = sqlite3_column_count(statement)};
     struct tide_json json = {.out = out};
@@ -132,7 +140,7 @@ static int answer(sqlite3_stmt *statement, bool as_json, struct tide_text *out)
         tide_json_close(&json);
         tide_json_close(&json);
     } else if (step == SQLITE_DONE && cells.columns) {
-        add_table(out, &cells, right);
+        add_table(out, &cells, right, room);
     }
     free(right);
     free(cells.list);
@@ -140,7 +148,7 @@ static int answer(sqlite3_stmt *statement, bool as_json, struct tide_text *out)
     return step;
 }
 
-enum tide_status tide_query_sql(const char *path, const char *sql, bool json,
+enum tide_status tide_query_sql(const char *path, const char *sql, bool json, int room,
                                 struct tide_text *out, struct tide_text *why)
 {
     sqlite3 *database = NULL;
@@ -152,7 +160,7 @@ enum tide_status tide_query_sql(const char *path, const char *sql, bool json,
     if (result == SQLITE_OK && (!statement || rest[strspn(rest, "; \t\r\n")]))
         tide_text_add(why, "one statement at a time");
     else if (result == SQLITE_OK)
-        result = answer(statement, json, out);
+        result = answer(statement, json, room, out);
     if (result != SQLITE_OK && result != SQLITE_DONE)
         tide_text_add(why, database ? sqlite3_errmsg(database) : "out of memory");
     (void)sqlite3_finalize(statement);

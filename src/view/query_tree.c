@@ -12,7 +12,10 @@
 #include "view/query_view.h"
 #include "view/utf8.h"
 
-enum { TIDE_QUERY_TREE_WIDTH = 48 }; /* of a column, at most */
+enum {
+    TIDE_QUERY_TREE_WIDTH = 48, /* of a column, at most */
+    TIDE_QUERY_PATH_LEAST = 24, /* that a narrow terminal leaves to the path */
+};
 
 struct branch {
     uint32_t text; /* of view->names */
@@ -30,6 +33,7 @@ struct tree {
     size_t path_cells[8], path_count; /* that make the path */
     int *widths;                      /* owned */
     int path_width;
+    size_t from, to; /* columns that are being written */
 };
 
 /* The child of PARENT for TEXT, new or known. */
@@ -114,10 +118,10 @@ static bool in_path(const struct tree *tree, size_t cell)
 static void add_cells(const struct tree *tree, size_t row)
 {
     struct tide_query_view *const view = tree->view;
-    for (size_t i = 0; i < view->plan->column_count; i++) {
-        const size_t cell = view->plan->columns[i].cell;
-        const struct tide_value value = tide_query_kept(view, row)[cell];
-        if (view->shown[i] && !in_path(tree, cell))
+    for (size_t i = tree->from; i < tree->to; i++) {
+        const struct tide_value value =
+            tide_query_kept(view, row)[view->plan->columns[i].cell];
+        if (tree->widths[i] >= 0)
             tide_query_cell_add(&view->out->text, tide_query_safe(view, value),
                                 tree->widths[i], tide_query_right(value, true));
     }
@@ -168,11 +172,19 @@ static void add_branch(const struct tree *tree, const struct branch *branch)
     tide_text_add(out, "\n");
 }
 
-/* Depth first, without recursion: down, else on, else up and on. */
+/* The titles, and all lines, depth first, without recursion: down, else on, else up and on. */
 static void add_branches(const struct tree *tree)
 {
     const struct branch *const list = tree->branches;
     size_t at = list[0].first_child;
+    if (tree->from > 0)
+        tide_text_add(&tree->view->out->text, "\n");
+    tide_query_cell_add(&tree->view->out->text, "Path", tree->path_width, false);
+    for (size_t i = tree->from; i < tree->to; i++)
+        if (tree->widths[i] >= 0)
+            tide_query_cell_add(&tree->view->out->text, tide_query_title(tree->view, i),
+                                tree->widths[i], false);
+    tide_text_add(&tree->view->out->text, "\n");
     while (at && !tree->view->status) {
         add_branch(tree, &list[at]);
         if (!tide_out_rest(tree->view->out))
@@ -202,6 +214,27 @@ static void measure(struct tree *tree, int most)
     if (tree->path_width > most)
         tree->path_width = most < TIDE_QUERY_LEAST ? TIDE_QUERY_LEAST : most;
     tree->widths = tide_query_widths(tree->view, most);
+    for (size_t i = 0; tree->widths && i < tree->view->plan->column_count; i++)
+        if (in_path(tree, tree->view->plan->columns[i].cell))
+            tree->widths[i] = -1;
+}
+
+/* Keep to the terminal's width: the path gives way first. */
+static void fit(struct tree *tree)
+{
+    const struct tide_query_view *const view = tree->view;
+    const size_t count = view->plan->column_count;
+    int others = 0;
+    if (!view->width)
+        return;
+    for (size_t i = 0; i < count; i++)
+        others += tree->widths[i] >= 0 ? tree->widths[i] + 1 : 0;
+    const int left = view->width - 1 - others;
+    const int least = left > TIDE_QUERY_PATH_LEAST ? left : TIDE_QUERY_PATH_LEAST;
+    tree->path_width = tree->path_width > least ? least : tree->path_width;
+    for (size_t i = 0; i < count; i++)
+        if (tree->widths[i] > view->width - tree->path_width - 2)
+            tree->widths[i] = view->width - tree->path_width - 2;
 }
 
 /* --- Which path --------------------------------------------------------------------------- */
@@ -227,7 +260,6 @@ static void choose_path(struct tree *tree)
 static void tree_end(struct tide_query_view *view)
 {
     struct tree tree = {.view = view, .count = 1};
-    struct tide_text *const out = &view->out->text;
     const int most = tide_query_number(view, "column-width", TIDE_QUERY_TREE_WIDTH);
     tree.branches = tide_grown(NULL, &tree.capacity, 1, sizeof(*tree.branches));
     tree.next_row = calloc(view->row_count + 1, sizeof(*tree.next_row));
@@ -240,14 +272,17 @@ static void tree_end(struct tide_query_view *view)
         measure(&tree, most);
     if (!view->status) {
         tide_query_globals(view);
-        tide_query_cell_add(out, "Path", tree.path_width, false);
-        for (size_t i = 0; i < view->plan->column_count; i++)
-            if (view->shown[i] && !in_path(&tree, view->plan->columns[i].cell))
-                tide_query_cell_add(out, tide_query_title(view, i), tree.widths[i],
-                                    false);
-        tide_text_add(out, "\n");
-        add_branches(&tree);
+        fit(&tree);
     }
+    do {
+        if (view->status)
+            break;
+        const int room = view->width ? view->width - tree.path_width - 1 : 0;
+        tree.from = tree.to;
+        tree.to =
+            tide_query_block(tree.widths, view->plan->column_count, tree.from, room);
+        add_branches(&tree);
+    } while (tree.to < view->plan->column_count);
     tide_pairs_release(&tree.known);
     free(tree.branches);
     free(tree.next_row);

@@ -272,8 +272,11 @@ enum tide_status tide_query_view_begin(struct tide_query_view *view,
                                        struct tide_query_error *error)
 {
     const struct tide_query_format *const given = view->format;
-    *view = (struct tide_query_view){
-        .plan = plan, .out = out, .query = plan->query, .format = given};
+    *view = (struct tide_query_view){.plan = plan,
+                                     .out = out,
+                                     .query = plan->query,
+                                     .format = given,
+                                     .width = view->width};
     enum tide_status status = given ? TIDE_OK : find_format(view, error);
     if (!status)
         status = check_needs(view, error);

@@ -49,6 +49,7 @@ struct tide_query_view {
     struct tide_value *cells;       /* owned: rows that are kept */
     size_t row_count, row_capacity;
     uint64_t written; /* rows */
+    int width;        /* that tables keep to; 0: any; set before begin, as format */
     bool *shown;      /* owned, per column */
     struct tide_text text;
     void *state; /* the format's */
@@ -76,6 +77,9 @@ extern const struct tide_query_format tide_query_schema_json;
 /* Add what is wrong with TEXT, with a caret below the place. */
 void tide_query_error_text(struct tide_text *out, const char *text, size_t length,
                            const struct tide_query_error *error);
+/* Add TEXT of tide_plan_explain() in lines that fit. */
+void tide_query_explained(struct tide_text *out, const char *text,
+                          const struct tide_style *style);
 /* Add a table of attributes with what they mean and how many rows have them. */
 void tide_query_attributes_text(struct tide_text *out,
                                 const struct tide_attribute_counts *counts,

@@ -108,6 +108,28 @@ void tide_query_error_text(struct tide_text *out, const char *text, size_t lengt
     tide_text_add(out, "\n");
 }
 
+void tide_query_explained(struct tide_text *out, const char *text,
+                          const struct tide_style *style)
+{
+    enum { TIDE_EXPLAINED_MARGIN = 8 };
+    struct tide_page page = {.out = out, .style = style};
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        const size_t margin =
+            length < TIDE_EXPLAINED_MARGIN ? length : TIDE_EXPLAINED_MARGIN;
+        struct tide_text head = {0}, words = {0};
+        tide_text_add_bytes(&head, text, margin);
+        tide_text_add_bytes(&words, text + margin, length - margin);
+        tide_page_add(&page, TIDE_INK_PLAIN, head.bytes ? head.bytes : "");
+        tide_page_wrap(&page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "",
+                       TIDE_EXPLAINED_MARGIN);
+        out->failed = out->failed || head.failed || words.failed;
+        tide_text_release(&head);
+        tide_text_release(&words);
+        text += length + (text[length] == '\n');
+    }
+}
+
 static const char *const TYPES[TIDE_VALUE_TYPES] = {
     [TIDE_VALUE_NONE] = "",       [TIDE_VALUE_BOOL] = "bool",
     [TIDE_VALUE_INT] = "int",     [TIDE_VALUE_UINT] = "uint",
@@ -157,11 +179,16 @@ void tide_query_attributes_text(struct tide_text *out,
                                 const struct tide_style *style)
 {
     struct tide_page page = {.out = out, .style = style};
+    struct tide_text words = {0};
     char left[128];
     const bool spaces = source != TIDE_FROM_REGIONS && source != TIDE_FROM_TIMELINE;
-    tide_text_addf(out, "%" PRIu64 " rows of %s%s\n\n", counts->rows,
+    tide_text_addf(&words, "%" PRIu64 " rows of %s%s", counts->rows,
                    tide_source_names[source],
                    spaces ? ", of the heap (a query that names space has all)" : "");
+    tide_page_wrap(&page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "", 0);
+    tide_page_skip(&page);
+    out->failed = out->failed || words.failed;
+    tide_text_release(&words);
     (void)snprintf(left, sizeof(left), "%-26s %-4s %-2s %10s  ", "attribute", "type",
                    "", "rows");
     tide_page_add(&page, TIDE_INK_BOLD, left);

@@ -57,11 +57,19 @@ struct tide_style tide_style_detect(int fd, enum tide_color color,
     const bool terminal = isatty(fd) == 1;
     return (struct tide_style){
         .width = tide_style_width(columns, terminal ? terminal_columns(fd) : 0),
+        .fitted = terminal || (columns && *columns),
         .color = wants_color(terminal, color),
         .bars = terminal || color == TIDE_COLOR_ALWAYS,
         .utf8 = tide_style_locale_is_utf8(lc_all, lc_ctype, lang),
         .units = units,
     };
+}
+
+int tide_style_fit(int fd)
+{
+    const struct tide_style style =
+        tide_style_detect(fd, TIDE_COLOR_NEVER, TIDE_UNITS_IEC);
+    return style.fitted ? style.width : 0;
 }
 
 const char *tide_ink_start(enum tide_ink ink)

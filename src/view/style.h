@@ -23,7 +23,9 @@ enum tide_color {
 };
 
 struct tide_style {
-    int width;  /* columns; no line is longer */
+    int width; /* columns; no line is longer */
+    bool
+        fitted; /* a terminal or COLUMNS says so: tables that scripts read keep to it */
     bool color; /* escape sequences for colours */
     bool bars;  /* bars and curves: on a terminal */
     bool utf8;  /* characters beyond ASCII */
@@ -35,6 +37,10 @@ struct tide_style {
  * UTF-8: as the first of LC_ALL, LC_CTYPE, LANG that is set says. */
 struct tide_style tide_style_detect(int fd, enum tide_color color,
                                     enum tide_units units);
+
+/* The width that tables which scripts read keep to on descriptor FD; 0: any, since neither
+ * a terminal nor COLUMNS says how wide lines may be. */
+int tide_style_fit(int fd);
 
 /* The parts that need no descriptor, for tests. */
 int tide_style_width(const char *columns_variable, int terminal_columns);

@@ -1,13 +1,16 @@
 /* view/timemory_text.c - calls by region and function, in the columns of timemory.
  *
- * The table is as wide as it is: others read it.  MIN and MAX are those of the calls,
+ * Others read the table, so it is as wide as it is, unless a terminal or COLUMNS says how
+ * wide lines may be: then columns are left out until it fits.  MIN and MAX are those of the calls,
  * and a free counts what it freed, whoever made it.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "view/names.h"
+#include "view/query_columns.h"
 #include "view/told_text.h"
+#include "view/utf8.h"
 
 #define TIDE_TITLE "MEMORY ALLOCATION FUNCTIONS, BY REGION"
 
@@ -20,43 +23,137 @@ struct line {
     double self;
 };
 
+/* The columns behind the label, in timemory's order. */
+enum timemory_column {
+    TIDE_TIMEMORY_COUNT,
+    TIDE_TIMEMORY_DEPTH,
+    TIDE_TIMEMORY_METRIC,
+    TIDE_TIMEMORY_UNITS,
+    TIDE_TIMEMORY_SUM,
+    TIDE_TIMEMORY_MEAN,
+    TIDE_TIMEMORY_MIN,
+    TIDE_TIMEMORY_MAX,
+    TIDE_TIMEMORY_STDDEV,
+    TIDE_TIMEMORY_SELF,
+    TIDE_TIMEMORY_COLUMNS,
+};
+
+static const struct {
+    const char *title;
+    int width; /* without a blank at each side */
+} COLUMNS[TIDE_TIMEMORY_COLUMNS] = {
+    [TIDE_TIMEMORY_COUNT] = {"  COUNT   ", 10},
+    [TIDE_TIMEMORY_DEPTH] = {"  DEPTH   ", 10},
+    [TIDE_TIMEMORY_METRIC] = {"   METRIC    ", 13},
+    [TIDE_TIMEMORY_UNITS] = {"  UNITS   ", 10},
+    [TIDE_TIMEMORY_SUM] = {"   SUM    ", 10},
+    [TIDE_TIMEMORY_MEAN] = {"   MEAN   ", 10},
+    [TIDE_TIMEMORY_MIN] = {"   MIN    ", 10},
+    [TIDE_TIMEMORY_MAX] = {"   MAX    ", 10},
+    [TIDE_TIMEMORY_STDDEV] = {"  STDDEV  ", 10},
+    [TIDE_TIMEMORY_SELF] = {"  % SELF  ", 10},
+};
+
+/* What a narrow terminal does without, the first first. */
+static const enum timemory_column NARROWING[] = {
+    TIDE_TIMEMORY_METRIC, TIDE_TIMEMORY_DEPTH, TIDE_TIMEMORY_STDDEV, TIDE_TIMEMORY_MIN,
+    TIDE_TIMEMORY_SELF,   TIDE_TIMEMORY_UNITS, TIDE_TIMEMORY_MAX,    TIDE_TIMEMORY_MEAN,
+};
+
+enum { TIDE_LABEL_LEAST = 12 };
+
 struct table {
     struct tide_text *out;
     const struct tide_style *style;
     int label_width;
+    bool hidden[TIDE_TIMEMORY_COLUMNS];
     double unit;
     const char *unit_name;
     bool measuring;
 };
 
+/* Of all columns but the label's, with the lines between them. */
+static int columns_behind(const struct table *table)
+{
+    int width = 0;
+    for (int i = 0; i < TIDE_TIMEMORY_COLUMNS; i++)
+        width += table->hidden[i] ? 0 : COLUMNS[i].width + 3;
+    return width;
+}
+
+/* Leave out what a terminal has no room for; what is left is cut in the label. */
+static void leave_out(struct table *table)
+{
+    const size_t steps = sizeof(NARROWING) / sizeof(NARROWING[0]);
+    const int room = table->style->width - 4;
+    if (!table->style->fitted)
+        return;
+    for (size_t i = 0; i < steps; i++) {
+        if (table->label_width + columns_behind(table) <= room)
+            return;
+        table->hidden[NARROWING[i]] = true;
+    }
+    const int left = room - columns_behind(table);
+    table->label_width = left > TIDE_LABEL_LEAST ? left : TIDE_LABEL_LEAST;
+}
+
+static void put_dashes(const struct table *table, int count)
+{
+    for (int i = 0; i < count; i++)
+        tide_text_add(table->out, "-");
+}
+
 static void put_rule(const struct table *table, char between)
 {
-    static const int WIDTHS[] = {12, 12, 15, 12, 12, 12, 12, 12, 12, 12};
     tide_text_add(table->out, "|");
-    for (int i = 0; i < table->label_width + 2; i++)
-        tide_text_add(table->out, "-");
-    for (size_t k = 0; k < sizeof(WIDTHS) / sizeof(WIDTHS[0]); k++) {
+    put_dashes(table, table->label_width + 2);
+    for (int i = 0; i < TIDE_TIMEMORY_COLUMNS; i++) {
+        if (table->hidden[i])
+            continue;
         tide_text_addf(table->out, "%c", between);
-        for (int i = 0; i < WIDTHS[k]; i++)
-            tide_text_add(table->out, "-");
+        put_dashes(table, COLUMNS[i].width + 2);
     }
     tide_text_add(table->out, "|\n");
+}
+
+static void put_cell(const struct table *table, const struct line *line, int column)
+{
+    struct tide_text *const out = table->out;
+    if (table->hidden[column])
+        return;
+    if (column == TIDE_TIMEMORY_COUNT)
+        tide_text_addf(out, " %10llu |", (unsigned long long)line->count);
+    else if (column == TIDE_TIMEMORY_DEPTH)
+        tide_text_addf(out, " %10u |", line->depth);
+    else if (column == TIDE_TIMEMORY_METRIC)
+        tide_text_addf(out, " %-13s |", "malloc_gotcha");
+    else if (column == TIDE_TIMEMORY_UNITS)
+        tide_text_addf(out, " %-10s |", table->unit_name);
+    else if (column == TIDE_TIMEMORY_SELF)
+        tide_text_addf(out, " %10.1f |", line->self);
+    else
+        tide_text_addf(out, " %10.3f |", line->values[column - TIDE_TIMEMORY_SUM]);
 }
 
 static void put_line(struct table *table, const struct line *line)
 {
     const char *const label = line->label.bytes ? line->label.bytes : "";
+    const int columns = tide_columns(label);
+    struct tide_text cut = {0};
     if (table->measuring) {
-        if ((int)line->label.length > table->label_width)
-            table->label_width = (int)line->label.length;
+        if (columns > table->label_width)
+            table->label_width = columns;
         return;
     }
-    tide_text_addf(table->out, "| %-*s | %10llu | %10u | %-13s | %-10s |",
-                   table->label_width, label, (unsigned long long)line->count,
-                   line->depth, "malloc_gotcha", table->unit_name);
-    for (size_t i = 0; i < 5; i++)
-        tide_text_addf(table->out, " %10.3f |", line->values[i]);
-    tide_text_addf(table->out, " %10.1f |\n", line->self);
+    tide_query_clamped(&cut, label, table->label_width);
+    const char *const shown = cut.bytes ? cut.bytes : "";
+    tide_text_addf(table->out, "| %s%*s |", shown,
+                   table->label_width - tide_columns(shown), "");
+    for (int i = 0; i < TIDE_TIMEMORY_COLUMNS; i++)
+        put_cell(table, line, i);
+    tide_text_add(table->out, "\n");
+    table->out->failed |= cut.failed;
+    tide_text_release(&cut);
 }
 
 static void begin_label(struct table *table, struct line *line, const char *name)
@@ -121,17 +218,22 @@ static void put_region(struct table *table, const struct tide_told *told,
 
 static void put_head(const struct table *table)
 {
-    const int width = table->label_width + 2 + 10 + 15 + 9 * 12;
-    const int before = (width - (int)strlen(TIDE_TITLE)) / 2;
+    const int width = table->label_width + 2 + columns_behind(table);
+    char title[64];
+    const bool unit = table->hidden[TIDE_TIMEMORY_UNITS];
+    const int length = snprintf(title, sizeof(title), "%s%s%s", TIDE_TITLE,
+                                unit ? ", IN " : "", unit ? table->unit_name : "");
+    const int before = (width - length) / 2;
     put_rule(table, '-');
-    tide_text_addf(table->out, "|%*s%s%*s|\n", before, "", TIDE_TITLE,
-                   width - before - (int)strlen(TIDE_TITLE), "");
+    tide_text_addf(table->out, "|%*s%s%*s|\n", before, "", title,
+                   width - before - length, "");
     put_rule(table, '-');
     tide_text_addf(table->out, "| %*s%*s |", (table->label_width + 5) / 2, "LABEL",
                    table->label_width - (table->label_width + 5) / 2, "");
-    tide_text_add(table->out, "   COUNT    |   DEPTH    |    METRIC     |   UNITS    |"
-                              "    SUM     |    MEAN    |    MIN     |    MAX     |"
-                              "   STDDEV   |   % SELF   |\n");
+    for (int i = 0; i < TIDE_TIMEMORY_COLUMNS; i++)
+        if (!table->hidden[i])
+            tide_text_addf(table->out, " %s |", COLUMNS[i].title);
+    tide_text_add(table->out, "\n");
     put_rule(table, '|');
 }
 
@@ -141,13 +243,14 @@ void tide_view_timemory(struct tide_page *page, const struct tide_told *told)
     struct table table = {
         .out = page->out,
         .style = page->style,
-        .label_width = 12,
+        .label_width = TIDE_LABEL_LEAST,
         .unit = bytes ? 1 : 1000,
         .unit_name = bytes ? "B" : "KB",
         .measuring = true,
     };
     put_region(&table, told, 0);
     table.measuring = false;
+    leave_out(&table);
     put_head(&table);
     put_region(&table, told, 0);
     put_rule(&table, '-');

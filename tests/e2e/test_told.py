@@ -167,7 +167,7 @@ class Told(tide.Case):
         self.assertEqual(rows["cycle", "calloc"]["sum_bytes"], 5000)
         self.assertEqual(rows["end", "free"]["sum_bytes"], 6000)
         self.assertEqual(rows["end", "realloc"]["max_bytes"], 5000)
-        table = [line for line in self.text("--timemory").splitlines()
+        table = [line for line in self.text("--timemory", columns="160").splitlines()
                  if line.startswith("|")]
         self.assertEqual(len({len(line) for line in table}), 1)
         words = [word.strip() for word in table[3].strip("|").split("|")]

@@ -4,8 +4,11 @@ Columns are those that a terminal shows: wide characters take two, combining one
 neither COLUMNS nor a terminal says how wide, tables that scripts read keep their own width.
 """
 import os
+import pty
 import re
+import select
 import subprocess
+import termios
 import unicodedata
 import unittest
 
@@ -16,12 +19,15 @@ SHAPES = ("--tree", "--flat", "--stacks", "--bottom-up", "--gprof", "--threads",
           "--processes", "--regions", "--labels", "--modules", "--lines")
 ALONE = ("--sizes", "--lifetimes", "--flow", "--windows", "--pools", "--timemory", "--ranks")
 QUERIES = (
-    (),
     ("SELECT * LIMIT 3",),
-    ("AGGREGATE count(), sum(alloc.size) GROUP BY alloc.function, alloc.file, alloc.line",),
-    ("AGGREGATE count() GROUP BY alloc.stack FORMAT tree",),
-    ("AGGREGATE count() GROUP BY alloc.stack FORMAT table",),
+    ("AGGREGATE count(), sum(alloc.total_size) GROUP BY leaf, file, line FORMAT tree",),
+    ("SELECT stack, count(), sum(alloc.total_size), max(mem.active), min(usable), leaf "
+     "GROUP BY stack, leaf FORMAT tree",),
+    ("SELECT stack, count() GROUP BY stack FORMAT table",),
+    ("SELECT leaf, module, file, line, count() GROUP BY leaf, module, file, line",),
     ("--attributes",),
+    ("--sql", "SELECT * FROM blocks LIMIT 5"),
+    ("--sql", "SELECT * FROM frames LIMIT 5"),
 )
 ESCAPE = re.compile(r"\033\[[0-9;]*m")
 
@@ -64,11 +70,43 @@ def commands(trace, other):
         yield ("diff", "--total", shape, trace, other)
     for query in QUERIES:
         yield ("query", trace, *query)
-    yield ("query", "--explain", trace, *QUERIES[1])
+    yield ("query", "--explain", trace, *QUERIES[0])
     yield ("info", trace)
     yield ("info", "-v", trace)
     yield ("check", trace, "--baseline", other, "--max-growth", "1", "--max-new-leaks", "0")
     yield ("resolve", trace, "0x1000")
+
+
+def alone():
+    """What needs no trace."""
+    yield ("--help",)
+    yield ("doctor",)
+    yield ("doctor", tide.program("event_loop"))
+    for verb in ("run", "report", "query", "diff", "export", "info", "check", "resolve", "pack",
+                 "doctor"):
+        yield (verb, "--help")
+        yield (verb, "--help-all")
+        yield (verb, "--no-such-option")
+
+
+def on_terminal(width, *words):
+    """As output(), on a terminal that is WIDTH wide and no COLUMNS."""
+    env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm")
+    env.pop("COLUMNS", None)
+    main, child = pty.openpty()
+    termios.tcsetwinsize(child, (50, width))
+    with subprocess.Popen([tide.TIDEMARK, *words], env=env, stdout=child,
+                          stderr=subprocess.DEVNULL) as process:
+        os.close(child)
+        text = b""
+        while select.select([main], [], [], 60)[0]:
+            try:
+                text += os.read(main, 65536)
+            except OSError:
+                break
+        process.wait(60)
+    os.close(main)
+    return text.decode("utf-8", "replace").replace("\r", "")
 
 
 class Widths(tide.Case):
@@ -82,12 +120,14 @@ class Widths(tide.Case):
             "event_loop": tide.Recorded([tide.program("event_loop")]).trace,
             "hostile_names": tide.Recorded([tide.program("hostile_names")]).trace,
             "ranks": tide.Recorded(["/bin/sh", "-c", ranks], options=["--wait"]).trace,
+            "containers": tide.Recorded([tide.program("clean_containers")]).trace,
+            "golden": os.path.join(os.environ["TIDEMARK_SOURCE"], "tests/golden/v1/phases.tide"),
             "python": tide.Recorded(["/usr/bin/python3", "-c", "import json, re"]).trace,
         }
 
-    def check(self, width, words):
-        with self.subTest(width=width, words=" ".join(words)):
-            text = output(width, *words)
+    def check(self, width, words, write=output):
+        with self.subTest(width=width, words=" ".join(words), how=write.__name__):
+            text = write(width, *words)
             self.assertNotEqual(text, "")
             wide = [line for line in text.splitlines() if columns(line) > width]
             self.assertEqual(wide, [])
@@ -97,6 +137,18 @@ class Widths(tide.Case):
         for trace in self.traces.values():
             for words in commands(trace, other):
                 self.check(80, words)
+
+    def test_what_needs_no_trace(self):
+        for words in alone():
+            self.check(80, words)
+
+    def test_a_terminal_says_how_wide_it_is(self):
+        trace = self.traces["containers"]
+        for width in (80, 132):
+            for words in (("report", trace), ("report", "--total", "--gprof", trace),
+                          ("report", "--timemory", trace), ("query", trace, *QUERIES[0]),
+                          ("report", "--peak", "--flat", trace), ("info", trace)):
+                self.check(width, words, on_terminal)
 
     def test_one_trace_at_other_widths(self):
         for width in (60, 100, 200):

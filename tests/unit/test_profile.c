@@ -228,10 +228,9 @@ static void largest_blocks_are_not_added_up(void **state)
 
 /* --- The text ---------------------------------------------------------------------- */
 
-static void print(struct tide_text *text, bool terminal)
+static void print_in(struct tide_text *text, const struct tide_style *style)
 {
-    const struct tide_style style = {.width = 80, .bars = terminal, .utf8 = true};
-    struct tide_page page = {.out = text, .style = &style};
+    struct tide_page page = {.out = text, .style = style};
     struct tide_rows *rows;
     struct tide_profile profile;
     assert_int_equal(tide_model_symbolize_from(hand.model, &hand_source), TIDE_OK);
@@ -241,6 +240,12 @@ static void print(struct tide_text *text, bool terminal)
     tide_view_gprof(&page, hand.model, &profile, 0);
     tide_profile_release(&profile);
     tide_rows_free(rows);
+}
+
+static void print(struct tide_text *text, bool fitted)
+{
+    const struct tide_style style = {.width = 80, .fitted = fitted, .utf8 = true};
+    print_in(text, &style);
 }
 
 static const char LAYOUT[] =
@@ -324,6 +329,30 @@ static void the_layout_is_that_of_igprof(void **state)
     hand_model_release(&hand);
 }
 
+/* On 60 columns names have room, and no line is longer. */
+static void a_narrow_terminal_has_fewer_columns(void **state)
+{
+    (void)state;
+    static const uint32_t STACK[] = {0, 1, 2};
+    const struct tide_style style = {.width = 60, .fitted = true, .utf8 = true};
+    struct tide_text text = {0};
+    made_count = 0;
+    hand_model_init(&hand, symbols);
+    add_stack(STACK, 3, 999000);
+    print_in(&text, &style);
+    assert_non_null(
+        strstr(text.bytes, "Rank    % total     Total     Calls  Function\n"));
+    assert_non_null(
+        strstr(text.bytes, "          100.0   999'000         1    b\\x1b[2J [4]\n"));
+    for (const char *line = text.bytes; *line;) {
+        const size_t length = strcspn(line, "\n");
+        assert_true(length <= 60 || strstr(line, "\xe2\x94\x80"));
+        line += length + (line[length] == '\n');
+    }
+    tide_text_release(&text);
+    hand_model_release(&hand);
+}
+
 static void of_nothing_there_are_no_shares(void **state)
 {
     (void)state;
@@ -345,6 +374,7 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_the_stacks),
         cmocka_unit_test(largest_blocks_are_not_added_up),
         cmocka_unit_test(the_layout_is_that_of_igprof),
+        cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
         cmocka_unit_test(of_nothing_there_are_no_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
