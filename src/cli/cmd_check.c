@@ -116,7 +116,7 @@ static int parse(struct check_options *options, size_t count, char **list,
                  struct tide_arguments *rest)
 {
     asked = *options;
-    const int done = tide_options_parse(&tide_cmd_check, TABLE, (int)count, list, rest);
+    const int done = tide_options_parse(&tide_cmd_check, (int)count, list, rest);
     *options = asked;
     return done;
 }
@@ -386,7 +386,6 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_check = {
     .name = "check",
     .summary = "hold a trace against limits, for CI",
-    .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Compares a trace with limits of the heap.  Exits with 0 when all are kept, with\n"
@@ -396,5 +395,7 @@ const struct tide_command tide_cmd_check = {
         "what is live then counts as what is left at the end.\n",
     .example = "check --max-peak 2GiB --max-leak 0 prog.tide",
     .takes = TIDE_TAKES_TRACE,
+    .options = TABLE,
+    .more_options = tide_memory_options,
     .run = run,
 };

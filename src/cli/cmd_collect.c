@@ -30,7 +30,6 @@ static int run(int argc, char **argv)
     // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
     speaks = answer > STDERR_FILENO && !getenv(TIDE_FAILED_ENV);
     struct tide_record_options record;
-    tide_record_options_init(&record);
     tide_record_options_read(&record, complain, NULL);
     struct tide_text words = {0};
     tide_record_options_words(&record, &words);
@@ -60,5 +59,6 @@ const struct tide_command tide_cmd_collect = {
         "Collects for a program that was started with LD_PRELOAD=libtidemark.so and\n"
         "without 'tidemark run'.  The recorder starts it by itself; the options of run\n"
         "are variables then: see ENVIRONMENT in tidemark-run(1).\n",
+    .options = tide_record_table, /* as variables */
     .run = run,
 };

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/open_trace.h"
+#include "cli/options.h"
 
 /* --- What scripts have in common ------------------------------------------------------- */
 
@@ -54,11 +55,12 @@ static const struct shell {
     {"fish", tide_completion_fish},
 };
 
+static const struct tide_option TABLE[] = {{.name = NULL}};
+
 static int run(int argc, char **argv)
 {
-    static const struct tide_option table[] = {{.name = NULL}};
     struct tide_arguments rest = {0};
-    const int done = tide_options_parse(&tide_cmd_completion, table, argc, argv, &rest);
+    const int done = tide_options_parse(&tide_cmd_completion, argc, argv, &rest);
     if (done >= 0)
         return done;
     if (rest.count != 1)
@@ -84,5 +86,6 @@ const struct tide_command tide_cmd_completion = {
         "it, load one in the start file of the shell.\n",
     .example = "completion bash >> ~/.bashrc",
     .takes = TIDE_TAKES_SHELL,
+    .options = TABLE,
     .run = run,
 };

@@ -116,7 +116,7 @@ static int parse(int argc, char **argv, struct diff_options *options,
                  struct tide_arguments *rest)
 {
     asked = *options;
-    const int done = tide_options_parse(&tide_cmd_diff, TABLE, argc, argv, rest);
+    const int done = tide_options_parse(&tide_cmd_diff, argc, argv, rest);
     *options = asked;
     return done;
 }
@@ -279,7 +279,6 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_diff = {
     .name = "diff",
     .summary = "say what changed from one trace to another",
-    .reads_traces = true,
     .usage = "[OPTION...] BASE NEW",
     .help =
         "Says what NEW has more and less than BASE.  Each is a trace or a moment of one:\n"
@@ -289,5 +288,7 @@ const struct tide_command tide_cmd_diff = {
         "come from different builds.  Percentages are relative to BASE.\n",
     .example = "diff yesterday.tide today.tide",
     .takes = TIDE_TAKES_TRACE,
+    .options = TABLE,
+    .more_options = tide_memory_options,
     .run = run,
 };

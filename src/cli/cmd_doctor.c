@@ -158,7 +158,6 @@ static void check_variables(struct tide_checks *out)
     static const struct tide_check fine = {.name = "variables", .level = TIDE_LEVEL_OK};
     struct tide_record_options record;
     struct tide_text set = {0};
-    tide_record_options_init(&record);
     tide_record_options_read(&record, add_complaint, out);
     tide_record_options_set(&set);
     if (record.name)
@@ -173,24 +172,30 @@ static void check_variables(struct tide_checks *out)
     tide_text_release(&set);
 }
 
+/* What was asked for: in a place that does not change, for the table. */
+static struct {
+    bool json;
+    int color;
+} asked;
+
+static const struct tide_option TABLE[] = {
+    {.name = "json",
+     .flag = &asked.json,
+     .help = "write JSON for programs; see tidemark-doctor(1)"},
+    {.name = "color",
+     .choice = &asked.color,
+     .words = COLOR_WORDS,
+     .value = "WHEN",
+     .help = "use colors: auto (default), always or never"},
+    {.name = NULL},
+};
+
 static int run(int argc, char **argv)
 {
-    bool as_json = false;
-    int color = TIDE_COLOR_AUTO;
-    const struct tide_option table[] = {
-        {.name = "json",
-         .flag = &as_json,
-         .help = "write JSON for programs; see tidemark-doctor(1)"},
-        {.name = "color",
-         .choice = &color,
-         .words = COLOR_WORDS,
-         .value = "WHEN",
-         .help = "use colors: auto (default), always or never"},
-        {.name = NULL},
-    };
+    asked.json = false;
+    asked.color = TIDE_COLOR_AUTO;
     struct tide_arguments rest = {0};
-    const int done =
-        tide_options_parse_first(&tide_cmd_doctor, table, argc, argv, &rest);
+    const int done = tide_options_parse_first(&tide_cmd_doctor, argc, argv, &rest);
     if (done >= 0)
         return done;
     if (rest.count > 1)
@@ -204,10 +209,10 @@ static int run(int argc, char **argv)
     const size_t machine = checks.count;
     if (program)
         (void)tide_inspect(program, true, &checks);
-    if (as_json)
+    if (asked.json)
         add_json(&text, &checks, program);
     else
-        add_text(&text, &checks, machine, program, color);
+        add_text(&text, &checks, machine, program, asked.color);
     text.failed |= checks.failed;
     const bool refused = tide_checks_verdict(&checks) == TIDE_LEVEL_REFUSAL;
     tide_checks_release(&checks);
@@ -224,5 +229,6 @@ const struct tide_command tide_cmd_doctor = {
         "a trace of it would miss, or why run would refuse, and what to do about it.\n",
     .example = "doctor ./prog",
     .takes = TIDE_TAKES_PROGRAM,
+    .options = TABLE,
     .run = run,
 };

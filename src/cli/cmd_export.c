@@ -68,50 +68,57 @@ struct export_options {
     const char *output;
 };
 
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct export_options asked;
+
+static const struct tide_option TABLE[] = {
+    {.name = "to",
+     .choice = &asked.format,
+     .words = FORMAT_WORDS,
+     .value = "FORMAT",
+     .help = "one of these formats"},
+    {.name = "output",
+     .letter = 'o',
+     .text = &asked.output,
+     .value = "FILE",
+     .help = "write FILE; - (default) is standard output, not for sqlite",
+     .takes = TIDE_TAKES_FILE},
+    {.name = "space",
+     .choice = &asked.space,
+     .words = SPACE_WORDS,
+     .value = "SPACE",
+     .help = "which memory: heap (default) or mmap; for pprof, folded, "
+             "speedscope and callgrind"},
+    {.name = "peak",
+     .flag = &asked.metrics[TIDE_METRIC_PEAK],
+     .help = "with folded, what was live when the heap stood highest (default)"},
+    {.name = "leaks",
+     .flag = &asked.metrics[TIDE_METRIC_LEAKS],
+     .help = "with folded, what was live at the end"},
+    {.name = "total",
+     .flag = &asked.metrics[TIDE_METRIC_TOTAL],
+     .help = "with folded, everything that was allocated"},
+    {.name = "churn",
+     .flag = &asked.metrics[TIDE_METRIC_CHURN],
+     .help = "with folded, temporary blocks"},
+    {.name = "all",
+     .flag = &asked.all,
+     .help = "write all blocks there ever were, not only those live at the end; "
+             "for csv, tsv, ndjson and sqlite"},
+    {.name = "force",
+     .flag = &asked.force,
+     .help = "write the file even if it becomes more than a thousand times larger"
+             " than the trace"},
+    {.name = NULL},
+};
+
 static int parse(int argc, char **argv, struct export_options *options,
                  struct tide_arguments *rest)
 {
-    const struct tide_option table[] = {
-        {.name = "to",
-         .choice = &options->format,
-         .words = FORMAT_WORDS,
-         .value = "FORMAT",
-         .help = "one of these formats"},
-        {.name = "output",
-         .letter = 'o',
-         .text = &options->output,
-         .value = "FILE",
-         .help = "write FILE; - (default) is standard output, not for sqlite",
-         .takes = TIDE_TAKES_FILE},
-        {.name = "space",
-         .choice = &options->space,
-         .words = SPACE_WORDS,
-         .value = "SPACE",
-         .help = "which memory: heap (default) or mmap; for pprof, folded, "
-                 "speedscope and callgrind"},
-        {.name = "peak",
-         .flag = &options->metrics[TIDE_METRIC_PEAK],
-         .help = "with folded, what was live when the heap stood highest (default)"},
-        {.name = "leaks",
-         .flag = &options->metrics[TIDE_METRIC_LEAKS],
-         .help = "with folded, what was live at the end"},
-        {.name = "total",
-         .flag = &options->metrics[TIDE_METRIC_TOTAL],
-         .help = "with folded, everything that was allocated"},
-        {.name = "churn",
-         .flag = &options->metrics[TIDE_METRIC_CHURN],
-         .help = "with folded, temporary blocks"},
-        {.name = "all",
-         .flag = &options->all,
-         .help = "write all blocks there ever were, not only those live at the end; "
-                 "for csv, tsv, ndjson and sqlite"},
-        {.name = "force",
-         .flag = &options->force,
-         .help = "write the file even if it becomes more than a thousand times larger"
-                 " than the trace"},
-        {.name = NULL},
-    };
-    return tide_options_parse(&tide_cmd_export, table, argc, argv, rest);
+    asked = *options;
+    const int done = tide_options_parse(&tide_cmd_export, argc, argv, rest);
+    *options = asked;
+    return done;
 }
 
 static int count_metrics(const struct export_options *options)
@@ -355,7 +362,6 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_export = {
     .name = "export",
     .summary = "give a trace to other tools",
-    .reads_traces = true,
     .usage = "--to FORMAT [OPTION...] [TRACE]",
     .help =
         "Writes a trace in a format of another tool.  Without TRACE the newest of this\n"
@@ -373,5 +379,7 @@ const struct tide_command tide_cmd_export = {
         "  json-split        Caliper's profile by region: hatchet\n",
     .example = "export --to pprof -o prog.pb.gz prog.tide",
     .takes = TIDE_TAKES_TRACE,
+    .options = TABLE,
+    .more_options = tide_memory_options,
     .run = run,
 };

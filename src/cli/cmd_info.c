@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/memory_limit.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
 #include "view/info.h"
@@ -15,30 +16,36 @@ struct info_options {
     int color;
 };
 
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct info_options asked;
+
+static const struct tide_option TABLE[] = {
+    {.name = "modules",
+     .flag = &asked.modules,
+     .help = "list the loaded files with their build-ids"},
+    {.name = "verbose",
+     .letter = 'v',
+     .flag = &asked.verbose,
+     .help = "list the loaded files and every process"},
+    {.name = "json",
+     .flag = &asked.json,
+     .help = "write JSON for programs; see tidemark-info(1)"},
+    {.name = "bytes", .flag = &asked.bytes, .help = "write sizes in bytes"},
+    {.name = "si", .flag = &asked.si, .help = "write sizes in powers of 1000"},
+    {.name = "color",
+     .choice = &asked.color,
+     .words = COLOR_WORDS,
+     .value = "WHEN",
+     .help = "use colors: auto (default), always or never"},
+    {.name = NULL},
+};
+
 static int parse(int argc, char **argv, struct info_options *options,
                  struct tide_arguments *rest)
 {
-    const struct tide_option table[] = {
-        {.name = "modules",
-         .flag = &options->modules,
-         .help = "list the loaded files with their build-ids"},
-        {.name = "verbose",
-         .letter = 'v',
-         .flag = &options->verbose,
-         .help = "list the loaded files and every process"},
-        {.name = "json",
-         .flag = &options->json,
-         .help = "write JSON for programs; see tidemark-info(1)"},
-        {.name = "bytes", .flag = &options->bytes, .help = "write sizes in bytes"},
-        {.name = "si", .flag = &options->si, .help = "write sizes in powers of 1000"},
-        {.name = "color",
-         .choice = &options->color,
-         .words = COLOR_WORDS,
-         .value = "WHEN",
-         .help = "use colors: auto (default), always or never"},
-        {.name = NULL},
-    };
-    const int done = tide_options_parse(&tide_cmd_info, table, argc, argv, rest);
+    asked = *options;
+    const int done = tide_options_parse(&tide_cmd_info, argc, argv, rest);
+    *options = asked;
     if (done < 0 && options->bytes && options->si)
         return tide_fail_usage(&tide_cmd_info, "either --bytes or --si");
     return done;
@@ -78,7 +85,6 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_info = {
     .name = "info",
     .summary = "say what a trace holds",
-    .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Says what was recorded, with which options, by which version, how large the\n"
@@ -86,5 +92,7 @@ const struct tide_command tide_cmd_info = {
         "taken; - reads it from standard input.\n",
     .example = "info --modules prog.tide",
     .takes = TIDE_TAKES_TRACE,
+    .options = TABLE,
+    .more_options = tide_memory_options,
     .run = run,
 };

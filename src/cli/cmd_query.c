@@ -25,46 +25,53 @@ struct query_options {
     uint64_t threads;
 };
 
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct query_options asked;
+
+static const struct tide_option TABLE[] = {
+    {.name = "query-file",
+     .letter = 'q',
+     .text = &asked.file,
+     .value = "FILE",
+     .help = "read the query from FILE; - is standard input",
+     .takes = TIDE_TAKES_FILE},
+    {.name = "attributes",
+     .flag = &asked.attributes,
+     .help = "list the names that rows have, and how many rows have each"},
+    {.name = "from",
+     .choice = &asked.source,
+     .words = SOURCE_WORDS,
+     .value = "SOURCE",
+     .help = "which rows to list with --attributes (default: events)"},
+    {.name = "explain",
+     .flag = &asked.explain,
+     .help = "say what the query would do, and do not do it"},
+    {.name = "json",
+     .flag = &asked.json,
+     .help = "write the answer as JSON, with schema, columns and rows"},
+    {.name = "labelled",
+     .flag = &asked.labelled,
+     .help = "only blocks with a label make rows",
+     .rare = true},
+    {.name = "sql",
+     .flag = &asked.sql,
+     .help = "the query is SQL, on the tables of export --to sqlite"},
+    {.name = "threads",
+     .letter = 'j',
+     .count = &asked.threads,
+     .value = "N",
+     .help = "read at most N traces at the same time",
+     .rare = true},
+    {.name = NULL},
+};
+
 static int parse(int argc, char **argv, struct query_options *options,
                  struct tide_arguments *rest)
 {
-    const struct tide_option table[] = {
-        {.name = "query-file",
-         .letter = 'q',
-         .text = &options->file,
-         .value = "FILE",
-         .help = "read the query from FILE; - is standard input",
-         .takes = TIDE_TAKES_FILE},
-        {.name = "attributes",
-         .flag = &options->attributes,
-         .help = "list the names that rows have, and how many rows have each"},
-        {.name = "from",
-         .choice = &options->source,
-         .words = SOURCE_WORDS,
-         .value = "SOURCE",
-         .help = "which rows to list with --attributes (default: events)"},
-        {.name = "explain",
-         .flag = &options->explain,
-         .help = "say what the query would do, and do not do it"},
-        {.name = "json",
-         .flag = &options->json,
-         .help = "write the answer as JSON, with schema, columns and rows"},
-        {.name = "labelled",
-         .flag = &options->labelled,
-         .help = "only blocks with a label make rows",
-         .rare = true},
-        {.name = "sql",
-         .flag = &options->sql,
-         .help = "the query is SQL, on the tables of export --to sqlite"},
-        {.name = "threads",
-         .letter = 'j',
-         .count = &options->threads,
-         .value = "N",
-         .help = "read at most N traces at the same time",
-         .rare = true},
-        {.name = NULL},
-    };
-    return tide_options_parse(&tide_cmd_query, table, argc, argv, rest);
+    asked = *options;
+    const int done = tide_options_parse(&tide_cmd_query, argc, argv, rest);
+    *options = asked;
+    return done;
 }
 
 static bool has_blanks(const char *word)
@@ -153,7 +160,6 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_query = {
     .name = "query",
     .summary = "ask a trace anything",
-    .reads_traces = true,
     .usage = "[OPTION...] [TRACE...] 'SELECT ...'",
     .help =
         "Answers one question in the query language of Caliper.  The last word is the\n"
@@ -180,5 +186,7 @@ const struct tide_command tide_cmd_query = {
     .example = "query prog.tide 'SELECT leaf, count(), sum(size)\n"
                "         GROUP BY leaf WHERE mem.alloc ORDER BY count DESC LIMIT 10'",
     .takes = TIDE_TAKES_TRACE,
+    .options = TABLE,
+    .more_options = tide_memory_options,
     .run = run,
 };

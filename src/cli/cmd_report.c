@@ -7,6 +7,7 @@
 #include "cli/fetch_names.h"
 #include "cli/memory_limit.h"
 #include "cli/open_moment.h"
+#include "cli/report_table.h"
 #include "cli/report_write.h"
 #include "cli/source_roots.h"
 #include "cli/suppression_file.h"
@@ -167,7 +168,6 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_report = {
     .name = "report",
     .summary = "say where the memory went",
-    .reads_traces = true,
     .usage = "[OPTION...] [TRACE]",
     .help =
         "Without TRACE the newest of this folder is taken; - reads it from standard\n"
@@ -176,5 +176,7 @@ const struct tide_command tide_cmd_report = {
         "event (event51) or a snapshot by its name.\n",
     .example = "report --leaks -n 5 prog.tide",
     .takes = TIDE_TAKES_TRACE,
+    .options = tide_report_table,
+    .more_options = tide_memory_options,
     .run = run,
 };

@@ -28,21 +28,28 @@ struct inquiry {
     size_t count;
 };
 
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct resolve_options asked;
+
+static const struct tide_option TABLE[] = {
+    {.name = "json",
+     .flag = &asked.json,
+     .help = "write JSON for programs; see tidemark-resolve(1)"},
+    {.name = "color",
+     .choice = &asked.color,
+     .words = COLOR_WORDS,
+     .value = "WHEN",
+     .help = "use colors: auto (default), always or never"},
+    {.name = NULL},
+};
+
 static int parse(int argc, char **argv, struct resolve_options *options,
                  struct tide_arguments *rest)
 {
-    const struct tide_option table[] = {
-        {.name = "json",
-         .flag = &options->json,
-         .help = "write JSON for programs; see tidemark-resolve(1)"},
-        {.name = "color",
-         .choice = &options->color,
-         .words = COLOR_WORDS,
-         .value = "WHEN",
-         .help = "use colors: auto (default), always or never"},
-        {.name = NULL},
-    };
-    return tide_options_parse(&tide_cmd_resolve, table, argc, argv, rest);
+    asked = *options;
+    const int done = tide_options_parse(&tide_cmd_resolve, argc, argv, rest);
+    *options = asked;
+    return done;
 }
 
 /* --- Words --------------------------------------------------------------------------- */
@@ -116,16 +123,16 @@ static int read_words(const struct tide_opened *opened, char *const *words,
     for (size_t i = 0; i < count && done < 0; i++) {
         const char *rest;
         struct tide_question *const question = &inquiry->questions[inquiry->count];
-        struct tide_asked *const asked = &inquiry->asked[inquiry->count];
+        struct tide_asked *const one = &inquiry->asked[inquiry->count];
         if (words[i][0] == '@')
             continue;
         if (!read_address(words[i], &question->address, &rest))
             return tide_fail_usage(&tide_cmd_resolve, "'%s' is not an address",
                                    words[i]);
-        asked->question = question;
-        asked->word = words[i];
+        one->question = question;
+        one->word = words[i];
         done = read_moment(opened, *rest ? rest + 1 : common, &moment);
-        asked->at_s = moment.at.at_s;
+        one->at_s = moment.at.at_s;
         question->until_s = moment.at.until_s;
         question->at_peak = moment.at.at_peak;
         inquiry->count++;
@@ -214,7 +221,6 @@ static int run(int argc, char **argv)
 const struct tide_command tide_cmd_resolve = {
     .name = "resolve",
     .summary = "say which block held an address",
-    .reads_traces = true,
     .usage = "[OPTION...] [TRACE] ADDRESS[@WHEN]... [@WHEN]",
     .help =
         "Says for each ADDRESS (hexadecimal, as a crash prints it) which block holds it\n"
@@ -228,5 +234,7 @@ const struct tide_command tide_cmd_resolve = {
         "block was freed.\n",
     .example = "resolve prog.tide 0x5581f02a4c10 0x5581f02a5000@12.5s",
     .takes = TIDE_TAKES_TRACE,
+    .options = TABLE,
+    .more_options = tide_memory_options,
     .run = run,
 };

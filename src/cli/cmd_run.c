@@ -47,7 +47,7 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
 {
     if (rest->count == 0)
         return tide_fail_usage(&tide_cmd_run, "which program?");
-    const struct tide_record_fault fault = tide_record_options_check(&choices->record);
+    const struct tide_record_fault fault = tide_record_options_end(&choices->record);
     if (fault.name && strcmp(fault.name, "output") == 0)
         return tide_fail_usage(&tide_cmd_run, "-o '%s': %s", choices->record.name,
                                fault.text);
@@ -58,47 +58,51 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
     return check_monitor(choices->monitor);
 }
 
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct choices asked;
+
+/* The options that are no variables as well. */
+static const struct tide_option TABLE[] = {
+    {.name = "monitor",
+     .text = &asked.monitor,
+     .value = "LIST",
+     .help = "let the recorder also count, and report at the end: simple, loop, "
+             "histogram, periodic, regions or threshold, with options; see "
+             "tidemark-run(1)",
+     .rare = true},
+    {.name = "wait",
+     .flag = &asked.run.wait,
+     .help = "stay until all processes have ended, not only PROGRAM"},
+    {.name = "quiet",
+     .letter = 'q',
+     .flag = &asked.quiet,
+     .help = "do not say where the trace is or what it misses. If NAME is taken,"
+             " tidemark still says what it called the trace instead"},
+    {.name = "force",
+     .flag = &asked.force,
+     .help = "start PROGRAM even if nothing of it can be recorded",
+     .rare = true},
+    {.name = "embed-symbols",
+     .flag = &asked.embed,
+     .help = "put the names of functions and lines into the trace, to read it "
+             "elsewhere; 'tidemark pack' does so later"},
+    {.name = "query",
+     .text = &asked.query,
+     .value = "QUERY",
+     .help = "answer QUERY when PROGRAM has ended (see tidemark-query(1)); the "
+             "variable CALI_REPORT_CONFIG says one as well, as with Caliper",
+     .rare = true},
+    {.name = NULL},
+};
+
 static int parse(int argc, char **argv, struct choices *choices,
                  struct tide_arguments *rest)
 {
-    const struct tide_option own[] = {
-        {.name = "monitor",
-         .text = &choices->monitor,
-         .value = "LIST",
-         .help = "let the recorder also count, and report at the end: simple, loop, "
-                 "histogram, periodic, regions or threshold, with options; see "
-                 "tidemark-run(1)",
-         .rare = true},
-        {.name = "wait",
-         .flag = &choices->run.wait,
-         .help = "stay until all processes have ended, not only PROGRAM"},
-        {.name = "quiet",
-         .letter = 'q',
-         .flag = &choices->quiet,
-         .help = "do not say where the trace is or what it misses. If NAME is taken,"
-                 " tidemark still says what it called the trace instead"},
-        {.name = "force",
-         .flag = &choices->force,
-         .help = "start PROGRAM even if nothing of it can be recorded",
-         .rare = true},
-        {.name = "embed-symbols",
-         .flag = &choices->embed,
-         .help = "put the names of functions and lines into the trace, to read it "
-                 "elsewhere; 'tidemark pack' does so later"},
-        {.name = "query",
-         .text = &choices->query,
-         .value = "QUERY",
-         .help = "answer QUERY when PROGRAM has ended (see tidemark-query(1)); the "
-                 "variable CALI_REPORT_CONFIG says one as well, as with Caliper",
-         .rare = true},
-        {.name = NULL},
-    };
-    /* Too large for the stack. */
-    static struct tide_option table[TIDE_RECORD_OPTIONS + sizeof(own) / sizeof(own[0])];
-    tide_record_options_list(&choices->record, table);
-    memcpy(table + TIDE_RECORD_OPTIONS, own, sizeof(own));
+    asked = *choices;
+    tide_record_options_begin();
     const bool verb = strcmp(argv[0], tide_cmd_run.name) == 0;
-    int done = tide_options_parse_first(&tide_cmd_run, table, argc, argv, rest);
+    int done = tide_options_parse_first(&tide_cmd_run, argc, argv, rest);
+    *choices = asked;
     if (done < 0 && !verb && rest->count > 0)
         done = tide_verb_refuse(rest->list[0]);
     return done < 0 ? check(choices, rest) : done;
@@ -211,7 +215,6 @@ static int finish(const struct tide_run_outcome *outcome, const char *program,
 static int run(int argc, char **argv)
 {
     struct choices choices = {.run.version = TIDE_VERSION};
-    tide_record_options_init(&choices.record);
     struct tide_arguments rest = {0};
     const int done = parse(argc, argv, &choices, &rest);
     if (done >= 0)
@@ -255,5 +258,7 @@ const struct tide_command tide_cmd_run = {
         "with the status of PROGRAM.  'tidemark [OPTION...] PROGRAM' does the same.\n",
     .example = "run -o before ./prog input.dat",
     .takes = TIDE_TAKES_PROGRAM,
+    .options = tide_record_table,
+    .more_options = TABLE,
     .run = run,
 };

@@ -6,8 +6,6 @@
 #ifndef TIDE_CLI_COMMAND_H
 #define TIDE_CLI_COMMAND_H
 
-#include <stdbool.h>
-
 /* What a word of the command line is: so much a shell can complete. */
 enum tide_takes {
     TIDE_TAKES_OTHER, /* nothing that a shell could know */
@@ -18,14 +16,17 @@ enum tide_takes {
     TIDE_TAKES_SHELL, /* one that there are completions for */
 };
 
+struct tide_option;
+
 struct tide_command {
     const char *name;
     const char *summary; /* one line, no full stop; NULL: not listed, not for people */
     const char *usage;   /* what follows the verb */
     const char *help;    /* what it does, above its options; ends in a newline */
     const char *example; /* one command line */
-    enum tide_takes takes; /* what its words are, for shells */
-    bool reads_traces; /* has --max-memory, which applies once its options are read */
+    enum tide_takes takes;                  /* what its words are, for shells */
+    const struct tide_option *options;      /* its own, see options.h */
+    const struct tide_option *more_options; /* some that other verbs have; or NULL */
     int (*run)(int argc,
                char **argv); /* argv[0] is the verb; returns the exit status */
 };

@@ -73,9 +73,8 @@ struct writer {
     const struct tide_command *verb;
 };
 
-static void add_names(void *user, const struct tide_option *table)
+static void add_names(const struct writer *writer, const struct tide_option *table)
 {
-    const struct writer *const writer = user;
     for (const struct tide_option *o = table; o->name; o++) {
         if (o->letter)
             tide_text_addf(writer->out, " -%c", o->letter);
@@ -83,9 +82,8 @@ static void add_names(void *user, const struct tide_option *table)
     }
 }
 
-static void add_valued(void *user, const struct tide_option *table)
+static void add_valued(const struct writer *writer, const struct tide_option *table)
 {
-    const struct writer *const writer = user;
     for (const struct tide_option *o = table; o->name; o++) {
         if (!tide_completion_takes_value(o))
             continue;
@@ -96,9 +94,8 @@ static void add_valued(void *user, const struct tide_option *table)
 }
 
 /* "run:--unwind) kind=words words='cfi fp' ;;" */
-static void add_values(void *user, const struct tide_option *table)
+static void add_values(const struct writer *writer, const struct tide_option *table)
 {
-    const struct writer *const writer = user;
     const char *const verb = writer->verb->name;
     for (const struct tide_option *o = table; o->name; o++) {
         if (!tide_completion_takes_value(o))
@@ -116,14 +113,26 @@ static void add_values(void *user, const struct tide_option *table)
     }
 }
 
+static void add_all_values(const struct writer *writer)
+{
+    const struct tide_option *tables[TIDE_OPTION_TABLES];
+    tide_options_of(writer->verb, tables);
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        add_values(writer, tables[i]);
+}
+
 static void add_verb(struct writer *writer)
 {
     struct tide_text *const out = writer->out;
+    const struct tide_option *tables[TIDE_OPTION_TABLES];
+    tide_options_of(writer->verb, tables);
     tide_text_addf(out, "    %s)\n        options='--help --help-all",
                    writer->verb->name);
-    tide_options_of(writer->verb, add_names, writer);
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        add_names(writer, tables[i]);
     tide_text_addf(out, "'\n        valued=' ");
-    tide_options_of(writer->verb, add_valued, writer);
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        add_valued(writer, tables[i]);
     tide_text_addf(out, "'\n        operands=%s ;;\n", KINDS[writer->verb->takes]);
 }
 
@@ -153,7 +162,7 @@ void tide_completion_bash(struct tide_text *out)
     for (size_t i = 0; tide_verbs[i]; i++) {
         writer.verb = tide_verbs[i];
         if (writer.verb->summary)
-            tide_options_of(writer.verb, add_values, &writer);
+            add_all_values(&writer);
     }
     tide_text_add(out, "    esac\n");
     tide_text_add(out, END);

@@ -45,10 +45,13 @@ static void add_option(const struct writer *writer, const struct tide_option *op
     tide_text_add(out, "'\n");
 }
 
-static void add_options(void *user, const struct tide_option *table)
+static void add_options(const struct writer *writer)
 {
-    for (const struct tide_option *o = table; o->name; o++)
-        add_option(user, o);
+    const struct tide_option *tables[TIDE_OPTION_TABLES];
+    tide_options_of(writer->verb, tables);
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        for (const struct tide_option *o = tables[i]; o->name; o++)
+            add_option(writer, o);
 }
 
 void tide_completion_fish(struct tide_text *out)
@@ -65,7 +68,7 @@ void tide_completion_fish(struct tide_text *out)
         tide_text_addf(out,
                        "complete -c tidemark -n __fish_use_subcommand -a %s -d '%s'\n",
                        writer.verb->name, writer.verb->summary);
-        tide_options_of(writer.verb, add_options, &writer);
+        add_options(&writer);
         begin(&writer);
         tide_text_addf(out, "%s\n", ACTIONS[writer.verb->takes]);
     }

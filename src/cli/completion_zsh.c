@@ -49,19 +49,22 @@ static void add_spec(struct tide_text *out, const struct tide_option *option,
     tide_text_add(out, "' \\\n");
 }
 
-static void add_options(void *user, const struct tide_option *table)
+static void add_options(struct tide_text *out, const struct tide_option *table)
 {
     for (const struct tide_option *o = table; o->name; o++) {
         if (o->letter)
-            add_spec(user, o, true);
-        add_spec(user, o, false);
+            add_spec(out, o, true);
+        add_spec(out, o, false);
     }
 }
 
 static void add_verb(struct tide_text *out, const struct tide_command *verb)
 {
+    const struct tide_option *tables[TIDE_OPTION_TABLES];
+    tide_options_of(verb, tables);
     tide_text_addf(out, "    %s)\n        _arguments -s -S \\\n", verb->name);
-    tide_options_of(verb, add_options, out);
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        add_options(out, tables[i]);
     tide_text_add(out,
                   "            '(- *)'{-h,--help}'[explain the usual options]' \\\n"
                   "            '(- *)--help-all[explain every option]' \\\n");

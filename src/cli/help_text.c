@@ -25,11 +25,12 @@ static size_t make_label(const struct tide_option *option, char out[TIDE_HELP_BY
 }
 
 /* Where the explanations begin. */
-static size_t find_column(const struct tide_option *const tables[2], bool all)
+static size_t find_column(const struct tide_option *const tables[TIDE_OPTION_TABLES],
+                          bool all)
 {
     char label[TIDE_HELP_BYTES];
     size_t widest = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++) {
         for (const struct tide_option *o = tables[i]; o->name; o++) {
             const size_t width = make_label(o, label);
             if ((all || !o->rare) && width > widest && width <= TIDE_HELP_LABEL)
@@ -75,13 +76,13 @@ static void print_option(const struct tide_option *option, size_t column)
 }
 
 /* Returns how many it kept back. */
-static size_t print_options(const struct tide_option *const tables[2], bool all)
+static size_t print_options(const struct tide_option *const tables[TIDE_OPTION_TABLES],
+                            bool all)
 {
     const size_t column = find_column(tables, all);
     const char *heading = "options";
-    bool begun = false;
     size_t hidden = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++) {
         for (const struct tide_option *o = tables[i]; o->name; o++) {
             if (o->heading)
                 heading = o->heading;
@@ -90,19 +91,19 @@ static size_t print_options(const struct tide_option *const tables[2], bool all)
                 continue;
             }
             if (heading)
-                (void)printf("%s%s\n", begun ? "\n" : "", heading);
+                (void)printf("\n%s\n", heading);
             heading = NULL;
-            begun = true;
             print_option(o, column);
         }
     }
     return hidden;
 }
 
-void tide_print_help(const struct tide_command *command,
-                     const struct tide_option *const tables[2], bool all)
+void tide_print_help(const struct tide_command *command, bool all)
 {
-    (void)printf("tidemark %s - %s\n\nusage: tidemark %s %s\n\n%s\n", command->name,
+    const struct tide_option *tables[TIDE_OPTION_TABLES];
+    tide_options_of(command, tables);
+    (void)printf("tidemark %s - %s\n\nusage: tidemark %s %s\n\n%s", command->name,
                  command->summary, command->name, command->usage, command->help);
     const size_t hidden = print_options(tables, all);
     if (hidden)

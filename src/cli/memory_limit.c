@@ -13,14 +13,25 @@
 #include "base/data_memory.h"
 #include "cli/command.h"
 #include "cli/free_memory.h"
+#include "cli/options.h"
 #include "view/units.h"
 
 /* A machine that seems to be full may still have memory to take back: enough for a small
  * trace. */
 enum { TIDE_MEMORY_LEAST = 64 << 20 };
 
+static uint64_t asked = TIDE_MEMORY_BY_DEFAULT;
 static uint64_t set_bytes; /* 0: no limit */
 static struct rlimit before;
+
+const struct tide_option tide_memory_options[] = {
+    {.name = "max-memory",
+     .bytes = &asked,
+     .value = "SIZE",
+     .help = "take no more memory than SIZE (default: three quarters of what is free)",
+     .rare = true},
+    {.name = NULL},
+};
 
 static uint64_t default_bytes(void)
 {
@@ -41,6 +52,11 @@ void tide_memory_limit_set(uint64_t wanted)
     if (bytes < tide_data_left())
         tide_data_allow(bytes);
     set_bytes = bytes;
+}
+
+void tide_memory_limit_apply(void)
+{
+    tide_memory_limit_set(asked);
 }
 
 uint64_t tide_memory_limit(void)

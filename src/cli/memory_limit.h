@@ -9,8 +9,15 @@
 
 #include <tidemark/status.h>
 
+#include "cli/options.h"
+
 /* What --max-memory holds when it was not given. */
 #define TIDE_MEMORY_BY_DEFAULT UINT64_MAX
+
+/* --max-memory, for the verbs that read traces. */
+extern const struct tide_option tide_memory_options[];
+/* Hold to what it says, or to the default. */
+void tide_memory_limit_apply(void);
 
 /* From here on this process may take WANTED bytes more than it has.  By default that is
  * three quarters of what is free; 0: any number. */

@@ -5,13 +5,11 @@
 #ifndef TIDE_CLI_MESSAGES_H
 #define TIDE_CLI_MESSAGES_H
 
+#include <stdbool.h>
+
 #include "cli/command.h"
 
-struct tide_option;
-
-/* Print the help of COMMAND on stdout, with the options of two TABLES; rare ones only when
- * ALL is true. */
-void tide_print_help(const struct tide_command *command,
-                     const struct tide_option *const tables[2], bool all);
+/* Print the help of COMMAND on stdout; rare options only when ALL is true. */
+void tide_print_help(const struct tide_command *command, bool all);
 
 #endif

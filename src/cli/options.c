@@ -17,6 +17,7 @@
 #include "cli/memory_limit.h"
 #include "cli/messages.h"
 #include "cli/values.h"
+#include "cli/verbs.h"
 
 enum {
     TIDE_PARSE_GO_ON = -1,
@@ -25,18 +26,21 @@ enum {
 
 struct parser {
     const struct tide_command *command;
-    const struct tide_option *table;
-    const struct tide_option *common; /* those of every verb that reads traces */
+    const struct tide_option *tables[TIDE_OPTION_TABLES]; /* of command */
     int argc;
     char **argv;
     int at; /* the word being read */
 };
 
-/* Who looks at the tables instead of having an argv read; set by tide_options_of(). */
-static struct {
-    tide_options_visit *visit; /* NULL: nobody */
-    void *user;                /* borrowed */
-} visitor;
+/* For verbs without --max-memory or the like. */
+static const struct tide_option NONE[] = {{.name = NULL}};
+
+void tide_options_of(const struct tide_command *command,
+                     const struct tide_option *tables[TIDE_OPTION_TABLES])
+{
+    tables[0] = command->options;
+    tables[1] = command->more_options ? command->more_options : NONE;
+}
 
 /* --- Values ------------------------------------------------------------------------ */
 
@@ -298,54 +302,61 @@ static const char *nearest_name(const struct parser *parser, const char *name)
 {
     const char *names[TIDE_SUGGESTIONS];
     size_t count = 0;
-    for (const struct tide_option *o = parser->table; o->name; o++) {
-        if (count < TIDE_SUGGESTIONS)
-            names[count++] = o->name;
-    }
-    if (parser->common->name && count < TIDE_SUGGESTIONS)
-        names[count++] = parser->common->name;
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        for (const struct tide_option *o = parser->tables[i]; o->name; o++)
+            if (count < TIDE_SUGGESTIONS)
+                names[count++] = o->name;
     return tide_nearest(name, names, count);
+}
+
+static const struct tide_option *find_name(
+    const struct tide_option *const tables[TIDE_OPTION_TABLES], const char *name)
+{
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        for (const struct tide_option *o = tables[i]; o->name; o++)
+            if (strcmp(o->name, name) == 0)
+                return o;
+    return NULL;
+}
+
+/* Another verb that has an option NAME of its own; NULL: none has.  Who names no verb means
+ * run, and may have forgotten one. */
+static const struct tide_command *has_option(const char *name)
+{
+    for (size_t i = 0; tide_verbs[i]; i++) {
+        const struct tide_option *const own[] = {tide_verbs[i]->options, NONE};
+        if (tide_verbs[i]->summary && find_name(own, name))
+            return tide_verbs[i];
+    }
+    return NULL;
 }
 
 static int fail_unknown(const struct parser *parser, const char *name)
 {
     const char *const nearest = nearest_name(parser, name);
+    const struct tide_command *const other = has_option(name);
     if (nearest)
         return tide_fail_usage(
             parser->command, "unknown option --%s (did you mean --%s?)", name, nearest);
+    if (other)
+        return tide_fail_usage(
+            parser->command, "%s has no option --%s, but %s has: tidemark %s --%s",
+            parser->command->name, name, other->name, other->name, name);
     return tide_fail_usage(parser->command, "unknown option --%s", name);
-}
-
-static const struct tide_option *find_in(const struct tide_option *table,
-                                         const char *name)
-{
-    for (const struct tide_option *o = table; o->name; o++) {
-        if (strcmp(o->name, name) == 0)
-            return o;
-    }
-    return NULL;
-}
-
-static const struct tide_option *find_name(const struct parser *parser,
-                                           const char *name)
-{
-    const struct tide_option *const own = find_in(parser->table, name);
-    return own ? own : find_in(parser->common, name);
 }
 
 static const struct tide_option *find_letter(const struct parser *parser, char letter)
 {
-    for (const struct tide_option *o = parser->table; o->name; o++) {
-        if (o->letter == letter)
-            return o;
-    }
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        for (const struct tide_option *o = parser->tables[i]; o->name; o++)
+            if (o->letter == letter)
+                return o;
     return NULL;
 }
 
 static int help(const struct parser *parser, bool all)
 {
-    const struct tide_option *const tables[] = {parser->table, parser->common};
-    tide_print_help(parser->command, tables, all);
+    tide_print_help(parser->command, all);
     return 0;
 }
 
@@ -359,7 +370,7 @@ static int parse_long(struct parser *parser, const char *word)
 
     if (strcmp(name, "help") == 0 || strcmp(name, "help-all") == 0)
         return help(parser, strcmp(name, "help-all") == 0);
-    const struct tide_option *const option = find_name(parser, name);
+    const struct tide_option *const option = find_name(parser->tables, name);
     if (!option)
         return fail_unknown(parser, name);
     if (option->flag && value)
@@ -422,58 +433,26 @@ static int parse(struct parser *parser, bool anywhere, struct tide_arguments *re
     return TIDE_PARSE_GO_ON;
 }
 
-/* What every verb that reads traces understands is read with its own options, and applies
- * as soon as all of them have been read. */
-static int parse_all(struct parser *parser, bool anywhere, struct tide_arguments *rest)
+/* The limit of memory applies as soon as all options have been read. */
+static int parse_all(const struct tide_command *command, int argc, char **argv,
+                     bool anywhere, struct tide_arguments *rest)
 {
-    uint64_t most = TIDE_MEMORY_BY_DEFAULT;
-    const struct tide_option common[] = {
-        {.name = "max-memory",
-         .bytes = &most,
-         .value = "SIZE",
-         .help =
-             "take no more memory than SIZE (default: three quarters of what is free)",
-         .rare = true},
-        {.name = NULL},
-    };
-    const bool reads = parser->command->reads_traces;
-    parser->common = reads ? common : &common[1];
-    if (visitor.visit) {
-        visitor.visit(visitor.user, parser->table);
-        visitor.visit(visitor.user, parser->common);
-        return 0;
-    }
-    const int done = parse(parser, anywhere, rest);
-    if (reads && done == TIDE_PARSE_GO_ON)
-        tide_memory_limit_set(most);
+    struct parser parser = {.command = command, .argc = argc, .argv = argv};
+    tide_options_of(command, parser.tables);
+    const int done = parse(&parser, anywhere, rest);
+    if (done == TIDE_PARSE_GO_ON && command->more_options == tide_memory_options)
+        tide_memory_limit_apply();
     return done;
 }
 
-int tide_options_parse(const struct tide_command *command,
-                       const struct tide_option *table, int argc, char **argv,
+int tide_options_parse(const struct tide_command *command, int argc, char **argv,
                        struct tide_arguments *rest)
 {
-    struct parser parser = {
-        .command = command, .table = table, .argc = argc, .argv = argv};
-    return parse_all(&parser, true, rest);
+    return parse_all(command, argc, argv, true, rest);
 }
 
-int tide_options_parse_first(const struct tide_command *command,
-                             const struct tide_option *table, int argc, char **argv,
+int tide_options_parse_first(const struct tide_command *command, int argc, char **argv,
                              struct tide_arguments *rest)
 {
-    struct parser parser = {
-        .command = command, .table = table, .argc = argc, .argv = argv};
-    return parse_all(&parser, false, rest);
-}
-
-void tide_options_of(const struct tide_command *command, tide_options_visit *visit,
-                     void *user)
-{
-    static char self[] = "options";
-    char *words[] = {self, NULL};
-    visitor.visit = visit;
-    visitor.user = user;
-    (void)command->run(1, words);
-    visitor.visit = NULL;
+    return parse_all(command, argc, argv, false, rest);
 }

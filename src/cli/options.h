@@ -5,17 +5,18 @@
  * the variables hold before.  The table is the only place that describes an option: --help,
  * --help-all and the completions of shells are made from it.
  *
- *     struct report_options report = {.rows = 20};
- *     const struct tide_option table[] = {
- *         {.name = "json", .flag = &report.json, .help = "for programs"},
- *         {.name = "rows", .letter = 'n', .count = &report.rows, .value = "N",
+ *     static struct report_options asked;
+ *     static const struct tide_option TABLE[] = {
+ *         {.name = "json", .flag = &asked.json, .help = "for programs"},
+ *         {.name = "rows", .letter = 'n', .count = &asked.rows, .value = "N",
  *          .help = "at most N rows"},
- *         {.name = "unwind", .choice = &report.engine, .words = ENGINE_WORDS,
+ *         {.name = "unwind", .choice = &asked.engine, .words = ENGINE_WORDS,
  *          .value = "ENGINE", .help = "how stacks are walked", .rare = true},
  *         {.name = NULL},
  *     };
+ *     asked = (struct report_options){.rows = 20};
  *     struct tide_arguments rest = {0};
- *     const int done = tide_options_parse(&tide_cmd_report, table, argc, argv, &rest);
+ *     const int done = tide_options_parse(&tide_cmd_report, argc, argv, &rest);
  *     if (done >= 0)
  *         return done;
  *     if (rest.count > 1)
@@ -23,9 +24,9 @@
  *
  * Understood: --name, --name value, --name=value, -n value, -n5, and letters of flags
  * together (-ab).  "--" ends the options.  -h and --help print the options that are not
- * rare, --help-all prints all of them; these need no entry.  Nor does --max-memory of verbs that read traces.  A mistake is explained
- * on stderr, with the nearest name when an option is unknown.  An option given twice
- * counts as the last one says, but for texts.
+ * rare, --help-all prints all of them; these need no entry.  A mistake is explained on
+ * stderr, with the nearest name when an option is unknown.  An option given twice counts
+ * as the last one says, but for texts.
  */
 #ifndef TIDE_CLI_OPTIONS_H
 #define TIDE_CLI_OPTIONS_H
@@ -36,7 +37,7 @@
 
 #include "cli/command.h"
 
-enum { TIDE_TEXTS = 64 };
+enum { TIDE_TEXTS = 64, TIDE_OPTION_TABLES = 2 };
 
 /* The values of an option that may be given several times. */
 struct tide_texts {
@@ -77,21 +78,17 @@ struct tide_arguments {
 /* Read the options of COMMAND, wherever they stand before "--".  argv[0] is the verb.
  * Returns -1 when the verb shall go on; else the exit status: 0 after --help, 2 after a
  * mistake, which was explained. */
-int tide_options_parse(const struct tide_command *command,
-                       const struct tide_option *table, int argc, char **argv,
+int tide_options_parse(const struct tide_command *command, int argc, char **argv,
                        struct tide_arguments *rest);
 
 /* The same, but the first word that is no option ends them: what follows is a command
  * line of its own. */
-int tide_options_parse_first(const struct tide_command *command,
-                             const struct tide_option *table, int argc, char **argv,
+int tide_options_parse_first(const struct tide_command *command, int argc, char **argv,
                              struct tide_arguments *rest);
 
-/* Show VISIT the table of COMMAND, which does nothing else, then that of the options
- * which several verbs have.  The tables live as long as the call. */
-typedef void tide_options_visit(void *user, const struct tide_option *table);
-void tide_options_of(const struct tide_command *command, tide_options_visit *visit,
-                     void *user);
+/* The tables of COMMAND; the second may be empty. */
+void tide_options_of(const struct tide_command *command,
+                     const struct tide_option *tables[TIDE_OPTION_TABLES]);
 
 /* Store VALUE in the variable of OPTION.  A flag is true for anything but "", "0" and "off".
  * False: WHY says what is wrong with the value. */

@@ -15,8 +15,6 @@
 enum {
     TIDE_DEFAULT_DEPTH = 256,
     TIDE_ENGINE_UNSET = -1,
-    TIDE_USUAL_OPTIONS = 4,
-    TIDE_RARE_OPTIONS = TIDE_RECORD_OPTIONS - TIDE_USUAL_OPTIONS,
     TIDE_VARIABLE_BYTES = 64,
 };
 
@@ -35,102 +33,88 @@ static const char *const FOLLOWS[] = {"all", "exec", "none", NULL};
 
 /* --- Options ------------------------------------------------------------------------- */
 
-void tide_record_options_init(struct tide_record_options *options)
-{
-    *options = (struct tide_record_options){
-        .engine = TIDE_ENGINE_UNSET,
-        .depth = TIDE_DEFAULT_DEPTH,
-        .spaces = "heap,mmap",
-    };
-}
+static const struct tide_record_options DEFAULTS = {
+    .engine = TIDE_ENGINE_UNSET,
+    .depth = TIDE_DEFAULT_DEPTH,
+    .spaces = "heap,mmap",
+};
 
-static void list_usual(struct tide_record_options *options,
-                       struct tide_option table[TIDE_USUAL_OPTIONS])
-{
-    struct tide_wishes *const wishes = &options->wishes;
-    const struct tide_option usual[TIDE_USUAL_OPTIONS] = {
-        {.name = "output",
-         .letter = 'o',
-         .text = &options->name,
-         .value = "NAME",
-         .help = "the name of the trace (default: %e.%p); %p is the pid, %h the "
-                 "host, %e the program, %r the MPI rank, %n a number. tidemark "
-                 "overwrites nothing: if NAME is taken, it writes NAME.2.tide, "
-                 "NAME.3.tide...",
-         .takes = TIDE_TAKES_FILE},
-        {.name = "free-stacks",
-         .flag = &wishes->free_stacks,
-         .help = "also record where blocks are freed"},
-        {.name = "follow",
-         .choice = &options->follow,
-         .words = FOLLOWS,
-         .value = "WHOM",
-         .help = "which processes to record: all (default) that are started, exec "
-                 "(PROGRAM and what it executes, not its children) or none (PROGRAM "
-                 "until it executes another)"},
-        {.name = "target",
-         .letter = 't',
-         .text = &wishes->targets,
-         .value = "NAME",
-         .help = "record only programs of that name: the name of the file, script or"
-                 " process; several with commas, or a shell pattern"},
-    };
-    memcpy(table, usual, sizeof(usual));
-}
+/* What was asked for so far: in a place that does not change, for the table. */
+static struct tide_record_options asked;
 
-static void list_rare(struct tide_record_options *options,
-                      struct tide_option table[TIDE_RARE_OPTIONS + 1])
-{
-    struct tide_wishes *const wishes = &options->wishes;
-    const struct tide_option rare[TIDE_RARE_OPTIONS + 1] = {
-        {.name = "unwind",
-         .choice = &options->engine,
-         .words = ENGINES,
-         .value = "ENGINE",
-         .help = "how to walk stacks: cfi (default: frame tables), fp (frame "
-                 "pointers), libunwind or none",
-         .rare = true},
-        {.name = "no-stacks",
-         .flag = &options->no_stacks,
-         .help = "record no stacks: as --unwind none",
-         .rare = true},
-        {.name = "depth",
-         .count = &options->depth,
-         .value = "N",
-         .help = "record at most N frames of a stack, from 1 to 2047 (default: 256)",
-         .rare = true},
-        {.name = "spaces",
-         .text = &options->spaces,
-         .value = "LIST",
-         .help = "what to record: heap,mmap (default) or one of them",
-         .rare = true},
-        {.name = "keep-preload",
-         .flag = &wishes->keep_preload,
-         .help = "also record programs that are started with a clean environment: "
-                 "put LD_PRELOAD and TIDEMARK_SESSION back into it, where the "
-                 "program can see them",
-         .rare = true},
-        {.name = "collector-threads",
-         .count = &options->collectors,
-         .value = "N",
-         .help = "use N threads to encode and compress beside PROGRAM, at most 4 "
-                 "(default: 1, and 1 more for every 4 cores)",
-         .rare = true},
-        {.name = "live-table",
-         .flag = &wishes->live_table,
-         .help = "keep a table of live blocks in PROGRAM, so that it can ask which "
-                 "block holds an address (tide_find)",
-         .rare = true},
-        {.name = NULL},
-    };
-    memcpy(table, rare, sizeof(rare));
-}
+const struct tide_option tide_record_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .text = &asked.name,
+     .value = "NAME",
+     .help = "the name of the trace (default: %e.%p); %p is the pid, %h the "
+             "host, %e the program, %r the MPI rank, %n a number. tidemark "
+             "overwrites nothing: if NAME is taken, it writes NAME.2.tide, "
+             "NAME.3.tide...",
+     .takes = TIDE_TAKES_FILE},
+    {.name = "free-stacks",
+     .flag = &asked.wishes.free_stacks,
+     .help = "also record where blocks are freed"},
+    {.name = "follow",
+     .choice = &asked.follow,
+     .words = FOLLOWS,
+     .value = "WHOM",
+     .help = "which processes to record: all (default) that are started, exec "
+             "(PROGRAM and what it executes, not its children) or none (PROGRAM "
+             "until it executes another)"},
+    {.name = "target",
+     .letter = 't',
+     .text = &asked.wishes.targets,
+     .value = "NAME",
+     .help = "record only programs of that name: the name of the file, script or"
+             " process; several with commas, or a shell pattern"},
+    {.name = "unwind",
+     .choice = &asked.engine,
+     .words = ENGINES,
+     .value = "ENGINE",
+     .help = "how to walk stacks: cfi (default: frame tables), fp (frame "
+             "pointers), libunwind or none",
+     .rare = true},
+    {.name = "no-stacks",
+     .flag = &asked.no_stacks,
+     .help = "record no stacks: as --unwind none",
+     .rare = true},
+    {.name = "depth",
+     .count = &asked.depth,
+     .value = "N",
+     .help = "record at most N frames of a stack, from 1 to 2047 (default: 256)",
+     .rare = true},
+    {.name = "spaces",
+     .text = &asked.spaces,
+     .value = "LIST",
+     .help = "what to record: heap,mmap (default) or one of them",
+     .rare = true},
+    {.name = "keep-preload",
+     .flag = &asked.wishes.keep_preload,
+     .help = "also record programs that are started with a clean environment: "
+             "put LD_PRELOAD and TIDEMARK_SESSION back into it, where the "
+             "program can see them",
+     .rare = true},
+    {.name = "collector-threads",
+     .count = &asked.collectors,
+     .value = "N",
+     .help = "use N threads to encode and compress beside PROGRAM, at most 4 "
+             "(default: 1, and 1 more for every 4 cores)",
+     .rare = true},
+    {.name = "live-table",
+     .flag = &asked.wishes.live_table,
+     .help = "keep a table of live blocks in PROGRAM, so that it can ask which "
+             "block holds an address (tide_find)",
+     .rare = true},
+    {.name = NULL},
+};
+_Static_assert(sizeof(tide_record_table) / sizeof(tide_record_table[0]) ==
+                   TIDE_RECORD_OPTIONS + 1,
+               "as many as the header says");
 
-void tide_record_options_list(struct tide_record_options *options,
-                              struct tide_option table[TIDE_RECORD_OPTIONS + 1])
+void tide_record_options_begin(void)
 {
-    list_usual(options, table);
-    list_rare(options, table + TIDE_USUAL_OPTIONS);
+    asked = DEFAULTS;
 }
 
 /* "heap", "mmap" or both with a comma between them; 0 when it is neither. */
@@ -186,9 +170,10 @@ static struct tide_record_fault check(const struct tide_record_options *options)
     return (struct tide_record_fault){.name = NULL};
 }
 
-struct tide_record_fault tide_record_options_check(struct tide_record_options *options)
+struct tide_record_fault tide_record_options_end(struct tide_record_options *options)
 {
     struct tide_wishes *const wishes = &options->wishes;
+    *options = asked;
     const struct tide_record_fault found = check(options);
     if (found.name)
         return found;
@@ -256,14 +241,13 @@ static void complain_value(const struct tide_option *option, const char *value,
 }
 
 /* Is NAME, without PREFIX, none of ours, but nearly one of them? */
-static void check_name(const char *name, const struct tide_option *table,
-                       tide_record_complain *complain, void *context)
+static void check_name(const char *name, tide_record_complain *complain, void *context)
 {
     char own[TIDE_RECORD_OPTIONS][TIDE_VARIABLE_BYTES];
     const char *names[TIDE_RECORD_OPTIONS + TIDE_OTHERS];
     memcpy(names, OTHERS, sizeof(OTHERS));
     for (int i = 0; i < TIDE_RECORD_OPTIONS; i++) {
-        name_variable(table[i].name, own[i]);
+        name_variable(tide_record_table[i].name, own[i]);
         names[TIDE_OTHERS + i] = own[i] + sizeof(PREFIX) - 1;
     }
     const char *const nearest =
@@ -279,8 +263,7 @@ static void check_name(const char *name, const struct tide_option *table,
     tide_text_release(&line);
 }
 
-static void check_names(const struct tide_option *table, tide_record_complain *complain,
-                        void *context)
+static void check_names(tide_record_complain *complain, void *context)
 {
     const size_t prefix = sizeof(PREFIX) - 1;
     for (char **entry = environ; entry && *entry; entry++) {
@@ -290,41 +273,36 @@ static void check_names(const struct tide_option *table, tide_record_complain *c
             continue;
         memcpy(name, *entry + prefix, length - prefix);
         name[length - prefix] = '\0';
-        check_name(name, table, complain, context);
+        check_name(name, complain, context);
     }
 }
 
 void tide_record_options_read(struct tide_record_options *options,
                               tide_record_complain *complain, void *context)
 {
-    struct tide_option table[TIDE_RECORD_OPTIONS + 1];
-    tide_record_options_list(options, table);
-    for (const struct tide_option *option = table; option->name; option++) {
+    tide_record_options_begin();
+    for (const struct tide_option *option = tide_record_table; option->name; option++) {
         const char *const value = read_variable(option);
-        const struct tide_record_options before = *options;
+        const struct tide_record_options before = asked;
         char why[TIDE_OPTION_WHY] = "";
         if (!value || (!option->flag && !option->text && !*value))
             continue;
         if (tide_option_store(option, value, why)) {
-            const struct tide_record_fault found = check(options);
+            const struct tide_record_fault found = check(&asked);
             (void)snprintf(why, sizeof(why), "%s", found.name ? found.text : "");
         }
         if (*why) {
-            *options = before;
+            asked = before;
             complain_value(option, value, why, complain, context);
         }
     }
-    check_names(table, complain, context);
-    (void)tide_record_options_check(options);
+    check_names(complain, context);
+    (void)tide_record_options_end(options);
 }
 
 void tide_record_options_set(struct tide_text *out)
 {
-    struct tide_record_options unused;
-    struct tide_option table[TIDE_RECORD_OPTIONS + 1];
-    tide_record_options_init(&unused);
-    tide_record_options_list(&unused, table);
-    for (const struct tide_option *option = table; option->name; option++) {
+    for (const struct tide_option *option = tide_record_table; option->name; option++) {
         const char *const value = read_variable(option);
         char variable[TIDE_VARIABLE_BYTES];
         name_variable(option->name, variable);

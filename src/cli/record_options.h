@@ -15,7 +15,7 @@ enum { TIDE_RECORD_OPTIONS = 11 };
 
 struct tide_record_options {
     const char *name;          /* of the trace: a pattern, or NULL */
-    struct tide_wishes wishes; /* whole after tide_record_options_check() */
+    struct tide_wishes wishes; /* whole after tide_record_options_end() */
     int engine, follow;
     uint64_t depth, collectors;
     const char *spaces;
@@ -37,11 +37,11 @@ struct tide_record_complaint {
 typedef void tide_record_complain(void *context,
                                   const struct tide_record_complaint *complaint);
 
-void tide_record_options_init(struct tide_record_options *options);
-/* Write the options to the front of a table, which ends with an entry without a name. */
-void tide_record_options_list(struct tide_record_options *options,
-                              struct tide_option table[TIDE_RECORD_OPTIONS + 1]);
-struct tide_record_fault tide_record_options_check(struct tide_record_options *options);
+/* The options; what they say is kept between these two calls. */
+extern const struct tide_option tide_record_table[TIDE_RECORD_OPTIONS + 1];
+void tide_record_options_begin(void);
+/* Put what was asked for into *OPTIONS, unless something is wrong with it. */
+struct tide_record_fault tide_record_options_end(struct tide_record_options *options);
 /* The wishes in words, for the trace. */
 void tide_record_options_words(const struct tide_record_options *options,
                                struct tide_text *out);

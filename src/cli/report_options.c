@@ -6,285 +6,9 @@
 
 #include "cli/command.h"
 #include "cli/open_moment.h"
+#include "cli/report_table.h"
 #include "cli/sort_columns.h"
 #include "model/filter.h"
-
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
-static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
-/* By enum tide_axis. */
-static const char *const AXIS_WORDS[] = {"seconds", "bytes", "events", NULL};
-/* The first of them by enum tide_metric. */
-static const char *const COUNTER_WORDS[] = {"MEM_LIVE_PEAK", "MEM_LIVE", "MEM_TOTAL",
-                                            "MEM_CHURN",     "MEM_MAX",  NULL};
-
-/* What the words of the command line say, before it is put where it belongs. */
-struct words {
-    const char *callers, *sandwich;
-    double live_at, between[2], age[2], life[2];
-    uint64_t size[2];
-    int counter; /* -1: none */
-    int axis;    /* enum tide_axis; -1: none */
-};
-
-/* What was asked for so far: in places that do not change, so that the table, which is
- * large, need not stand on the stack. */
-static struct tide_report_options asked;
-static struct words words;
-
-static const struct tide_option TABLE[] = {
-    {.name = "peak",
-     .flag = &asked.views[TIDE_METRIC_PEAK],
-     .heading = "views",
-     .help = "what was live when the heap stood highest"},
-    {.name = "leaks",
-     .flag = &asked.views[TIDE_METRIC_LEAKS],
-     .help = "what was live at the end"},
-    {.name = "total",
-     .flag = &asked.views[TIDE_METRIC_TOTAL],
-     .help = "everything that was allocated"},
-    {.name = "churn",
-     .flag = &asked.views[TIDE_METRIC_CHURN],
-     .help = "temporary blocks: freed before their thread's next allocation"},
-    {.name = "live-at",
-     .seconds = &words.live_at,
-     .axis = true,
-     .value = "T",
-     .help = "what was live T seconds after the start; see --time",
-     .rare = true},
-    {.name = "between",
-     .seconds_pair = words.between,
-     .axis = true,
-     .value = "T1 T2",
-     .help = "what was allocated after T1 and was live at T2; with another view:"
-             " that view of the blocks that were allocated between T1 and T2",
-     .rare = true},
-    {.name = "time",
-     .choice = &words.axis,
-     .words = AXIS_WORDS,
-     .value = "AXIS",
-     .help = "count T, T1, T2 and the curve in seconds (default), in bytes "
-             "(allocated so far) or in events, to compare two runs",
-     .rare = true},
-    {.name = "tree",
-     .flag = &asked.shapes[TIDE_SHAPE_TREE],
-     .heading = "shapes",
-     .help = "by call path, callers first (default of peak and total)",
-     .rare = true},
-    {.name = "stacks",
-     .flag = &asked.shapes[TIDE_SHAPE_STACKS],
-     .help = "by stack, innermost function first (default of leaks and churn)",
-     .rare = true},
-    {.name = "flat", .flag = &asked.shapes[TIDE_SHAPE_FLAT], .help = "by function"},
-    {.name = "bottom-up",
-     .flag = &asked.shapes[TIDE_SHAPE_BOTTOM_UP],
-     .help = "by call path, the allocating function first",
-     .rare = true},
-    {.name = "callers",
-     .text = &words.callers,
-     .value = "F",
-     .help = "who calls function F to allocate"},
-    {.name = "sandwich",
-     .text = &words.sandwich,
-     .value = "F",
-     .help = "who calls function F, and what F calls",
-     .rare = true},
-    {.name = "gprof",
-     .flag = &asked.shapes[TIDE_SHAPE_GPROF],
-     .help = "by function with callers and callees, as igprof-analyse prints it",
-     .rare = true},
-    {.name = "counter",
-     .choice = &words.counter,
-     .words = COUNTER_WORDS,
-     .value = "C",
-     .help = "as --gprof, of MEM_LIVE_PEAK (--peak), MEM_LIVE (--leaks), "
-             "MEM_TOTAL, MEM_CHURN or MEM_MAX (the largest single blocks)",
-     .rare = true},
-    {.name = "threads",
-     .flag = &asked.shapes[TIDE_SHAPE_THREADS],
-     .help = "by thread, and which thread freed the blocks of which",
-     .rare = true},
-    {.name = "processes",
-     .flag = &asked.shapes[TIDE_SHAPE_PROCESSES],
-     .help = "by process, with the peak of each",
-     .rare = true},
-    {.name = "regions",
-     .flag = &asked.shapes[TIDE_SHAPE_REGIONS],
-     .help = "by region of the program",
-     .rare = true},
-    {.name = "labels",
-     .flag = &asked.shapes[TIDE_SHAPE_LABELS],
-     .help = "by the labels of blocks",
-     .rare = true},
-    {.name = "modules",
-     .flag = &asked.shapes[TIDE_SHAPE_MODULES],
-     .help = "by program and library",
-     .rare = true},
-    {.name = "lines",
-     .flag = &asked.shapes[TIDE_SHAPE_LINES],
-     .help = "by source line",
-     .rare = true},
-    {.name = "sizes",
-     .flag = &asked.shapes[TIDE_SHAPE_SIZES],
-     .help = "all blocks of the heap by size",
-     .rare = true},
-    {.name = "lifetimes",
-     .flag = &asked.shapes[TIDE_SHAPE_LIFETIMES],
-     .help = "all blocks of the heap by how long they lived, in time and in "
-             "allocations",
-     .rare = true},
-    {.name = "flow",
-     .flag = &asked.shapes[TIDE_SHAPE_FLOW],
-     .help = "blocks that another thread freed than the one that allocated them;"
-             " a trace of run --free-stacks also has where both happened",
-     .rare = true},
-    {.name = "windows",
-     .flag = &asked.shapes[TIDE_SHAPE_WINDOWS],
-     .help = "counting windows: tide_start() to tide_stop()",
-     .rare = true},
-    {.name = "timemory",
-     .flag = &asked.shapes[TIDE_SHAPE_TIMEMORY],
-     .help = "calls by region and function, in timemory's columns",
-     .rare = true},
-    {.name = "pools",
-     .flag = &asked.shapes[TIDE_SHAPE_POOLS],
-     .help = "what the program's own pools gave out, and where it lies",
-     .rare = true},
-    {.name = "region",
-     .text = &asked.filter.region,
-     .heading = "filters (P: part of a name, or a pattern with * and ?; P|Q: either)",
-     .value = "P",
-     .help = "blocks allocated in a region that matches P (main/solve)",
-     .rare = true},
-    {.name = "label",
-     .text = &asked.filter.label,
-     .value = "P",
-     .help = "blocks whose label matches P",
-     .rare = true},
-    {.name = "thread",
-     .text = &asked.filter.thread,
-     .value = "P",
-     .help = "blocks allocated by a thread, by its name or number",
-     .rare = true},
-    {.name = "process",
-     .text = &asked.filter.process,
-     .value = "P",
-     .help = "blocks allocated by a process, by its program or number",
-     .rare = true},
-    {.name = "rank",
-     .text = &asked.filter.rank,
-     .value = "N",
-     .help = "blocks allocated by the processes of MPI rank N; 0|3: of either",
-     .rare = true},
-    {.name = "function",
-     .text = &asked.filter.function,
-     .value = "P",
-     .help = "stacks that hold a function that matches P"},
-    {.name = "module",
-     .text = &asked.filter.module,
-     .value = "P",
-     .help = "stacks that hold a function of a program or library that matches P",
-     .rare = true},
-    {.name = "file",
-     .text = &asked.filter.file,
-     .value = "P",
-     .help = "stacks that hold a function of a source file that matches P",
-     .rare = true},
-    {.name = "size",
-     .bytes_range = words.size,
-     .value = "RANGE",
-     .help = "blocks of so many bytes: 1K..64K, 1M.. or ..100",
-     .rare = true},
-    {.name = "age",
-     .seconds_range = words.age,
-     .value = "RANGE",
-     .help = "blocks so many seconds old at the end or at --live-at",
-     .rare = true},
-    {.name = "lifetime",
-     .seconds_range = words.life,
-     .value = "RANGE",
-     .help = "blocks that lived so many seconds",
-     .rare = true},
-    {.name = "rows",
-     .letter = 'n',
-     .count = &asked.rows,
-     .heading = "options",
-     .value = "N",
-     .help = "at most N rows; 0: all, and fold nothing"},
-    {.name = "sort",
-     .text = &asked.sort,
-     .value = "COLUMN",
-     .help = "sort the rows by bytes, calls, name or another column"},
-    {.name = "verbose",
-     .letter = 'v',
-     .flag = &asked.verbose,
-     .help = "show more than fits on a screen"},
-    {.name = "space",
-     .choice = &asked.space,
-     .words = SPACE_WORDS,
-     .value = "SPACE",
-     .help = "which memory: heap (default) or mmap",
-     .rare = true},
-    {.name = "source",
-     .flag = &asked.source,
-     .help = "show the source lines around each row; with --stacks, --flat or "
-             "--lines"},
-    {.name = "source-root",
-     .texts = &asked.source_roots,
-     .value = "DIR",
-     .help = "look for the files of --source below DIR too; may be given more "
-             "than once. For root these are the only folders",
-     .takes = TIDE_TAKES_FOLDER,
-     .rare = true},
-    {.name = "hide",
-     .text = &asked.hide,
-     .value = "P",
-     .help = "leave out functions and modules that match P; what they allocate "
-             "counts for their callers",
-     .rare = true},
-    {.name = "no-fold",
-     .flag = &asked.no_fold,
-     .help = "show the inner functions of the C++ and Rust libraries and functions "
-             "that only hand on what they are asked for (xmalloc), which are folded "
-             "into their callers by default",
-     .rare = true},
-    {.name = "suppressions",
-     .text = &asked.suppressions,
-     .value = "FILE",
-     .help = "leaks that do not count, as LeakSanitizer has them: lines of the "
-             "form leak:PATTERN",
-     .takes = TIDE_TAKES_FILE,
-     .rare = true},
-    {.name = "no-suppressions",
-     .flag = &asked.no_suppressions,
-     .help = "also count what libraries keep on purpose",
-     .rare = true},
-    {.name = "debuginfod",
-     .flag = &asked.fetch,
-     .help = "ask the servers of DEBUGINFOD_URLS for names that are missing here",
-     .rare = true},
-    {.name = "json",
-     .flag = &asked.json,
-     .help = "write all rows of one view as JSON; see tidemark-report(1)"},
-    {.name = "csv",
-     .flag = &asked.csv,
-     .help = "write only the rows, for spreadsheets",
-     .rare = true},
-    {.name = "bytes",
-     .flag = &asked.bytes,
-     .help = "write sizes in bytes",
-     .rare = true},
-    {.name = "si",
-     .flag = &asked.si,
-     .help = "write sizes in powers of 1000",
-     .rare = true},
-    {.name = "color",
-     .choice = &asked.color,
-     .words = COLOR_WORDS,
-     .value = "WHEN",
-     .help = "use colors: auto (default), always or never",
-     .rare = true},
-    {.name = NULL},
-};
 
 int tide_report_views(const struct tide_report_options *options)
 {
@@ -317,31 +41,33 @@ bool tide_report_filters(const struct tide_report_options *options)
            select->most_life_s > 0;
 }
 
-/* Put words where they belong. */
+/* Put what was asked for where it belongs. */
 static void settle(struct tide_report_options *options)
 {
     struct tide_select *const select = &options->load.select;
-    options->shapes[TIDE_SHAPE_CALLERS] = words.callers != NULL;
-    options->shapes[TIDE_SHAPE_SANDWICH] = words.sandwich != NULL;
-    options->focus = words.callers ? words.callers : words.sandwich;
-    options->load.until_s = words.live_at;
-    if (words.between[1] >= 0) {
-        select->from_s = words.between[0];
-        options->load.until_s = words.between[1];
+    options->shapes[TIDE_SHAPE_CALLERS] = tide_report_asked.callers != NULL;
+    options->shapes[TIDE_SHAPE_SANDWICH] = tide_report_asked.sandwich != NULL;
+    options->focus = tide_report_asked.callers ? tide_report_asked.callers
+                                               : tide_report_asked.sandwich;
+    options->load.until_s = tide_report_asked.live_at;
+    if (tide_report_asked.between[1] >= 0) {
+        select->from_s = tide_report_asked.between[0];
+        options->load.until_s = tide_report_asked.between[1];
     }
-    select->least_bytes = words.size[0];
-    select->end_bytes = words.size[1];
-    select->least_age_s = words.age[0];
-    select->most_age_s = words.age[1];
-    select->least_life_s = words.life[0];
-    select->most_life_s = words.life[1];
+    select->least_bytes = tide_report_asked.size[0];
+    select->end_bytes = tide_report_asked.size[1];
+    select->least_age_s = tide_report_asked.age[0];
+    select->most_age_s = tide_report_asked.age[1];
+    select->least_life_s = tide_report_asked.life[0];
+    select->most_life_s = tide_report_asked.life[1];
     options->load.details =
         options->shapes[TIDE_SHAPE_SIZES] || options->shapes[TIDE_SHAPE_LIFETIMES];
     options->load.evidence = true;
-    if (words.axis > TIDE_AXIS_SECONDS) {
+    if (tide_report_asked.axis > TIDE_AXIS_SECONDS) {
         options->along = (struct tide_along){
-            .axis = (enum tide_axis)words.axis,
-            .from = words.between[1] >= 0 ? words.between[0] : -1,
+            .axis = (enum tide_axis)tide_report_asked.axis,
+            .from =
+                tide_report_asked.between[1] >= 0 ? tide_report_asked.between[0] : -1,
             .until = options->load.until_s,
         };
         select->from_s = 0;
@@ -351,12 +77,12 @@ static void settle(struct tide_report_options *options)
         select->from_s = tide_end_of_nanosecond(select->from_s);
     if (options->load.until_s >= 0)
         options->load.until_s = tide_end_of_nanosecond(options->load.until_s);
-    options->timeline = words.axis >= 0;
-    if (words.counter >= 0) {
+    options->timeline = tide_report_asked.axis >= 0;
+    if (tide_report_asked.counter >= 0) {
         options->shapes[TIDE_SHAPE_GPROF] = true;
-        options->largest = words.counter == TIDE_METRICS;
-        options->views[options->largest ? (int)TIDE_METRIC_TOTAL : words.counter] =
-            true;
+        options->largest = tide_report_asked.counter == TIDE_METRICS;
+        options->views[options->largest ? (int)TIDE_METRIC_TOTAL
+                                        : tide_report_asked.counter] = true;
     }
 }
 
@@ -386,20 +112,21 @@ static const char *wrong_largest(const struct tide_report_options *options)
 /* What contradicts itself among the times; NULL: nothing. */
 static const char *wrong_times(void)
 {
-    if (words.axis > TIDE_AXIS_SECONDS &&
-        (words.age[0] > 0 || words.age[1] > 0 ||
-         words.live_at != floor(words.live_at) ||
-         words.between[0] != floor(words.between[0]) ||
-         words.between[1] != floor(words.between[1])))
-        return words.age[0] > 0 || words.age[1] > 0
+    if (tide_report_asked.axis > TIDE_AXIS_SECONDS &&
+        (tide_report_asked.age[0] > 0 || tide_report_asked.age[1] > 0 ||
+         tide_report_asked.live_at != floor(tide_report_asked.live_at) ||
+         tide_report_asked.between[0] != floor(tide_report_asked.between[0]) ||
+         tide_report_asked.between[1] != floor(tide_report_asked.between[1])))
+        return tide_report_asked.age[0] > 0 || tide_report_asked.age[1] > 0
                    ? "--age is in seconds: it does not go with --time"
                    : "bytes and events are whole numbers";
-    if (words.between[1] < 0)
+    if (tide_report_asked.between[1] < 0)
         return NULL;
-    if (words.live_at >= 0)
+    if (tide_report_asked.live_at >= 0)
         return "either --live-at or --between";
-    return words.between[0] >= words.between[1] ? "--between ends before it begins"
-                                                : NULL;
+    return tide_report_asked.between[0] >= tide_report_asked.between[1]
+               ? "--between ends before it begins"
+               : NULL;
 }
 
 /* The same of what is not of a view. */
@@ -487,7 +214,7 @@ static int check(const struct tide_report_options *options)
         wrong = wrong_times();
     if (!wrong)
         wrong = wrong_largest(options);
-    if (!wrong && words.counter >= 0 && tide_report_views(options) > 1)
+    if (!wrong && tide_report_asked.counter >= 0 && tide_report_views(options) > 1)
         wrong = "--counter says which view it is";
     if (!wrong && options->filter.rank &&
         (!*options->filter.rank ||
@@ -504,11 +231,15 @@ static int check(const struct tide_report_options *options)
 int tide_report_parse(int argc, char **argv, struct tide_report_options *options,
                       struct tide_arguments *rest)
 {
-    words =
-        (struct words){.live_at = -1, .between = {-1, -1}, .counter = -1, .axis = -1};
-    asked = (struct tide_report_options){.rows = TIDE_ROWS_UNSET, .space = -1};
-    const int done = tide_options_parse(&tide_cmd_report, TABLE, argc, argv, rest);
-    *options = asked;
+    tide_report_asked = (struct tide_report_asked){
+        .options = {.rows = TIDE_ROWS_UNSET, .space = -1},
+        .live_at = -1,
+        .between = {-1, -1},
+        .counter = -1,
+        .axis = -1,
+    };
+    const int done = tide_options_parse(&tide_cmd_report, argc, argv, rest);
+    *options = tide_report_asked.options;
     if (done >= 0)
         return done;
     options->any_space = options->space < 0;

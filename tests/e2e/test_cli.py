@@ -55,6 +55,12 @@ class Manners(unittest.TestCase):
                         err="unknown option --nonsense")
         self.expect(tidemark("report", "--jsno"), 2, err="did you mean --json?")
 
+    def test_an_option_of_another_verb_is_told_as_such(self):
+        for words in (("--churn",), ("--churn", "a.tide"), ("run", "--churn")):
+            self.expect(tidemark(*words), 2, err="run has no option --churn, but report "
+                        "has: tidemark report --churn\n")
+        self.expect(tidemark("info", "--max-leak", "0"), 2, err="tidemark check --max-leak\n")
+
     def test_a_word_that_is_neither_verb_nor_program_fails_as_in_a_shell(self):
         self.expect(tidemark("rport"), 2, err="did you mean 'tidemark report'?")
         self.expect(tidemark("rep"), 127, err="did you mean 'tidemark report'?")

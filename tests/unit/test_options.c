@@ -16,8 +16,7 @@
 
 enum { TIDE_WORDS_MAX = 16 };
 
-static const struct tide_command COMMAND = {
-    .name = "probe", .summary = "s", .usage = "[options] X", .help = "help text\n"};
+static const struct tide_option NO_OPTIONS[] = {{.name = NULL}};
 static const char *const ENGINES[] = {"cfi", "fp", "libunwind", NULL};
 
 /* What the options set, what is left, and what was said. */
@@ -69,6 +68,12 @@ static int parse(const char *line, bool anywhere, struct outcome *o)
         {.name = "unwind", .choice = &o->engine, .words = ENGINES, .help = "h"},
         {.name = NULL},
     };
+    const struct tide_command command = {.name = "probe",
+                                         .summary = "s",
+                                         .usage = "[options] X",
+                                         .help = "help text\n",
+                                         .options = table,
+                                         .more_options = NO_OPTIONS};
     const int argc = split(o, line);
     FILE *const file = tmpfile();
     assert_non_null(file);
@@ -77,8 +82,8 @@ static int parse(const char *line, bool anywhere, struct outcome *o)
     dup2(fileno(file), 1);
     dup2(fileno(file), 2);
     const int result =
-        anywhere ? tide_options_parse(&COMMAND, table, argc, o->argv, &o->rest)
-                 : tide_options_parse_first(&COMMAND, table, argc, o->argv, &o->rest);
+        anywhere ? tide_options_parse(&command, argc, o->argv, &o->rest)
+                 : tide_options_parse_first(&command, argc, o->argv, &o->rest);
     (void)fflush(stdout);
     dup2(old_out, 1);
     dup2(old_err, 2);
