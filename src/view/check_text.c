@@ -21,10 +21,10 @@ static const struct words {
     {"total", "allocated", NULL},
     {"calls", "allocation calls", "call"},
     {"calls_in", "calls in ", "call"},
-    {"growth_peak", "growth of the peak", NULL},
-    {"growth_leak", "growth of what is live at the end", NULL},
-    {"growth_total", "growth of what is allocated", NULL},
-    {"growth_calls", "growth of calls", "call"},
+    {"growth_peak", "change in peak", NULL},
+    {"growth_leak", "change in what is live at the end", NULL},
+    {"growth_total", "change in what is allocated", NULL},
+    {"growth_calls", "change in allocation calls", "call"},
     {"new_leaks", "stacks that leak now", "stack"},
 };
 
@@ -81,11 +81,16 @@ void tide_check_measured(struct tide_text *out, const struct tide_verdict *check
         tide_text_add(out, check->note ? check->note : "yes");
         return;
     }
-    add_value(out, check, check->measured, units);
     if (check->compared) {
-        tide_text_add(out, " after ");
-        add_value(out, check, check->base, units);
+        const char *const noun = words_of(check)->noun;
+        tide_text_add(out, "from ");
+        if (noun) /* it comes once, with the second number */
+            tide_text_add(out, tide_number_count(check->base).text);
+        else
+            add_value(out, check, check->base, units);
+        tide_text_add(out, " to ");
     }
+    add_value(out, check, check->measured, units);
 }
 
 void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,
@@ -117,8 +122,8 @@ void tide_check_note(struct tide_text *out, const struct tide_verdict *check,
         tide_text_add(out, check->note);
     else if (check->may_exceed)
         tide_text_addf(out,
-                       "it may have been up to %s: the order of threads is not "
-                       "known everywhere",
+                       "it may have been up to %s: the order of events in different "
+                       "threads is not always known",
                        most(check, units).text);
 }
 
@@ -215,10 +220,11 @@ static void add_advice(struct tide_text *out, const struct tide_check_view *view
 static void add_way_out(struct tide_page *page, const struct tide_verdicts *checks)
 {
     if (has_unmet(checks))
-        tide_page_wrap(page, TIDE_INK_PLAIN,
-                       "With --allow-unknown a limit is kept where no function of its "
-                       "name allocates.",
-                       0);
+        tide_page_wrap(
+            page, TIDE_INK_PLAIN,
+            "With --allow-unknown, a limit on a function that never allocates "
+            "passes.",
+            0);
 }
 
 void tide_view_check(struct tide_page *page, const struct tide_check_view *view)

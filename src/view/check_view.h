@@ -27,9 +27,9 @@ void tide_view_check_markdown(struct tide_text *out,
 
 /* --- Pieces --- */
 
-/* "peak", "growth of the peak", "calls in solve": not made safe. */
+/* "peak", "change in peak", "calls in solve": not made safe. */
 void tide_check_title(struct tide_text *out, const struct tide_verdict *check);
-/* "9.23 MiB", "12 calls": what was measured; "at most ...": what is allowed. */
+/* "9.23 MiB", "from 12 calls to 14 calls": what was measured; "at most ...": what is allowed. */
 void tide_check_measured(struct tide_text *out, const struct tide_verdict *check,
                          enum tide_units units);
 void tide_check_limit(struct tide_text *out, const struct tide_verdict *check,

@@ -70,7 +70,7 @@ class Limits(tide.Case):
         found = self.verdicts("--max-peak", str(peak + margin - 1), threads)["peak"]
         self.assertEqual((found["passed"], found["measured"], found["margin"]),
                          (True, peak, margin))
-        self.assertRegex(found["note"], "^it may have been up to [0-9].*B: the order of thr")
+        self.assertRegex(found["note"], "^it may have been up to [0-9].*B: the order of events")
         done = check("--max-peak", str(peak), threads)
         self.assertEqual(done.returncode, 0)
         self.assertIn("(it may have been up to ", done.stdout)
