@@ -241,6 +241,19 @@ static struct tide_answer answer_of(const struct inquiry *inquiry,
     return answer;
 }
 
+/* KNOWN, which is dead, was born while OUTER lived, which dies only now.  One address is
+ * given to one block at a time, so OUTER was freed before KNOWN was born, or born after it
+ * was freed: only stamps tell the order of the two.  Which of these says less of them? */
+static bool came_after(const struct tide_answer *known, const struct tide_life *outer,
+                       const struct tide_death *death)
+{
+    if (!death || !known->died)
+        return false;
+    const uint64_t late = death->ticks - known->life.birth_ticks;
+    const uint64_t early = known->death.ticks - outer->birth_ticks;
+    return (int64_t)late < (int64_t)early;
+}
+
 static enum tide_status offer(const struct inquiry *inquiry,
                               struct tide_question *question,
                               const struct tide_life *life,
@@ -254,6 +267,8 @@ static enum tide_status offer(const struct inquiry *inquiry,
     if (!known)
         return TIDE_ENOMEM;
     if (known->life.id && known->kind == TIDE_ANSWER_LIVE && dead)
+        return TIDE_OK;
+    if (life->id < known->life.id && came_after(known, life, death))
         return TIDE_OK;
     *known = answer_of(inquiry, life, death, kind);
     return TIDE_OK;

@@ -245,6 +245,56 @@ static void what_a_process_held_is_dead_when_it_has_ended(void **state)
     }
 }
 
+/* Stamps alone order two threads, so that a block may be born within another one that was
+ * freed before, or within one that came only later.  Which it was tells how long they
+ * overlap: the one is late by its end, or the other early by its beginning. */
+static void of_blocks_that_overlap_the_later_one_is_named(void **state)
+{
+    (void)state;
+    struct tide_lane_out *const one = begin_process(0);
+    tide_out_numbers(one);
+    struct tide_lane_out *const other = tide_builder_lane(builder, 0, 1);
+    tide_out_sync(other, TIDE_START, 0);
+    tide_out_time(one, 2000);
+    alloc(one, 0x20800, 1500); /* freed at 9010 */
+    alloc(one, 0x40800, 1500); /* freed at 9020, and there from 2000 on */
+    tide_out_time(one, 2005);
+    alloc(one, 0x40700, 2500);
+    tide_out_free(one, 0x40700);
+    tide_out_time(one, 9000);
+    alloc(one, 0x20700, 2500);
+    tide_out_time(one, 9005);
+    tide_out_free(one, 0x20700);
+    tide_out_time(other, 9010);
+    tide_out_free(other, 0x20800);
+    tide_out_time(other, 9020);
+    tide_out_free(other, 0x40800);
+    load();
+    static const struct {
+        uint64_t address, ticks, block;
+        enum tide_answer_kind kind;
+    } expected[] = {
+        {0x20900, 8999, 0x20800, TIDE_ANSWER_LIVE},
+        {0x20900, 9001, 0x20700, TIDE_ANSWER_LIVE},
+        {0x20900, 9007, 0x20700, TIDE_ANSWER_DEAD},
+        {0x20900, 9999, 0x20700, TIDE_ANSWER_DEAD},
+        {0x40900, 2001, 0x40800, TIDE_ANSWER_LIVE},
+        {0x40900, 5000, 0x40800, TIDE_ANSWER_LIVE},
+        {0x40900, 9999, 0x40800, TIDE_ANSWER_DEAD},
+    };
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+        struct tide_question question = {
+            .address = expected[i].address,
+            .until_s = tide_trace_seconds(trace, expected[i].ticks),
+        };
+        assert_int_equal(tide_inquire(model, &question, 1, NULL), TIDE_OK);
+        assert_int_equal(question.answer_count, 1);
+        assert_int_equal(question.answers[0].life.address, expected[i].block);
+        assert_int_equal(question.answers[0].kind, expected[i].kind);
+        tide_question_release(&question);
+    }
+}
+
 /* --- Moments ------------------------------------------------------------------------- */
 
 static void mark(struct tide_lane_out *lane, uint64_t ticks, uint64_t name)
@@ -310,6 +360,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_block_before_is_named_if_it_is_near, enter,
                                         leave),
         cmocka_unit_test_setup_teardown(what_a_process_held_is_dead_when_it_has_ended,
+                                        enter, leave),
+        cmocka_unit_test_setup_teardown(of_blocks_that_overlap_the_later_one_is_named,
                                         enter, leave),
         cmocka_unit_test_setup_teardown(moments_are_found_by_name_and_number, enter,
                                         leave),
