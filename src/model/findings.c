@@ -1,7 +1,7 @@
 /* model/findings.c - what a reader of the report should look at first.
  *
  * A finding names one function with all its stacks, says what was measured, and what a
- * cure would save.  No function is named twice, and ten findings are the most: whoever
+ * cure would save.  Ten findings are the most: whoever
  * reads more of them reads none.  The rules: findings_rules.c and docs/findings.md.
  */
 #include <stdlib.h>
@@ -15,6 +15,8 @@ enum {
      * few are is news, the others are more of the same. */
     TIDE_PLAIN_LEAKS_MAX = 3,
     TIDE_PEAK_OWNERS_MAX = 2,
+    TIDE_CHURN_MAX = 4,
+    TIDE_SPACE_PARTS = 10,
     TIDE_SMALL_LEAKS_MAX = 3, /* that grow, and are not yet a hundredth of the peak */
 };
 
@@ -30,8 +32,6 @@ static int by_score(const void *one, const void *other)
 {
     const struct tide_found *const a = one;
     const struct tide_found *const b = other;
-    if (a->aside != b->aside)
-        return a->aside ? 1 : -1;
     if (a->score < b->score || a->score > b->score)
         return a->score < b->score ? 1 : -1;
     if (a->verdict.bytes != b->verdict.bytes)
@@ -39,43 +39,73 @@ static int by_score(const void *one, const void *other)
     return (a->subject > b->subject) - (a->subject < b->subject);
 }
 
-/* What is said of SUBJECT: the word of the first rule that has one. */
-static bool judge(const struct tide_model *model, const struct tide_subjects *subjects,
-                  uint32_t subject, struct tide_found *out)
+/* A share of a space that holds less than a tenth of what the largest one does is a share of
+ * little. */
+static double weight_of(const struct tide_model *model, const struct tide_found *found,
+                        uint32_t space)
 {
-    const bool mapped = subjects->list[subject].space == TIDE_IN_MMAP;
-    *out = (struct tide_found){
-        .subject = subject,
-        .aside = !mapped && tide_model_leading(model) == TIDE_IN_MMAP,
-    };
-    for (int kind = 0; kind < TIDE_FOUND_KINDS; kind++) {
-        out->kind = (enum tide_finding_kind)kind;
-        if (!tide_rule_finds(out->kind, model, subjects, &subjects->list[subject],
-                             &out->verdict))
+    const double peak = (double)model->summary[space].peak_bytes;
+    double most = 1;
+    if (tide_rule_question(found->kind) == TIDE_ASK_CHURNS)
+        return 1;
+    for (int i = 0; i < TIDE_SPACES; i++)
+        if ((double)model->summary[i].peak_bytes > most)
+            most = (double)model->summary[i].peak_bytes;
+    return peak * TIDE_SPACE_PARTS < most ? peak * TIDE_SPACE_PARTS / most : 1;
+}
+
+/* Judge SUBJECT: for each question the first rule that has a word.  What is lost is not
+ * also said to stand. */
+static enum tide_status judge(const struct tide_model *model,
+                              const struct tide_subjects *subjects,
+                              const struct tide_paths *paths, uint32_t subject,
+                              struct list *out)
+{
+    bool answered[TIDE_QUESTIONS] = {false};
+    enum tide_status status = TIDE_OK;
+    for (int kind = 0; kind < TIDE_FOUND_KINDS && !status; kind++) {
+        struct tide_found found = {.subject = subject,
+                                   .kind = (enum tide_finding_kind)kind};
+        const enum tide_question question = tide_rule_question(found.kind);
+        if (answered[question] ||
+            !tide_rule_finds(found.kind, model, subjects, &subjects->list[subject],
+                             &found.verdict))
             continue;
-        out->score = out->verdict.rank * tide_rule_worth(out->kind);
-        return true;
+        answered[question] = true;
+        answered[TIDE_ASK_STANDS] |= question == TIDE_ASK_LOST;
+        status = tide_found_standing(model, subjects, paths, &found);
+        found.score = found.verdict.rank * tide_rule_worth(found.kind) *
+                      weight_of(model, &found, subjects->list[subject].space);
+        out->found[out->count++] = found;
     }
-    return false;
+    return status;
 }
 
 static enum tide_status judge_all(const struct tide_model *model,
-                                  const struct tide_subjects *subjects, bool mapped,
+                                  const struct tide_subjects *subjects,
+                                  const struct tide_paths *paths, bool mapped,
                                   struct list *out)
 {
-    out->found = calloc(subjects->count + 1, sizeof(*out->found));
+    enum tide_status status = TIDE_OK;
+    out->found = calloc(subjects->count * TIDE_QUESTIONS + 1, sizeof(*out->found));
     if (!out->found)
         return TIDE_ENOMEM;
-    for (uint32_t i = 0; i < subjects->count; i++) {
+    for (uint32_t i = 0; i < subjects->count && !status; i++) {
         if (!mapped || subjects->list[i].space == TIDE_IN_MMAP)
-            out->count += judge(model, subjects, i, &out->found[out->count]);
+            status = judge(model, subjects, paths, i, out);
     }
     qsort(out->found, out->count, sizeof(*out->found), by_score);
-    return TIDE_OK;
+    return status;
 }
 
 /* Of which not all are listed. */
-enum quota { TIDE_QUOTA_LEAKS, TIDE_QUOTA_OWNERS, TIDE_QUOTA_SMALL, TIDE_QUOTAS };
+enum quota {
+    TIDE_QUOTA_LEAKS,
+    TIDE_QUOTA_OWNERS,
+    TIDE_QUOTA_SMALL,
+    TIDE_QUOTA_CHURN,
+    TIDE_QUOTAS
+};
 
 /* TIDE_QUOTAS: as many as there are. */
 static enum quota quota_of(const struct tide_found *found)
@@ -84,6 +114,8 @@ static enum quota quota_of(const struct tide_found *found)
         return TIDE_QUOTA_LEAKS;
     if (found->kind == TIDE_FOUND_PEAK_OWNER)
         return TIDE_QUOTA_OWNERS;
+    if (tide_rule_question(found->kind) == TIDE_ASK_CHURNS)
+        return TIDE_QUOTA_CHURN;
     return found->kind == TIDE_FOUND_LEAK_GROWING &&
                    found->verdict.rank < TIDE_SMALL_SHARE
                ? TIDE_QUOTA_SMALL
@@ -97,6 +129,7 @@ static void choose(struct list *list)
         [TIDE_QUOTA_LEAKS] = TIDE_PLAIN_LEAKS_MAX,
         [TIDE_QUOTA_OWNERS] = TIDE_PEAK_OWNERS_MAX,
         [TIDE_QUOTA_SMALL] = TIDE_SMALL_LEAKS_MAX,
+        [TIDE_QUOTA_CHURN] = TIDE_CHURN_MAX,
         [TIDE_QUOTAS] = TIDE_FINDINGS_MAX,
     };
     size_t kept = 0;
@@ -159,6 +192,7 @@ static enum tide_status write_one(const struct tide_model *model,
     }
     *out = (struct tide_finding){
         .kind = tide_finding_word(found->kind),
+        .space = subject->space,
         .text = text.bytes,
         .bytes = verdict->bytes,
         .calls = verdict->calls,
@@ -209,7 +243,7 @@ enum tide_status tide_findings_build(const struct tide_model *model,
         return status;
     status = tide_subjects_gather(&subjects, model, &paths, scope->suppressed);
     if (!status)
-        status = judge_all(model, &subjects, scope->mapped, &list);
+        status = judge_all(model, &subjects, &paths, scope->mapped, &list);
     if (!status) {
         choose(&list);
         status = find_lines(model, &subjects, &list);

@@ -14,6 +14,7 @@
 struct tide_finding {
     const char *kind; /* "peak_owner", "leak_growing": a stable word, see
                          docs/findings.md */
+    uint32_t space;   /* enum tide_space */
     char *text;       /* a few sentences; owned by the list */
     uint64_t bytes, calls;
     uint32_t stack;                  /* the heaviest of its heaviest line */

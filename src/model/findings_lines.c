@@ -31,7 +31,8 @@ static uint64_t weight_of(const struct tide_model *model,
 {
     if (found->kind == TIDE_FOUND_LATE_FREE)
         return site == subjects->list[found->subject].late.site;
-    if (tide_rule_is_leak(found->kind) && !subjects->of_site[site].left)
+    if (tide_rule_question(found->kind) == TIDE_ASK_LOST &&
+        !subjects->of_site[site].left)
         return 0;
     return tide_rule_weight(found->kind, &model->sites[site]);
 }

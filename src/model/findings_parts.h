@@ -1,8 +1,8 @@
 /* model/findings_parts.h - what the files of findings share.
  *
  * For: findings*.c, tests/.  Sites are summed up by the function to blame for them: a
- * subject.  Rules look at subjects and say what is wrong with them, one thing each; of
- * all that is said of one subject the first rule's word counts.  docs/findings.md lists
+ * subject.  Three questions are asked of each: is something lost, what stands at the peak,
+ * what churns?  Of the rules that answer one of them the first one's word counts.  docs/findings.md lists
  * the rules and their thresholds.
  */
 #ifndef TIDE_MODEL_FINDINGS_PARTS_H
@@ -60,7 +60,7 @@ struct tide_subject {
     /* It has no name, and several callers: it may be a layer over malloc, and what
      * becomes of its blocks a matter of theirs. */
     bool may_be_layer;
-    uint64_t calls, bytes, freed_calls;
+    uint64_t calls, bytes, freed_calls, freed_bytes;
     uint64_t temporary_calls, temporary_bytes;
     uint64_t foreign_calls, foreign_bytes;
     uint64_t peak_blocks, peak_bytes;
@@ -69,7 +69,8 @@ struct tide_subject {
     uint64_t
         most_bytes; /* at once; if its stacks had theirs at different times: more */
     uint64_t first_ticks, last_ticks;
-    /* Births by realloc in small steps: see tide_key_more. */
+    /* Births by realloc, and of these in small steps: see tide_key_more. */
+    uint64_t moved_calls;
     uint64_t crept_calls, crept_bytes, copied_calls, copied_bytes;
     /* Births by containers that grow: see tide_blame. */
     uint64_t step_calls, step_bytes;
@@ -106,6 +107,10 @@ enum tide_status tide_subjects_gather(struct tide_subjects *subjects,
                                       struct tide_paths *paths, const bool *suppressed);
 void tide_subjects_release(struct tide_subjects *subjects);
 
+/* Does SITE count for SUBJECT? */
+bool tide_subject_has(const struct tide_subjects *subjects, uint32_t subject,
+                      uint32_t site);
+
 /* --- findings_hold.c --- */
 
 /* Fill late and start_up of all subjects. */
@@ -113,20 +118,25 @@ void tide_subjects_hold(struct tide_subjects *subjects, const struct tide_model 
 
 /* --- findings_rules.c --- */
 
+/* Of the rules of one question the first counts. */
+enum tide_question { TIDE_ASK_LOST, TIDE_ASK_STANDS, TIDE_ASK_CHURNS, TIDE_QUESTIONS };
+
 enum tide_finding_kind {
     TIDE_FOUND_LEAK_GROWING,
     TIDE_FOUND_LEAK_PER_THREAD,
+    TIDE_FOUND_LEAK_ONCE,
+    TIDE_FOUND_LEAK,
     TIDE_FOUND_OVERSIZED,
+    TIDE_FOUND_RESERVED,
+    TIDE_FOUND_LATE_FREE,
+    TIDE_FOUND_TINY,
+    TIDE_FOUND_START_UP,
+    TIDE_FOUND_PEAK_OWNER,
     TIDE_FOUND_GROWTH,
     TIDE_FOUND_CHURN,
     TIDE_FOUND_POOL,
     TIDE_FOUND_FOREIGN_FREE,
-    TIDE_FOUND_LATE_FREE,
-    TIDE_FOUND_TINY,
-    TIDE_FOUND_START_UP,
-    TIDE_FOUND_LEAK_ONCE,
-    TIDE_FOUND_LEAK,
-    TIDE_FOUND_PEAK_OWNER,
+    TIDE_FOUND_TURNOVER, /* churn as well: its blocks live longer, or are large */
     TIDE_FOUND_KINDS,
 };
 const char *tide_finding_word(enum tide_finding_kind kind); /* "leak_growing" */
@@ -146,7 +156,10 @@ struct tide_verdict_on {
 bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model,
                      const struct tide_subjects *subjects,
                      const struct tide_subject *subject, struct tide_verdict_on *out);
-bool tide_rule_is_leak(enum tide_finding_kind kind);
+/* More than this the process never had in memory; 0: it is not known, or there are several
+ * processes. */
+uint64_t tide_found_resident(const struct tide_model *model);
+enum tide_question tide_rule_question(enum tide_finding_kind kind);
 /* How much SITE has part in a finding of KIND: the one that has most stands for it. */
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site);
 /* For the order of findings: a share of one kind is worth more than of another. */
@@ -159,6 +172,15 @@ double tide_rule_worth(enum tide_finding_kind kind);
 void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
                     uint32_t lines);
 
+/* What stood at the peak, and what stood beside it. */
+struct tide_standing {
+    bool known;  /* when it did: */
+    bool to_end; /* of the run */
+    double until_s;
+    const char *next;    /* the function that holds most beside it */
+    uint64_t next_bytes; /* 0: there is none */
+};
+
 struct tide_found {
     enum tide_finding_kind kind;
     uint32_t subject;
@@ -166,13 +188,23 @@ struct tide_found {
     uint32_t lines; /* of the function, that have part in it */
     struct tide_verdict_on verdict;
     double score;
-    bool aside; /* of a space that is not the one that matters: after all others */
+    struct tide_standing standing; /* of peak_owner */
 };
 
 /* Fill the site and the lines of what was FOUND. */
 enum tide_status tide_found_lines(const struct tide_model *model,
                                   const struct tide_subjects *subjects,
                                   struct tide_found *found);
+
+/* --- findings_stand.c --- */
+
+/* Fill the standing of what was FOUND, and lower what it saves to what is certain. */
+enum tide_status tide_found_standing(const struct tide_model *model,
+                                     const struct tide_subjects *subjects,
+                                     const struct tide_paths *paths,
+                                     struct tide_found *found);
+
+/* --- findings_words.c --- */
 
 /* Add what was FOUND to OUT, in sentences.  WHO is to blame, by name and line. */
 void tide_found_words(struct tide_text *out, const struct tide_model *model,

@@ -12,12 +12,18 @@ static const double TIDE_FOREIGN_S = 100e-9;
 static const double TIDE_COPY_BYTES_PER_S = 4e9;
 /* Nobody works for less. */
 static const double TIDE_SECONDS_LEAST = 0.005;
+/* Bytes that are allocated again and again cost less than bytes that stand. */
+static const double TIDE_TURNOVER_WORTH = 0.75;
 
 enum {
     TIDE_KIB = 1024,
     TIDE_MIB = 1024 * 1024,
-    TIDE_TIME_PARTS = 100, /* costs that matter: a hundredth of the run's time */
-    TIDE_CALLS_PARTS = 10, /* a tenth of all allocation calls */
+    TIDE_TIME_PARTS = 100,    /* costs that matter: a hundredth of the run's time */
+    TIDE_CALLS_PARTS = 10,    /* a tenth of all allocation calls */
+    TIDE_TURNOVER_PARTS = 20, /* of calls that are many in any case, a twentieth */
+    TIDE_TURNOVER_CALLS = 1000000,
+    TIDE_TURNOVER_PEAKS = 10, /* the run allocates so many times what it ever holds */
+    TIDE_TURNOVER_MIB = 64,
     TIDE_LEFT_LEAST = 4 * TIDE_KIB, /* of what does not grow any more, ... */
     TIDE_LEFT_PARTS = 20,           /* ... and a twentieth of the peak */
 };
@@ -201,26 +207,66 @@ static bool find_foreign_free(const struct case_file *file)
                       (double)calls * TIDE_FOREIGN_S);
 }
 
+/* Blocks come and go: nearly all are freed, and few are there at once.  What realloc makes
+ * longer is one block, as often as it does. */
+static bool comes_and_goes(const struct tide_subject *subject)
+{
+    return subject->freed_calls >= subject->calls - subject->calls / 10 &&
+           subject->freed_bytes >= subject->bytes - subject->bytes / 10 &&
+           subject->most_bytes <= subject->bytes / 10 &&
+           subject->moved_calls <= subject->calls / 2;
+}
+
+/* By calls when these take time or are very many; by bytes when the whole run allocates
+ * many times what it holds, and this is a tenth of it. */
+static bool find_turnover(const struct case_file *file)
+{
+    const struct tide_subject *const subject = file->subject;
+    const struct tide_summary *const heap = file->heap;
+    const uint64_t calls = subject->freed_calls;
+    if (calls < 100 || !comes_and_goes(subject))
+        return false;
+    const bool costs = saves_time(file, subject->freed_bytes, calls, calls,
+                                  (double)calls * TIDE_PAIR_S);
+    const bool by_calls = calls >= 1000 && (costs || calls >= TIDE_TURNOVER_CALLS) &&
+                          is_part(calls, heap->alloc_calls, TIDE_TURNOVER_PARTS);
+    const bool by_bytes =
+        subject->freed_bytes >= (uint64_t)TIDE_TURNOVER_MIB * TIDE_MIB &&
+        heap->peak_bytes > 0 &&
+        heap->allocated_bytes / TIDE_TURNOVER_PEAKS >= heap->peak_bytes &&
+        is_part(subject->freed_bytes, heap->allocated_bytes, TIDE_CALLS_PARTS);
+    const double bytes_rank =
+        TIDE_TURNOVER_WORTH * share_of(subject->freed_bytes, heap->allocated_bytes);
+    if (by_bytes && bytes_rank > file->out->rank)
+        file->out->rank = bytes_rank;
+    return by_calls || by_bytes;
+}
+
 /* --- Bytes --------------------------------------------------------------------------- */
 
-/* More than this the process never had in memory; 0: it is not known, or there are
- * several.  When tidemark waited for it, the system's own count is there, unless it is
- * below what tidemark has itself (see collect/run.c). */
-static uint64_t resident_peak(const struct tide_model *model)
+/* When tidemark waited for the process, the system's own count is there, unless it is below
+ * what tidemark has itself (see collect/run.c). */
+uint64_t tide_found_resident(const struct tide_model *model)
 {
     const struct tide_trace *const trace = model->trace;
-    const struct tide_process *const process = trace->processes;
-    if (trace->process_count != 1 || !process->main || !process->status_known)
-        return 0;
-    return process->rss_peak > trace->collector_rss_peak ? process->rss_peak
-                                                         : trace->collector_rss_peak;
+    uint64_t resident = trace->collector_rss_peak;
+    bool known = false;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct tide_process *const process = &trace->processes[i];
+        if (process->pid != trace->processes->pid)
+            return 0;
+        known |= process->main && process->status_known;
+        if (process->rss_peak > resident)
+            resident = process->rss_peak;
+    }
+    return known ? resident : 0;
 }
 
 /* It held more at once than the whole process ever had in memory: the rest of it was not
  * touched by then. */
-static bool find_oversized(const struct case_file *file)
+static bool is_untouched(const struct case_file *file)
 {
-    const uint64_t resident = resident_peak(file->model);
+    const uint64_t resident = tide_found_resident(file->model);
     const uint64_t most = file->subject->stacks == 1 ? file->subject->most_bytes
                                                      : file->subject->peak_bytes;
     if (resident == 0 || most <= resident)
@@ -228,6 +274,22 @@ static bool find_oversized(const struct case_file *file)
     const uint64_t untouched = most - resident;
     return untouched >= 16 * TIDE_MIB && is_part(untouched, most, 2) &&
            saves_bytes(file, most, file->subject->calls, untouched);
+}
+
+static bool find_oversized(const struct case_file *file)
+{
+    return file->subject->space == TIDE_IN_HEAP && is_untouched(file);
+}
+
+/* Who maps more than he needs takes addresses, not memory: nothing to save, but good to know
+ * where it is most of the peak. */
+static bool find_reserved(const struct case_file *file)
+{
+    if (file->subject->space != TIDE_IN_MMAP || !is_untouched(file) ||
+        !is_part(file->out->bytes, file->peak, 4))
+        return false;
+    file->out->share = file->out->rank = 0;
+    return true;
 }
 
 static bool find_late_free(const struct case_file *file)
@@ -276,27 +338,35 @@ static bool find_peak_owner(const struct case_file *file)
 static const struct rule {
     const char *word;
     bool (*find)(const struct case_file *file);
-    bool heap_only;
+    enum tide_question question;
     double worth;
 } RULES[TIDE_FOUND_KINDS] = {
-    [TIDE_FOUND_LEAK_GROWING] = {"leak_growing", find_leak_growing, true, 4},
-    [TIDE_FOUND_LEAK_PER_THREAD] = {"leak_per_thread", find_leak_per_thread, true, 2},
-    [TIDE_FOUND_OVERSIZED] = {"oversized", find_oversized, false, 0.5},
-    [TIDE_FOUND_GROWTH] = {"growth", find_growth, true, 1.5},
-    [TIDE_FOUND_CHURN] = {"churn", find_churn, true, 1.5},
-    [TIDE_FOUND_POOL] = {"pool", find_pool, true, 1},
-    [TIDE_FOUND_FOREIGN_FREE] = {"foreign_free", find_foreign_free, true, 1},
-    [TIDE_FOUND_LATE_FREE] = {"late_free", find_late_free, true, 1},
-    [TIDE_FOUND_TINY] = {"tiny", find_tiny, true, 1},
-    [TIDE_FOUND_START_UP] = {"start_up", find_start_up, true, 0.5},
-    [TIDE_FOUND_LEAK_ONCE] = {"leak_once", find_leak_once, true, 1},
-    [TIDE_FOUND_LEAK] = {"leak", find_leak, true, 1},
-    [TIDE_FOUND_PEAK_OWNER] = {"peak_owner", find_peak_owner, false, 0.5},
+    [TIDE_FOUND_LEAK_GROWING] = {"leak_growing", find_leak_growing, TIDE_ASK_LOST, 4},
+    [TIDE_FOUND_LEAK_PER_THREAD] = {"leak_per_thread", find_leak_per_thread,
+                                    TIDE_ASK_LOST, 2},
+    [TIDE_FOUND_LEAK_ONCE] = {"leak_once", find_leak_once, TIDE_ASK_LOST, 1},
+    [TIDE_FOUND_LEAK] = {"leak", find_leak, TIDE_ASK_LOST, 1},
+    [TIDE_FOUND_OVERSIZED] = {"oversized", find_oversized, TIDE_ASK_STANDS, 0.5},
+    [TIDE_FOUND_RESERVED] = {"reserved", find_reserved, TIDE_ASK_STANDS, 0},
+    [TIDE_FOUND_LATE_FREE] = {"late_free", find_late_free, TIDE_ASK_STANDS, 1},
+    [TIDE_FOUND_TINY] = {"tiny", find_tiny, TIDE_ASK_STANDS, 1},
+    [TIDE_FOUND_START_UP] = {"start_up", find_start_up, TIDE_ASK_STANDS, 0.5},
+    [TIDE_FOUND_PEAK_OWNER] = {"peak_owner", find_peak_owner, TIDE_ASK_STANDS, 0.5},
+    [TIDE_FOUND_GROWTH] = {"growth", find_growth, TIDE_ASK_CHURNS, 1.5},
+    [TIDE_FOUND_CHURN] = {"churn", find_churn, TIDE_ASK_CHURNS, 1.5},
+    [TIDE_FOUND_POOL] = {"pool", find_pool, TIDE_ASK_CHURNS, 1},
+    [TIDE_FOUND_FOREIGN_FREE] = {"foreign_free", find_foreign_free, TIDE_ASK_CHURNS, 1},
+    [TIDE_FOUND_TURNOVER] = {"churn", find_turnover, TIDE_ASK_CHURNS, 1},
 };
 
 const char *tide_finding_word(enum tide_finding_kind kind)
 {
     return RULES[kind].word;
+}
+
+enum tide_question tide_rule_question(enum tide_finding_kind kind)
+{
+    return RULES[kind].question;
 }
 
 double tide_rule_worth(enum tide_finding_kind kind)
@@ -317,14 +387,8 @@ bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model
         .out = out,
     };
     *out = (struct tide_verdict_on){0};
-    return (!RULES[kind].heap_only || subject->space == TIDE_IN_HEAP) &&
-           RULES[kind].find(&file);
-}
-
-bool tide_rule_is_leak(enum tide_finding_kind kind)
-{
-    return kind == TIDE_FOUND_LEAK_GROWING || kind == TIDE_FOUND_LEAK_PER_THREAD ||
-           kind == TIDE_FOUND_LEAK_ONCE || kind == TIDE_FOUND_LEAK;
+    const bool any_space = kind == TIDE_FOUND_RESERVED || kind == TIDE_FOUND_PEAK_OWNER;
+    return (any_space || subject->space == TIDE_IN_HEAP) && RULES[kind].find(&file);
 }
 
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site)
@@ -341,12 +405,15 @@ uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *s
         return site->temporary_calls;
     case TIDE_FOUND_POOL:
         return site->calls;
+    case TIDE_FOUND_TURNOVER:
+        return site->bytes;
     case TIDE_FOUND_FOREIGN_FREE:
         return site->more.foreign_calls;
     case TIDE_FOUND_TINY:
     case TIDE_FOUND_PEAK_OWNER:
         return site->peak_bytes > 0 ? (uint64_t)site->peak_bytes : 0;
     case TIDE_FOUND_OVERSIZED:
+    case TIDE_FOUND_RESERVED:
     case TIDE_FOUND_LATE_FREE:
     case TIDE_FOUND_START_UP:
     case TIDE_FOUND_KINDS:

@@ -11,6 +11,7 @@
 enum {
     TIDE_KEEPERS_FEW = 2,
     TIDE_KEEPERS_PARTS = 10, /* a tenth */
+    TIDE_KEPT_PARTS = 100,
 };
 
 void tide_subjects_release(struct tide_subjects *subjects)
@@ -30,21 +31,35 @@ static bool ended_well(const struct tide_model *model)
            (model->losses || !tide_model_breaks_off(model));
 }
 
+/* Does what SUBJECT left behind count among ALL that is left?  What is made when a program
+ * starts does not, nor does what is less than a hundredth. */
+static bool keeps_much(const struct tide_subject *subject, uint64_t all)
+{
+    const uint32_t first_part = 1;
+    return subject->left.bytes > all / TIDE_KEPT_PARTS &&
+           subject->left.slices[TIDE_LIFE_BIRTHS] != first_part;
+}
+
 /* Many programs end without freeing what they hold, and are right: then what is live was
  * not lost.  That one of a few functions keeps something in a program that frees all else
  * is another thing.  How many keep something behind a layer is not known. */
 static bool is_tidy(const struct tide_subjects *subjects)
 {
-    size_t makers = 0, keepers = 0;
+    size_t makers = 0, keepers = 0, large = 0;
+    uint64_t all = 0;
+    for (size_t i = 0; i < subjects->count; i++)
+        all += subjects->list[i].left.bytes;
     for (size_t i = 0; i < subjects->count; i++) {
-        if (subjects->list[i].space != TIDE_IN_HEAP)
+        const struct tide_subject *const subject = &subjects->list[i];
+        makers += subject->space == TIDE_IN_HEAP;
+        if (subject->left.blocks == 0)
             continue;
-        makers++;
-        keepers += subjects->list[i].left.blocks > 0;
-        if (subjects->list[i].left.blocks > 0 && subjects->list[i].may_be_layer)
+        keepers++;
+        large += keeps_much(subject, all);
+        if (subject->may_be_layer)
             return false;
     }
-    return keepers <= TIDE_KEEPERS_FEW || keepers <= makers / TIDE_KEEPERS_PARTS;
+    return large <= TIDE_KEEPERS_FEW || keepers <= makers / TIDE_KEEPERS_PARTS;
 }
 
 /* --- One site ------------------------------------------------------------------------ */
@@ -80,6 +95,7 @@ static void add_sums(struct tide_subject *subject, const struct tide_site *site)
     subject->calls += site->calls;
     subject->bytes += site->bytes;
     subject->freed_calls += site->freed_calls;
+    subject->freed_bytes += site->freed_bytes;
     subject->temporary_calls += site->temporary_calls;
     subject->temporary_bytes += site->temporary_bytes;
     subject->foreign_calls += site->more.foreign_calls;
@@ -101,6 +117,7 @@ static void add_sums(struct tide_subject *subject, const struct tide_site *site)
 
 static void add_moves(struct tide_subject *subject, const struct tide_key_more *more)
 {
+    subject->moved_calls += more->moved_calls;
     subject->crept_calls += more->crept_calls;
     subject->crept_bytes += more->crept_bytes;
     subject->copied_calls += more->copied_calls;
@@ -151,6 +168,12 @@ static void add_left(struct tide_subject *subject, const struct tide_model *mode
         subject->left.threads = known->threads;
     if (known->processes > subject->left.processes)
         subject->left.processes = known->processes;
+}
+
+bool tide_subject_has(const struct tide_subjects *subjects, uint32_t subject,
+                      uint32_t site)
+{
+    return subjects->of_site[site].subject == subject;
 }
 
 /* --- All ----------------------------------------------------------------------------- */

@@ -5,6 +5,9 @@
 #include "model/amounts.h"
 #include "model/findings_parts.h"
 
+/* A rate of less is noise. */
+static const double TIDE_RATE_LEAST_S = 1.0;
+
 /* --- Numbers ------------------------------------------------------------------------- */
 
 static void add_seconds(struct tide_text *text, double seconds)
@@ -24,13 +27,40 @@ static void add_percent(struct tide_text *text, double share)
     tide_text_addf(text, "%.*f %%", percent < 1 && percent > 0 ? 1 : 0, percent);
 }
 
+/* Are both times the same, as far as numbers show? */
+static bool are_same(struct tide_text *text, double first_s, double last_s)
+{
+    struct tide_text first = {0}, last = {0};
+    add_seconds(&first, first_s);
+    add_seconds(&last, last_s);
+    text->failed |= first.failed || last.failed;
+    const bool same = first.bytes && last.bytes && strcmp(first.bytes, last.bytes) == 0;
+    tide_text_release(&first);
+    tide_text_release(&last);
+    return same;
+}
+
+/* ", made from 1.0 s to 2.0 s", ", made at 1.0 s" */
+static void add_times(struct tide_text *text, double first_s, double last_s)
+{
+    const bool same = are_same(text, first_s, last_s);
+    tide_text_add(text, same ? ", made at " : ", made from ");
+    add_seconds(text, first_s);
+    if (same)
+        return;
+    tide_text_add(text, " to ");
+    add_seconds(text, last_s);
+}
+
 /* What all sentences are made of. */
 struct sentence {
     struct tide_text *text;
     const struct tide_model *model;
     const struct tide_subject *subject;
     const struct tide_verdict_on *verdict;
+    const struct tide_standing *standing;
     const char *who;
+    const char *what; /* what a reservation is for; NULL: not known */
 };
 
 /* "1.5 MiB in 12 blocks" */
@@ -60,7 +90,7 @@ static void add_rate(const struct sentence *s)
 {
     const double first = tide_trace_seconds(s->model->trace, s->subject->first_ticks);
     const double last = tide_trace_seconds(s->model->trace, s->subject->last_ticks);
-    if (last - first < 1e-6)
+    if (last - first < TIDE_RATE_LEAST_S)
         return;
     tide_text_add(s->text, ", ");
     tide_add_count(s->text, (uint64_t)((double)s->verdict->calls / (last - first)),
@@ -92,32 +122,16 @@ static void add_gain_of_bytes(const struct sentence *s)
 
 /* --- Leaks --------------------------------------------------------------------------- */
 
-/* Were all made at one time, as far as numbers show? */
 static bool made_at_once(const struct sentence *s)
 {
-    const struct tide_leak *const leak = &s->verdict->leak;
-    struct tide_text first = {0}, last = {0};
-    add_seconds(&first, leak->first_s);
-    add_seconds(&last, leak->last_s);
-    s->text->failed |= first.failed || last.failed;
-    const bool same = first.bytes && last.bytes && strcmp(first.bytes, last.bytes) == 0;
-    tide_text_release(&first);
-    tide_text_release(&last);
-    return same;
+    return are_same(s->text, s->verdict->leak.first_s, s->verdict->leak.last_s);
 }
 
 static void add_births(const struct sentence *s)
 {
     const struct tide_leak *const leak = &s->verdict->leak;
-    if (s->verdict->calls == 1 || made_at_once(s)) {
-        tide_text_add(s->text, ", made at ");
-        add_seconds(s->text, leak->first_s);
-        return;
-    }
-    tide_text_add(s->text, ", made from ");
-    add_seconds(s->text, leak->first_s);
-    tide_text_add(s->text, " to ");
-    add_seconds(s->text, leak->last_s);
+    add_times(s->text, leak->first_s,
+              s->verdict->calls == 1 ? leak->first_s : leak->last_s);
 }
 
 static void begin_leak(const struct sentence *s)
@@ -249,6 +263,25 @@ static void say_churn(const struct sentence *s)
     add_gain_of_time(s);
 }
 
+/* Which is more: what it is of all calls, or of all bytes. */
+static void say_turnover(const struct sentence *s)
+{
+    const struct tide_summary *const heap = &s->model->summary[TIDE_IN_HEAP];
+    tide_text_addf(s->text, "%s makes and frees ", s->who);
+    tide_add_bytes(s->text, (double)s->verdict->bytes);
+    tide_text_add(s->text, " in ");
+    tide_add_count(s->text, s->verdict->calls, "block");
+    tide_text_add(s->text, ": ");
+    add_percent(s->text,
+                (double)s->verdict->bytes / (double)(heap->allocated_bytes + 1));
+    tide_text_add(s->text, " of all bytes that the run allocates, ");
+    add_percent(s->text, share_of_calls(s));
+    tide_text_add(s->text, " of all calls");
+    add_rate(s);
+    tide_text_add(s->text, ". Keeping some and using them again");
+    add_gain_of_time(s);
+}
+
 static void say_pool(const struct sentence *s)
 {
     tide_text_addf(s->text, "%s makes and frees ", s->who);
@@ -335,14 +368,69 @@ static void say_start_up(const struct sentence *s)
                            "not need it.");
 }
 
+static void say_reserved(const struct sentence *s)
+{
+    const char *const what = s->what;
+    tide_text_addf(s->text, "%s maps ", s->who);
+    tide_add_bytes(s->text, (double)s->verdict->bytes);
+    if (what)
+        tide_text_addf(s->text, " for %s", what);
+    tide_text_add(s->text, ", but the process never had more than ");
+    tide_add_bytes(s->text, (double)(s->verdict->bytes - s->verdict->gain_bytes));
+    tide_text_add(s->text, " in memory: most of it is reserved, not used. It takes "
+                           "addresses, and nothing that a smaller one would save.");
+}
+
+/* When what stands at the peak was made, and until when it stayed. */
+static void add_span(const struct sentence *s)
+{
+    const struct tide_standing *const standing = s->standing;
+    const double first = tide_trace_seconds(s->model->trace, s->subject->first_ticks);
+    const double last = tide_trace_seconds(s->model->trace, s->subject->last_ticks);
+    const double peak = s->model->summary[s->subject->space].peak_time_s;
+    add_times(s->text, first, last < peak || peak <= first ? last : peak);
+    if (s->subject->freed_calls == 0)
+        tide_text_add(s->text, " and never freed");
+    else if (standing->known && standing->to_end)
+        tide_text_add(s->text, " and held until the end");
+    else if (standing->known) {
+        tide_text_add(s->text, " and gone by ");
+        add_seconds(s->text, standing->until_s);
+    }
+}
+
+/* A part of it was never touched, for certain. */
+static void add_untouched(const struct sentence *s)
+{
+    const uint64_t resident = tide_found_resident(s->model);
+    if (resident == 0 || s->verdict->bytes <= resident)
+        return;
+    tide_text_add(s->text, " At least ");
+    tide_add_bytes(s->text, (double)(s->verdict->bytes - resident));
+    tide_text_add(s->text, " of it was never touched.");
+}
+
 static void say_peak_owner(const struct sentence *s)
 {
+    const struct tide_standing *const standing = s->standing;
+    const uint64_t peak = s->model->summary[s->subject->space].peak_bytes;
+    const bool heap = s->subject->space == TIDE_IN_HEAP;
     tide_text_addf(s->text, "%s holds ", s->who);
     add_amount(s);
-    tide_text_addf(s->text, " when %s stands highest",
-                   s->subject->space == TIDE_IN_HEAP ? "the heap" : "mapped memory");
-    add_share_of_peak(s);
-    tide_text_add(s->text, ". The less it holds then, the lower the peak.");
+    tide_text_addf(s->text, " at the peak%s, ", heap ? "" : " of mapped memory");
+    add_percent(s->text, (double)s->verdict->bytes / (double)peak);
+    tide_text_add(s->text, " of it");
+    add_span(s);
+    tide_text_add(s->text, ".");
+    add_untouched(s);
+    if (standing->next_bytes) {
+        tide_text_addf(s->text, " Next is %s with ", standing->next);
+        tide_add_bytes(s->text, (double)standing->next_bytes);
+        tide_text_add(s->text, ".");
+    }
+    tide_text_add(s->text, " Less of it, or freed earlier, lowers the peak by up to ");
+    tide_add_bytes(s->text, (double)s->verdict->gain_bytes);
+    tide_text_add(s->text, ".");
 }
 
 /* --- All ----------------------------------------------------------------------------- */
@@ -355,6 +443,8 @@ static void (*const SAY[TIDE_FOUND_KINDS])(const struct sentence *) = {
     [TIDE_FOUND_CHURN] = say_churn,
     [TIDE_FOUND_POOL] = say_pool,
     [TIDE_FOUND_FOREIGN_FREE] = say_foreign_free,
+    [TIDE_FOUND_RESERVED] = say_reserved,
+    [TIDE_FOUND_TURNOVER] = say_turnover,
     [TIDE_FOUND_LATE_FREE] = say_late_free,
     [TIDE_FOUND_TINY] = say_tiny,
     [TIDE_FOUND_START_UP] = say_start_up,
@@ -372,6 +462,7 @@ void tide_found_words(struct tide_text *out, const struct tide_model *model,
         .model = model,
         .subject = subject,
         .verdict = &found->verdict,
+        .standing = &found->standing,
         .who = who,
     };
     SAY[found->kind](&sentence);

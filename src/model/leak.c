@@ -16,11 +16,13 @@ enum {
     TIDE_ONCE_SLICES = TIDE_LIFE_SLICES / 16,
     TIDE_THREADS_LEAST = 3,
     TIDE_BLOCKS_OF_THREAD = 4,
-    TIDE_EVENTS_LEAST = 4,
+    TIDE_EVENTS_LEAST = 50, /* fewer steps have no rate */
 };
 
 /* So long a process must live for time to say anything. */
 static const double TIDE_LIFE_LEAST_S = 1.0;
+/* So long a rate must be seen to hold. */
+static const double TIDE_RATE_LEAST_S = 1.0;
 
 const char *tide_leak_word(enum tide_leak_kind kind)
 {
@@ -140,7 +142,7 @@ struct tide_leak tide_leak_judge(const struct tide_model *model,
     leak.ended = leak.kind == TIDE_LEAK_GROWING &&
                  parts_of(by_time).last < TIDE_LIFE_SLICES - TIDE_ENDED_SLICES;
     const uint64_t events = model->extra_records[TIDE_EXTRA_EVENT];
-    if (survival->blocks > 1 && leak.last_s > leak.first_s)
+    if (survival->blocks > 1 && leak.last_s - leak.first_s >= TIDE_RATE_LEAST_S)
         leak.bytes_per_second = (double)survival->bytes / (leak.last_s - leak.first_s);
     if (leak.kind == TIDE_LEAK_GROWING && events >= TIDE_EVENTS_LEAST)
         leak.bytes_per_event = survival->bytes / events;

@@ -286,6 +286,7 @@ static void add_finding(struct writer *writer, const struct tide_finding *findin
     const char *const hide = writer->paths.hide;
     tide_json_open_row(json, NULL);
     tide_json_string(json, "kind", finding->kind);
+    tide_json_string(json, "space", tide_space_name((enum tide_space)finding->space));
     tide_json_string(json, "text", finding->text);
     tide_json_uint(json, "bytes", finding->bytes);
     tide_json_uint(json, "calls", finding->calls);

@@ -148,9 +148,7 @@ class Leaks(tide.Case):
         self.assertEqual((leak["threads"], leak["processes"]), (1, 1))
         self.assertGreaterEqual(leak["first_s"], row["site"]["first_s"])
         self.assertLessEqual(leak["last_s"], row["site"]["last_s"])
-        self.assertAlmostEqual(
-            leak["bytes_per_second"],
-            row["bytes"] / (leak["last_s"] - leak["first_s"]), delta=1000)
+        self.assertEqual(leak["bytes_per_second"], 0, "a rate of less than a second is noise")
 
     def test_once(self):
         leak = self.leak("planted_leak_once", "make_table")["leak"]
@@ -174,7 +172,7 @@ class Leaks(tide.Case):
         leak = tide.report(trace, "--leaks")["rows"][0]["leak"]
         self.assertEqual((leak["evidence"], leak["ended"]), ("growing", True))
         text = text_of("report", "--leaks", trace)[1]
-        self.assertRegex(text, r"grew until 0\.\d+ s, (from 0\.\d+ s on, )?\d")
+        self.assertRegex(text, r"grew until 0\.\d+ s\n")
         self.assertNotIn("still", text)
 
     def test_what_libraries_keep_is_left_out_and_said(self):

@@ -170,6 +170,9 @@ static void says_how_a_leak_grows_by_event(void **state)
     hand.model->extra_records[TIDE_EXTRA_EVENT] = 64;
     build();
     assert_non_null(strstr(findings.list[0].text, ", 1.0 KiB per event. "));
+    hand.model->extra_records[TIDE_EXTRA_EVENT] = 49; /* too few for a rate */
+    build();
+    assert_null(strstr(findings.list[0].text, " per event"));
 }
 
 static void tells_a_leak_of_each_thread(void **state)
@@ -216,6 +219,30 @@ static void calls_nothing_lost_that_all_keep(void **state)
     build();
     assert_int_equal(count_kind("leak_growing"), 2);
     assert_int_equal(findings.count, 2);
+}
+
+/* Some constants that are made at the start, or next to nothing, do not hide a leak. */
+static void measures_what_is_left_in_bytes(void **state)
+{
+    (void)state;
+    static const uint64_t FUNCTIONS[] = {0x700, 0xa00, 0xb00, 0xc00, 0xd00};
+    begin();
+    leak(PARSE, 4608 * TIDE_KIB, 1000, WHOLE_LIFE);
+    for (size_t i = 0; i < 5; i++)
+        leak(STACK({TIDE_HAND_APP, FUNCTIONS[i]}), 1 * TIDE_KIB, 1, 1u << 20);
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(count_kind("leak_growing"), 1);
+    for (size_t i = 1; i <= 5; i++) { /* large ones, at the start */
+        hand.model->survivals[i].bytes = 500 * TIDE_KIB;
+        hand.model->survivals[i].slices[TIDE_LIFE_BIRTHS] = 1;
+    }
+    build();
+    assert_int_equal(findings.count, 1);
+    for (size_t i = 1; i <= 5; i++) /* or later: they keep what they make */
+        hand.model->survivals[i].slices[TIDE_LIFE_BIRTHS] = 1u << 20;
+    build();
+    assert_int_equal(findings.count, 0);
 }
 
 static void leaves_small_leaks_to_the_list_of_leaks(void **state)
@@ -330,6 +357,7 @@ int main(void)
         CASE(tells_a_leak_of_each_thread),
         CASE(takes_what_a_program_makes_at_its_start_for_kept),
         CASE(calls_nothing_lost_that_all_keep),
+        CASE(measures_what_is_left_in_bytes),
         CASE(leaves_small_leaks_to_the_list_of_leaks),
         CASE(calls_nothing_leaked_when_the_end_was_not_seen),
         CASE(blames_those_who_left_something_behind_in_peace),

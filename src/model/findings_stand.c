@@ -1,0 +1,124 @@
+/* model/findings_stand.c - what stood at the peak: since when, until when, beside whom.
+ *
+ * What heavy sites held is known at some moments of the run (holdings.h), how high the heap
+ * stood at more (the timeline).  The peak cannot fall below what stands without the finding
+ * at another time.
+ */
+#include <stdlib.h>
+
+#include "model/findings_parts.h"
+
+enum {
+    TIDE_LAST_MOMENT = TIDE_HOLDINGS_MOMENTS + 1, /* the end of the run */
+    TIDE_WRITTEN_PARTS = 50, /* what holdings.h writes down: a 50th of what stands */
+};
+
+/* HELD[M]: what SUBJECT holds at moment M.  False: most of it is of sites so light that
+ * nobody wrote it down. */
+static bool sum_holdings(const struct tide_model *model,
+                         const struct tide_subjects *subjects, uint32_t subject,
+                         uint64_t held[TIDE_LAST_MOMENT + 1])
+{
+    const uint64_t least = model->summary[TIDE_IN_HEAP].peak_bytes / TIDE_WRITTEN_PARTS;
+    uint64_t heavy = 0;
+    for (uint32_t i = 0; i < model->site_count; i++) {
+        const int64_t bytes = model->sites[i].peak_bytes;
+        if (bytes > 0 && (uint64_t)bytes > least &&
+            tide_subject_has(subjects, subject, i))
+            heavy += (uint64_t)bytes;
+    }
+    for (size_t i = 0; i < model->holding_count; i++) {
+        const struct tide_holding *const holding = &model->holdings[i];
+        if (tide_subject_has(subjects, subject, holding->site))
+            held[holding->moment] += holding->bytes;
+    }
+    return heavy > subjects->list[subject].peak_bytes / 4 * 3;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The highest that the heap stands without what is HELD, as far as is known: PEAK_BYTES of
+ * it between the moments around the peak, after moment AT. */
+static uint64_t highest_without(const struct tide_model *model, const uint64_t *held,
+                                int at, uint64_t peak_bytes)
+{
+    uint64_t highest = model->summary[TIDE_IN_HEAP].peak_bytes - peak_bytes;
+    for (uint32_t i = 0; i < model->timeline_count; i++) {
+        const int moment =
+            (int)(i * (uint64_t)TIDE_LAST_MOMENT / model->timeline_count);
+        const uint64_t away =
+            moment == at ? peak_bytes : larger(held[moment], held[moment + 1]);
+        if (model->timeline[i] > away)
+            highest = larger(highest, model->timeline[i] - away);
+    }
+    return highest;
+}
+
+/* Until when SUBJECT holds half of what it holds at the peak, and how far the peak falls
+ * without it. */
+static void find_span(const struct tide_model *model,
+                      const struct tide_subjects *subjects, struct tide_found *found)
+{
+    uint64_t held[TIDE_LAST_MOMENT + 1] = {0};
+    const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
+    const uint64_t bytes = subjects->list[found->subject].peak_bytes;
+    const double part = model->duration_s / TIDE_LAST_MOMENT;
+    const int at = heap->peak_time_s >= model->duration_s
+                       ? TIDE_LAST_MOMENT - 1
+                       : (int)(heap->peak_time_s / part);
+    struct tide_standing *const out = &found->standing;
+    struct tide_verdict_on *const verdict = &found->verdict;
+    int after = at + 1;
+    if (!sum_holdings(model, subjects, found->subject, held))
+        return;
+    while (after < TIDE_LAST_MOMENT && held[after] > bytes / 2)
+        after++;
+    *out = (struct tide_standing){
+        .known = true, .to_end = after == TIDE_LAST_MOMENT, .until_s = part * after};
+    verdict->gain_bytes = heap->peak_bytes - highest_without(model, held, at, bytes);
+    verdict->share = (double)verdict->gain_bytes / (double)heap->peak_bytes;
+    verdict->rank = verdict->share;
+}
+
+/* Who else holds most at the peak of the same space. */
+static enum tide_status find_next(const struct tide_model *model,
+                                  const struct tide_subjects *subjects,
+                                  const struct tide_paths *paths, uint32_t subject,
+                                  struct tide_standing *out)
+{
+    const uint32_t space = subjects->list[subject].space;
+    uint64_t *const held = calloc(subjects->count, sizeof(*held));
+    if (!held)
+        return TIDE_ENOMEM;
+    for (uint32_t i = 0; i < model->site_count; i++) {
+        const struct tide_site *const site = &model->sites[i];
+        const uint32_t owner = subjects->of_site[i].subject;
+        if (site->space != space || site->peak_bytes <= 0 ||
+            tide_subject_has(subjects, subject, i))
+            continue;
+        held[owner] += (uint64_t)site->peak_bytes;
+        if (held[owner] <= out->next_bytes)
+            continue;
+        out->next = paths->functions[subjects->list[owner].function].name;
+        out->next_bytes = held[owner];
+    }
+    free(held);
+    return TIDE_OK;
+}
+
+enum tide_status tide_found_standing(const struct tide_model *model,
+                                     const struct tide_subjects *subjects,
+                                     const struct tide_paths *paths,
+                                     struct tide_found *found)
+{
+    const struct tide_subject *const subject = &subjects->list[found->subject];
+    if (found->kind != TIDE_FOUND_PEAK_OWNER)
+        return TIDE_OK;
+    if (subject->space == TIDE_IN_HEAP && model->timeline_count &&
+        model->axis == TIDE_AXIS_SECONDS && model->duration_s > 0)
+        find_span(model, subjects, found);
+    return find_next(model, subjects, paths, found->subject, &found->standing);
+}
