@@ -25,6 +25,7 @@ static const double TIDE_SMALL_SHARE = 0.01;
 struct list {
     struct tide_found *found; /* owned */
     size_t count;
+    bool mapped;                            /* of mapped memory alone */
     const struct tide_bad_frees *bad_frees; /* borrowed; said first */
 };
 
@@ -57,7 +58,7 @@ static double weight_of(const struct tide_model *model, const struct tide_found 
 /* Judge SUBJECT: for each question the first rule that has a word.  What is lost is not
  * also said to stand. */
 static enum tide_status judge(const struct tide_model *model,
-                              const struct tide_subjects *subjects,
+                              struct tide_subjects *subjects,
                               const struct tide_paths *paths, uint32_t subject,
                               struct list *out)
 {
@@ -72,7 +73,10 @@ static enum tide_status judge(const struct tide_model *model,
                              &found.verdict))
             continue;
         answered[question] = true;
-        answered[TIDE_ASK_STANDS] |= question == TIDE_ASK_LOST;
+        subjects->list[subject].explained[question] = true;
+        if (question == TIDE_ASK_LOST)
+            answered[TIDE_ASK_STANDS] =
+                subjects->list[subject].explained[TIDE_ASK_STANDS] = true;
         status = tide_found_standing(model, subjects, paths, &found);
         found.score = found.verdict.rank * tide_rule_worth(found.kind) *
                       weight_of(model, &found, subjects->list[subject].space);
@@ -81,18 +85,36 @@ static enum tide_status judge(const struct tide_model *model,
     return status;
 }
 
-static enum tide_status judge_all(const struct tide_model *model,
-                                  const struct tide_subjects *subjects,
-                                  const struct tide_paths *paths, bool mapped,
-                                  struct list *out)
+/* Judge all subjects from FIRST on. */
+static enum tide_status judge_from(const struct tide_model *model,
+                                   struct tide_subjects *subjects,
+                                   const struct tide_paths *paths, uint32_t first,
+                                   struct list *out)
 {
     enum tide_status status = TIDE_OK;
-    out->found = calloc(subjects->count * TIDE_QUESTIONS + 1, sizeof(*out->found));
-    if (!out->found)
+    struct tide_found *const found =
+        realloc(out->found, (subjects->count * TIDE_QUESTIONS + 1) * sizeof(*found));
+    if (!found)
         return TIDE_ENOMEM;
-    for (uint32_t i = 0; i < subjects->count && !status; i++) {
-        if (!mapped || subjects->list[i].space == TIDE_IN_MMAP)
+    out->found = found;
+    for (uint32_t i = first; i < subjects->count && !status; i++) {
+        if (!out->mapped || subjects->list[i].space == TIDE_IN_MMAP)
             status = judge(model, subjects, paths, i, out);
+    }
+    return status;
+}
+
+/* First who allocates; then, of what that does not explain, on whose behalf. */
+static enum tide_status judge_all(const struct tide_model *model,
+                                  struct tide_subjects *subjects,
+                                  struct tide_paths *paths, struct list *out)
+{
+    enum tide_status status = judge_from(model, subjects, paths, 0, out);
+    for (int i = 0; i < TIDE_AMOUNTS && !status && !out->mapped; i++) {
+        const uint32_t first = (uint32_t)subjects->count;
+        status = tide_subjects_widen(subjects, model, paths, (enum tide_amount)i);
+        if (!status)
+            status = judge_from(model, subjects, paths, first, out);
     }
     qsort(out->found, out->count, sizeof(*out->found), by_score);
     return status;
@@ -176,13 +198,17 @@ static enum tide_status write_one(const struct tide_model *model,
     const struct tide_subject *const subject = &subjects->list[found->subject];
     const struct tide_verdict_on *const verdict = &found->verdict;
     struct tide_text text = {0}, who = {0};
-    struct tide_blame blame;
+    struct tide_blame blame = {0};
     enum tide_status status = tide_paths_walk(paths, stack);
-    if (!status)
+    if (!status && subject->wide)
+        blame.call = tide_path_call_of(paths, subject->function);
+    else if (!status)
         status = tide_blame_path(&subjects->blamer, paths, &blame);
     if (status)
         return status;
     tide_found_who(&who, paths, blame.call, found->lines);
+    if (subject->wide)
+        tide_text_add(&who, ", with what it calls,");
     tide_found_words(&text, model, subject, found, who.bytes ? who.bytes : "");
     const bool failed = text.failed || who.failed;
     tide_text_release(&who);
@@ -234,7 +260,7 @@ enum tide_status tide_findings_build(const struct tide_model *model,
 {
     struct tide_subjects subjects;
     struct tide_paths paths;
-    struct list list = {.bad_frees = scope->bad_frees};
+    struct list list = {.mapped = scope->mapped, .bad_frees = scope->bad_frees};
     *out = (struct tide_findings){0};
     if (!model->symbols)
         return TIDE_EUSAGE;
@@ -243,7 +269,7 @@ enum tide_status tide_findings_build(const struct tide_model *model,
         return status;
     status = tide_subjects_gather(&subjects, model, &paths, scope->suppressed);
     if (!status)
-        status = judge_all(model, &subjects, &paths, scope->mapped, &list);
+        status = judge_all(model, &subjects, &paths, &list);
     if (!status) {
         choose(&list);
         status = find_lines(model, &subjects, &list);

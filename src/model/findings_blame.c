@@ -91,3 +91,19 @@ enum tide_status tide_blame_path(struct tide_blamer *blamer,
     }
     return TIDE_OK;
 }
+
+bool tide_blame_fits(const struct tide_blamer *blamer, const struct tide_paths *paths,
+                     uint32_t function)
+{
+    const uint8_t known =
+        function < blamer->capacity ? blamer->known[function] : TIDE_UNKNOWN;
+    return (known ? known : look_at(&paths->functions[function])) == TIDE_OTHER;
+}
+
+uint32_t tide_path_call_of(const struct tide_paths *paths, uint32_t function)
+{
+    for (size_t i = 0; i < paths->call_count; i++)
+        if (paths->calls[i].function == function)
+            return (uint32_t)i;
+    return UINT32_MAX;
+}

@@ -31,8 +31,9 @@ static uint64_t weight_of(const struct tide_model *model,
 {
     if (found->kind == TIDE_FOUND_LATE_FREE)
         return site == subjects->list[found->subject].late.site;
-    if (tide_rule_question(found->kind) == TIDE_ASK_LOST &&
-        !subjects->of_site[site].left)
+    const struct tide_subject_site *const part = &subjects->of_site[site];
+    const bool lost = tide_rule_question(found->kind) == TIDE_ASK_LOST;
+    if (lost && !(found->kind == TIDE_FOUND_GROWING ? part->held : part->left))
         return 0;
     return tide_rule_weight(found->kind, &model->sites[site]);
 }
@@ -41,11 +42,12 @@ static size_t find_spots(const struct tide_model *model,
                          const struct tide_subjects *subjects,
                          const struct tide_found *found, struct spot *out)
 {
+    const bool wide = subjects->list[found->subject].wide;
     size_t count = 0;
     for (uint32_t i = 0; i < model->site_count; i++) {
-        if (subjects->of_site[i].subject == found->subject)
+        if (tide_subject_has(subjects, found->subject, i))
             out[count++] = (struct spot){
-                .line = subjects->of_site[i].line,
+                .line = wide ? 0 : subjects->of_site[i].line,
                 .site = i,
                 .weight = weight_of(model, subjects, i, found),
             };

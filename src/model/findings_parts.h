@@ -22,6 +22,9 @@
 
 #define TIDE_NO_SUBJECT UINT32_MAX
 
+/* What is asked of each subject.  Of the rules that answer one the first counts. */
+enum tide_question { TIDE_ASK_LOST, TIDE_ASK_STANDS, TIDE_ASK_CHURNS, TIDE_QUESTIONS };
+
 /* --- findings_blame.c --- */
 
 /* Who is to blame for a stack. */
@@ -42,6 +45,12 @@ enum tide_status tide_blame_path(struct tide_blamer *blamer,
                                  const struct tide_paths *paths,
                                  struct tide_blame *out);
 
+/* Is FUNCTION one that can be blamed at all? */
+bool tide_blame_fits(const struct tide_blamer *blamer, const struct tide_paths *paths,
+                     uint32_t function);
+/* The innermost call of FUNCTION in the path at hand; UINT32_MAX: it has none. */
+uint32_t tide_path_call_of(const struct tide_paths *paths, uint32_t function);
+
 /* --- findings_subjects.c --- */
 
 /* Held for long without a change. */
@@ -57,6 +66,11 @@ struct tide_subject {
     uint32_t function; /* in the paths */
     uint32_t space;    /* enum tide_space */
     uint32_t stacks;
+    /* With all that it calls, as far as no other finding explains that: see
+     * findings_wide.c.  Only the amounts of QUESTION are known. */
+    bool wide;
+    enum tide_question question;
+    bool explained[TIDE_QUESTIONS]; /* there is a finding */
     /* It has no name, and several callers: it may be a layer over malloc, and what
      * becomes of its blocks a matter of theirs. */
     bool may_be_layer;
@@ -78,6 +92,7 @@ struct tide_subject {
     uint64_t equal_calls, equal_blocks;
     /* Never freed, and neither suppressed nor made before main. */
     struct tide_survival left;
+    struct tide_survival held; /* the same, by processes that broke off */
     uint64_t left_at_peak;     /* of these bytes: stood there at the peak, ... */
     bool left_at_peak_at_most; /* ... or fewer: others may have, that were freed */
     struct tide_hold late;     /* the heaviest */
@@ -89,12 +104,15 @@ struct tide_subject_site {
     uint32_t subject;
     uint32_t line; /* of the subject's function; 0: unknown */
     bool left;     /* what it never freed counts */
+    bool held;     /* so does what it held when its process broke off */
 };
 
 struct tide_subjects {
     struct tide_subject *list; /* owned */
     size_t count, capacity;
     struct tide_subject_site *of_site; /* owned: of each site */
+    uint32_t *wide[TIDE_QUESTIONS];    /* owned; of each site: the wide subject, or
+                                       TIDE_NO_SUBJECT; NULL: there are none */
     bool ended_well;                   /* what is live may be called leaked */
     struct tide_blamer blamer;
     bool tidy; /* most functions have freed what they made: who has not stands
@@ -111,6 +129,23 @@ void tide_subjects_release(struct tide_subjects *subjects);
 bool tide_subject_has(const struct tide_subjects *subjects, uint32_t subject,
                       uint32_t site);
 
+/* Add what SITE ever did to SUBJECT's sums. */
+void tide_subject_add_site(struct tide_subject *subject, const struct tide_site *site);
+
+/* --- findings_wide.c --- */
+
+enum tide_amount {
+    TIDE_AMOUNT_PEAK_BYTES,
+    TIDE_AMOUNT_FREED_BYTES,
+    TIDE_AMOUNT_FREED_CALLS,
+    TIDE_AMOUNTS,
+};
+uint64_t tide_site_amount(const struct tide_site *site, enum tide_amount amount);
+/* Add subjects for what nothing explains of AMOUNT in the heap. */
+enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
+                                     const struct tide_model *model,
+                                     struct tide_paths *paths, enum tide_amount amount);
+
 /* --- findings_hold.c --- */
 
 /* Fill late and start_up of all subjects. */
@@ -118,14 +153,12 @@ void tide_subjects_hold(struct tide_subjects *subjects, const struct tide_model 
 
 /* --- findings_rules.c --- */
 
-/* Of the rules of one question the first counts. */
-enum tide_question { TIDE_ASK_LOST, TIDE_ASK_STANDS, TIDE_ASK_CHURNS, TIDE_QUESTIONS };
-
 enum tide_finding_kind {
     TIDE_FOUND_LEAK_GROWING,
     TIDE_FOUND_LEAK_PER_THREAD,
     TIDE_FOUND_LEAK_ONCE,
     TIDE_FOUND_LEAK,
+    TIDE_FOUND_GROWING,
     TIDE_FOUND_OVERSIZED,
     TIDE_FOUND_RESERVED,
     TIDE_FOUND_LATE_FREE,
@@ -162,6 +195,8 @@ uint64_t tide_found_resident(const struct tide_model *model);
 enum tide_question tide_rule_question(enum tide_finding_kind kind);
 /* How much SITE has part in a finding of KIND: the one that has most stands for it. */
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site);
+/* Does the run allocate many times what it ever holds? */
+bool tide_rule_turns_over(const struct tide_model *model);
 /* For the order of findings: a share of one kind is worth more than of another. */
 double tide_rule_worth(enum tide_finding_kind kind);
 

@@ -140,6 +140,21 @@ static bool find_leak(const struct case_file *file)
            is_leak(file, TIDE_LEAK_SOME, TIDE_LEFT_LEAST, TIDE_LEFT_PARTS);
 }
 
+/* A program that was killed, or whose end is not in the trace, has lost nothing: but what
+ * grew steadily until then is news. */
+static bool find_growing(const struct case_file *file)
+{
+    const struct tide_survival *const held = &file->subject->held;
+    if (held->bytes < 1 * TIDE_MIB ||
+        !is_part(held->bytes, file->heap->peak_bytes, TIDE_CALLS_PARTS))
+        return false;
+    file->out->leak = tide_leak_judge(file->model, held);
+    saves_bytes(file, held->bytes, held->blocks,
+                held->bytes < file->subject->peak_bytes ? held->bytes
+                                                        : file->subject->peak_bytes);
+    return file->out->leak.kind == TIDE_LEAK_GROWING && !file->out->leak.ended;
+}
+
 /* --- Calls --------------------------------------------------------------------------- */
 
 static bool find_growth_by_realloc(const struct case_file *file)
@@ -217,6 +232,13 @@ static bool comes_and_goes(const struct tide_subject *subject)
            subject->moved_calls <= subject->calls / 2;
 }
 
+bool tide_rule_turns_over(const struct tide_model *model)
+{
+    const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
+    return heap->peak_bytes > 0 &&
+           heap->allocated_bytes / TIDE_TURNOVER_PEAKS >= heap->peak_bytes;
+}
+
 /* By calls when these take time or are very many; by bytes when the whole run allocates
  * many times what it holds, and this is a tenth of it. */
 static bool find_turnover(const struct case_file *file)
@@ -232,8 +254,7 @@ static bool find_turnover(const struct case_file *file)
                           is_part(calls, heap->alloc_calls, TIDE_TURNOVER_PARTS);
     const bool by_bytes =
         subject->freed_bytes >= (uint64_t)TIDE_TURNOVER_MIB * TIDE_MIB &&
-        heap->peak_bytes > 0 &&
-        heap->allocated_bytes / TIDE_TURNOVER_PEAKS >= heap->peak_bytes &&
+        tide_rule_turns_over(file->model) &&
         is_part(subject->freed_bytes, heap->allocated_bytes, TIDE_CALLS_PARTS);
     const double bytes_rank =
         TIDE_TURNOVER_WORTH * share_of(subject->freed_bytes, heap->allocated_bytes);
@@ -346,6 +367,7 @@ static const struct rule {
                                     TIDE_ASK_LOST, 2},
     [TIDE_FOUND_LEAK_ONCE] = {"leak_once", find_leak_once, TIDE_ASK_LOST, 1},
     [TIDE_FOUND_LEAK] = {"leak", find_leak, TIDE_ASK_LOST, 1},
+    [TIDE_FOUND_GROWING] = {"growing", find_growing, TIDE_ASK_LOST, 2},
     [TIDE_FOUND_OVERSIZED] = {"oversized", find_oversized, TIDE_ASK_STANDS, 0.5},
     [TIDE_FOUND_RESERVED] = {"reserved", find_reserved, TIDE_ASK_STANDS, 0},
     [TIDE_FOUND_LATE_FREE] = {"late_free", find_late_free, TIDE_ASK_STANDS, 1},
@@ -388,6 +410,10 @@ bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model
     };
     *out = (struct tide_verdict_on){0};
     const bool any_space = kind == TIDE_FOUND_RESERVED || kind == TIDE_FOUND_PEAK_OWNER;
+    if (subject->wide &&
+        (subject->question != RULES[kind].question ||
+         (kind != TIDE_FOUND_PEAK_OWNER && kind != TIDE_FOUND_TURNOVER)))
+        return false;
     return (any_space || subject->space == TIDE_IN_HEAP) && RULES[kind].find(&file);
 }
 
@@ -398,6 +424,7 @@ uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *s
     case TIDE_FOUND_LEAK_PER_THREAD:
     case TIDE_FOUND_LEAK_ONCE:
     case TIDE_FOUND_LEAK:
+    case TIDE_FOUND_GROWING:
         return site->live_bytes > 0 ? (uint64_t)site->live_bytes : 0;
     case TIDE_FOUND_GROWTH:
         return site->more.copied_calls ? site->more.copied_calls : site->calls;

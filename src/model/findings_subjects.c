@@ -18,6 +18,8 @@ void tide_subjects_release(struct tide_subjects *subjects)
 {
     free(subjects->list);
     free(subjects->of_site);
+    for (int i = 0; i < TIDE_QUESTIONS; i++)
+        free(subjects->wide[i]);
     tide_blamer_release(&subjects->blamer);
     *subjects = (struct tide_subjects){0};
 }
@@ -88,7 +90,7 @@ static uint64_t size_of_all(const struct tide_site *site)
     return equal ? size : 0;
 }
 
-static void add_sums(struct tide_subject *subject, const struct tide_site *site)
+void tide_subject_add_site(struct tide_subject *subject, const struct tide_site *site)
 {
     const uint64_t peak_blocks = at_least_zero(site->peak_blocks);
     subject->stacks++;
@@ -173,7 +175,9 @@ static void add_left(struct tide_subject *subject, const struct tide_model *mode
 bool tide_subject_has(const struct tide_subjects *subjects, uint32_t subject,
                       uint32_t site)
 {
-    return subjects->of_site[site].subject == subject;
+    const struct tide_subject *const known = &subjects->list[subject];
+    return (known->wide ? subjects->wide[known->question][site]
+                        : subjects->of_site[site].subject) == subject;
 }
 
 /* --- All ----------------------------------------------------------------------------- */
@@ -206,6 +210,20 @@ static uint32_t find_subject(struct gathering *gathering, uint32_t function,
     return number;
 }
 
+/* What SITE held when its process broke off, or the trace: NULL: nothing, or it is not told
+ * from what it LOST in others. */
+static const struct tide_survival *held_by(const struct gathering *gathering,
+                                           uint32_t site,
+                                           const struct tide_survival *lost)
+{
+    const struct tide_model *const model = gathering->model;
+    const bool cut = !model->honesty.complete && !model->losses;
+    if (!model->survivals || model->stopped || model->survivals[site].blocks == 0 ||
+        (!cut && (!model->losses || lost->blocks > 0)))
+        return NULL;
+    return &model->survivals[site];
+}
+
 static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
 {
     const struct tide_site *const site = &gathering->model->sites[index];
@@ -221,7 +239,7 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     if (number == TIDE_NO_SUBJECT)
         return TIDE_ENOMEM;
     struct tide_subject *const subject = &gathering->subjects->list[number];
-    add_sums(subject, site);
+    tide_subject_add_site(subject, site);
     subject->may_be_layer =
         subject->stacks > 1 && !paths->functions[subject->function].resolved;
     add_moves(subject, &site->more);
@@ -235,10 +253,14 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     const bool left = site->space == TIDE_IN_HEAP && known.blocks > 0 && !silent;
     if (left)
         add_left(subject, gathering->model, site, &known);
+    const struct tide_survival *const held = held_by(gathering, index, &known);
+    if (held && site->space == TIDE_IN_HEAP && !silent)
+        tide_survival_merge(&subject->held, held);
     gathering->subjects->of_site[index] = (struct tide_subject_site){
         .subject = number,
         .line = paths->calls[blame.call].line,
         .left = left,
+        .held = held != NULL,
     };
     return TIDE_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "model/amounts.h"
 #include "model/findings_parts.h"
+#include "model/process_ends.h"
 
 /* A rate of less is noise. */
 static const double TIDE_RATE_LEAST_S = 1.0;
@@ -175,15 +176,10 @@ static void end_leak(const struct sentence *s)
     tide_text_add(s->text, " of the peak.");
 }
 
-static void say_leak_growing(const struct sentence *s)
+/* ", by 1.5 MiB a second, 3 bytes per event" */
+static void add_growth(const struct sentence *s)
 {
     const struct tide_leak *const leak = &s->verdict->leak;
-    begin_leak(s);
-    if (leak->ended && made_at_once(s)) {
-        end_leak(s);
-        return;
-    }
-    tide_text_add(s->text, leak->ended ? ", growing until then" : " and still growing");
     if (leak->bytes_per_second > 0) {
         tide_text_add(s->text, ", by ");
         tide_add_bytes(s->text, leak->bytes_per_second);
@@ -194,6 +190,18 @@ static void say_leak_growing(const struct sentence *s)
         tide_add_bytes(s->text, (double)leak->bytes_per_event);
         tide_text_add(s->text, " per event");
     }
+}
+
+static void say_leak_growing(const struct sentence *s)
+{
+    const struct tide_leak *const leak = &s->verdict->leak;
+    begin_leak(s);
+    if (leak->ended && made_at_once(s)) {
+        end_leak(s);
+        return;
+    }
+    tide_text_add(s->text, leak->ended ? ", growing until then" : " and still growing");
+    add_growth(s);
     end_leak(s);
 }
 
@@ -222,6 +230,20 @@ static void say_leak(const struct sentence *s)
 {
     begin_leak(s);
     end_leak(s);
+}
+
+static void say_growing(const struct sentence *s)
+{
+    const bool killed = tide_model_killed_by(s->model) != 0;
+    add_amount(s);
+    tide_text_addf(s->text, " from %s stood when the %s", s->who,
+                   killed ? "program was killed" : "record ends");
+    add_births(s);
+    tide_text_add(s->text, ", and still growing");
+    add_growth(s);
+    tide_text_addf(s->text, ". If %s not kept on purpose, %s.",
+                   s->verdict->calls == 1 ? "it is" : "they are",
+                   s->verdict->calls == 1 ? "it leaks" : "they leak");
 }
 
 /* --- Calls --------------------------------------------------------------------------- */
@@ -278,7 +300,7 @@ static void say_turnover(const struct sentence *s)
     add_percent(s->text, share_of_calls(s));
     tide_text_add(s->text, " of all calls");
     add_rate(s);
-    tide_text_add(s->text, ". Keeping some and using them again");
+    tide_text_add(s->text, ". Using them again");
     add_gain_of_time(s);
 }
 
@@ -438,6 +460,7 @@ static void say_peak_owner(const struct sentence *s)
 static void (*const SAY[TIDE_FOUND_KINDS])(const struct sentence *) = {
     [TIDE_FOUND_LEAK_GROWING] = say_leak_growing,
     [TIDE_FOUND_LEAK_PER_THREAD] = say_leak_per_thread,
+    [TIDE_FOUND_GROWING] = say_growing,
     [TIDE_FOUND_OVERSIZED] = say_oversized,
     [TIDE_FOUND_GROWTH] = say_growth,
     [TIDE_FOUND_CHURN] = say_churn,

@@ -1,0 +1,215 @@
+/* model/findings_wide.c - what no single function that allocates explains, but one further out
+ * does.
+ *
+ * Where blocks come from many functions, none of them is worth a finding, and yet all may be
+ * made on behalf of one: a parser, a layout, a command.  The sites that no finding is about
+ * are summed up by every function on their stacks, and the narrowest one that has enough of
+ * the whole becomes a subject of its own.
+ */
+#include <stdlib.h>
+
+#include "model/findings_parts.h"
+#include "model/grow.h"
+
+enum {
+    TIDE_WIDE_PARTS = 4, /* a quarter of the whole */
+    TIDE_WIDE_ALL = 10,  /* who has nine tenths of it explains nothing */
+    TIDE_WIDE_MAX = 3,   /* for one amount */
+};
+
+static const uint32_t NONE = UINT32_MAX;
+
+/* What a function has of the amount at hand. */
+struct tide_reach {
+    uint64_t sum; /* of what no finding explains yet */
+    uint64_t all;
+    uint32_t seen; /* the site it was met at last, + 1: a site counts once */
+    uint32_t near; /* how far it was then from the allocation */
+};
+
+struct widening {
+    struct tide_subjects *subjects;
+    const struct tide_model *model;
+    struct tide_paths *paths;
+    enum tide_amount amount;
+    enum tide_question question;
+    struct tide_reach *reach; /* owned, per function */
+};
+
+uint64_t tide_site_amount(const struct tide_site *site, enum tide_amount amount)
+{
+    switch (amount) {
+    case TIDE_AMOUNT_FREED_BYTES:
+        return site->more.moved_calls > site->calls / 2 ? 0 : site->freed_bytes;
+    case TIDE_AMOUNT_FREED_CALLS:
+        return site->more.moved_calls > site->calls / 2 ? 0 : site->freed_calls;
+    case TIDE_AMOUNT_PEAK_BYTES:
+    case TIDE_AMOUNTS:
+    default:
+        return site->peak_bytes > 0 ? (uint64_t)site->peak_bytes : 0;
+    }
+}
+
+static uint64_t amount_of(const struct widening *widening, uint32_t index)
+{
+    const struct tide_site *const site = &widening->model->sites[index];
+    return site->space == TIDE_IN_HEAP ? tide_site_amount(site, widening->amount) : 0;
+}
+
+/* Is there a finding already?  Who holds most is not explained by a function without a name
+ * that several others call. */
+static bool is_explained(const struct widening *widening, uint32_t index)
+{
+    const struct tide_subjects *const subjects = widening->subjects;
+    const struct tide_subject *const leaf =
+        &subjects->list[subjects->of_site[index].subject];
+    return (leaf->explained[widening->question] &&
+            !(widening->question == TIDE_ASK_STANDS && leaf->may_be_layer)) ||
+           subjects->wide[widening->question][index] != NONE;
+}
+
+/* Add AMOUNT of the path at hand to all functions but the outermost, which explains nothing. */
+static void reach_out(struct widening *widening, uint32_t index, uint64_t amount)
+{
+    const struct tide_paths *const paths = widening->paths;
+    for (size_t i = 0; i + 1 < paths->call_count; i++) {
+        struct tide_reach *const reach = &widening->reach[paths->calls[i].function];
+        if (reach->seen == index + 1)
+            continue;
+        reach->seen = index + 1;
+        reach->near = (uint32_t)i;
+        reach->all += amount;
+        if (!is_explained(widening, index))
+            reach->sum += amount;
+    }
+}
+
+/* The narrowest function that has a quarter of WHOLE; NONE if there is none. */
+static uint32_t find_narrowest(const struct widening *widening, uint64_t whole)
+{
+    const struct tide_paths *const paths = widening->paths;
+    const struct tide_reach *const reach = widening->reach;
+    uint32_t best = NONE;
+    for (uint32_t i = 0; i < paths->function_count; i++) {
+        if (reach[i].sum == 0 || reach[i].sum < whole / TIDE_WIDE_PARTS ||
+            reach[i].all > whole - whole / TIDE_WIDE_ALL ||
+            !paths->functions[i].resolved ||
+            !tide_blame_fits(&widening->subjects->blamer, paths, i))
+            continue;
+        if (best == NONE || reach[i].sum < reach[best].sum ||
+            (reach[i].sum == reach[best].sum && reach[i].near < reach[best].near))
+            best = i;
+    }
+    return best;
+}
+
+/* Make FUNCTION a subject, of all the sites that it has part in. */
+static enum tide_status add_subject(struct widening *widening, uint32_t function)
+{
+    struct tide_subjects *const subjects = widening->subjects;
+    const uint32_t number = (uint32_t)subjects->count;
+    struct tide_subject *const list = tide_grown(subjects->list, &subjects->capacity,
+                                                 (size_t)number + 1, sizeof(*list));
+    enum tide_status status = list ? TIDE_OK : TIDE_ENOMEM;
+    if (status)
+        return status;
+    subjects->list = list;
+    list[number] = (struct tide_subject){.function = function,
+                                         .space = TIDE_IN_HEAP,
+                                         .wide = true,
+                                         .question = widening->question};
+    for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
+        if (amount_of(widening, i) == 0 || is_explained(widening, i))
+            continue;
+        status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
+        if (status || tide_path_call_of(widening->paths, function) == NONE)
+            continue;
+        subjects->wide[widening->question][i] = number;
+        tide_subject_add_site(&list[number], &widening->model->sites[i]);
+    }
+    subjects->count += !status;
+    return status;
+}
+
+/* One more subject, if there is one; ADDED says. */
+static enum tide_status widen_once(struct widening *widening, uint64_t whole,
+                                   bool *added)
+{
+    enum tide_status status = TIDE_OK;
+    uint64_t left = 0;
+    for (size_t i = 0; i < widening->paths->function_count; i++)
+        widening->reach[i] = (struct tide_reach){0};
+    for (uint32_t i = 0; i < widening->model->site_count; i++)
+        left += is_explained(widening, i) ? 0 : amount_of(widening, i);
+    *added = false;
+    if (left < whole / TIDE_WIDE_PARTS)
+        return TIDE_OK;
+    for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
+        const uint64_t amount = amount_of(widening, i);
+        if (amount == 0)
+            continue;
+        status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
+        if (!status)
+            reach_out(widening, i, amount);
+    }
+    const uint32_t function = status ? NONE : find_narrowest(widening, whole);
+    if (function == NONE)
+        return status;
+    *added = true;
+    return add_subject(widening, function);
+}
+
+/* The whole that a part of AMOUNT must be large of; 0: it is not worth a look. */
+static uint64_t whole_of(const struct tide_model *model, enum tide_amount amount)
+{
+    const struct tide_summary *const summary = &model->summary[TIDE_IN_HEAP];
+    switch (amount) {
+    case TIDE_AMOUNT_FREED_BYTES:
+        return tide_rule_turns_over(model) ? summary->allocated_bytes : 0;
+    case TIDE_AMOUNT_FREED_CALLS:
+        return summary->alloc_calls;
+    case TIDE_AMOUNT_PEAK_BYTES:
+    case TIDE_AMOUNTS:
+    default:
+        return summary->peak_bytes;
+    }
+}
+
+static enum tide_status make_room(struct tide_subjects *subjects,
+                                  const struct tide_model *model,
+                                  enum tide_question question)
+{
+    if (subjects->wide[question])
+        return TIDE_OK;
+    uint32_t *const of_site = malloc((model->site_count + 1) * sizeof(*of_site));
+    for (size_t i = 0; of_site && i < model->site_count; i++)
+        of_site[i] = NONE;
+    subjects->wide[question] = of_site;
+    return of_site ? TIDE_OK : TIDE_ENOMEM;
+}
+
+enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
+                                     const struct tide_model *model,
+                                     struct tide_paths *paths, enum tide_amount amount)
+{
+    struct widening widening = {
+        .subjects = subjects,
+        .model = model,
+        .paths = paths,
+        .amount = amount,
+        .question =
+            amount == TIDE_AMOUNT_PEAK_BYTES ? TIDE_ASK_STANDS : TIDE_ASK_CHURNS,
+    };
+    const uint64_t whole = whole_of(model, amount);
+    bool more = whole > 0;
+    if (!more)
+        return TIDE_OK;
+    enum tide_status status = make_room(subjects, model, widening.question);
+    widening.reach = calloc(paths->function_count + 1, sizeof(*widening.reach));
+    if (!status && !widening.reach)
+        status = TIDE_ENOMEM;
+    for (int i = 0; i < TIDE_WIDE_MAX && more && !status; i++)
+        status = widen_once(&widening, whole, &more);
+    free(widening.reach);
+    return status;
+}
