@@ -17,6 +17,7 @@ enum {
     TIDE_PEAK_OWNERS_MAX = 2,
     TIDE_CHURN_MAX = 4,
     TIDE_SPACE_PARTS = 10,
+    TIDE_STACKS_MANY = 10,    /* of so many it is said who calls */
     TIDE_SMALL_LEAKS_MAX = 3, /* that grow, and are not yet a hundredth of the peak */
 };
 
@@ -167,25 +168,17 @@ static void choose(struct list *list)
 
 static enum tide_status find_lines(const struct tide_model *model,
                                    const struct tide_subjects *subjects,
-                                   struct list *list)
+                                   struct tide_paths *paths, struct list *list)
 {
     enum tide_status status = TIDE_OK;
-    for (size_t i = 0; i < list->count && !status; i++)
+    for (size_t i = 0; i < list->count && !status; i++) {
+        const struct tide_subject *const subject =
+            &subjects->list[list->found[i].subject];
         status = tide_found_lines(model, subjects, &list->found[i]);
+        if (!status && !subject->wide && subject->stacks >= TIDE_STACKS_MANY)
+            status = tide_found_caller(model, subjects, paths, &list->found[i]);
+    }
     return status;
-}
-
-void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
-                    uint32_t lines)
-{
-    const struct tide_call *const call = &paths->calls[at];
-    tide_text_add(out, paths->functions[call->function].name);
-    if (!call->file || !call->line)
-        return;
-    tide_text_addf(out, " (%s:%u", tide_path_base(call->file), call->line);
-    if (lines > 1)
-        tide_text_addf(out, " and %u other line%s", lines - 1, lines > 2 ? "s" : "");
-    tide_text_add(out, ")");
 }
 
 static enum tide_status write_one(const struct tide_model *model,
@@ -272,7 +265,7 @@ enum tide_status tide_findings_build(const struct tide_model *model,
         status = judge_all(model, &subjects, &paths, &list);
     if (!status) {
         choose(&list);
-        status = find_lines(model, &subjects, &list);
+        status = find_lines(model, &subjects, &paths, &list);
     }
     if (!status)
         status = write_all(model, &subjects, &paths, &list, out);

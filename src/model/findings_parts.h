@@ -200,7 +200,10 @@ bool tide_rule_turns_over(const struct tide_model *model);
 /* For the order of findings: a share of one kind is worth more than of another. */
 double tide_rule_worth(enum tide_finding_kind kind);
 
-/* --- findings_words.c, findings_lines.c --- */
+/* --- findings_names.c, findings_lines.c --- */
+
+/* Add NAME, without parameters and template arguments if it is long. */
+void tide_found_name(struct tide_text *out, const char *name);
 
 /* Add the call at AT of the path at hand, with LINES of its function that matter: "parse
  * (parse.c:12)", "parse (parse.c:12 and 2 other lines)". */
@@ -224,12 +227,19 @@ struct tide_found {
     struct tide_verdict_on verdict;
     double score;
     struct tide_standing standing; /* of peak_owner */
+    const char *caller;            /* who calls it for most of it; NULL: not known */
+    double caller_share;
 };
 
 /* Fill the site and the lines of what was FOUND. */
 enum tide_status tide_found_lines(const struct tide_model *model,
                                   const struct tide_subjects *subjects,
                                   struct tide_found *found);
+
+/* Fill the caller of what was FOUND. */
+enum tide_status tide_found_caller(const struct tide_model *model,
+                                   const struct tide_subjects *subjects,
+                                   struct tide_paths *paths, struct tide_found *found);
 
 /* --- findings_stand.c --- */
 

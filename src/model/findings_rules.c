@@ -117,7 +117,8 @@ static bool is_lost(const struct case_file *file)
 
 static bool find_leak_growing(const struct case_file *file)
 {
-    return is_leak(file, TIDE_LEAK_GROWING, 1 * TIDE_KIB, 1000) && is_lost(file);
+    const uint64_t peak_parts = file->subjects->tidy ? 1000 : 100;
+    return is_leak(file, TIDE_LEAK_GROWING, 1 * TIDE_KIB, peak_parts) && is_lost(file);
 }
 
 static bool find_leak_per_thread(const struct case_file *file)

@@ -399,8 +399,8 @@ static void say_reserved(const struct sentence *s)
         tide_text_addf(s->text, " for %s", what);
     tide_text_add(s->text, ", but the process never had more than ");
     tide_add_bytes(s->text, (double)(s->verdict->bytes - s->verdict->gain_bytes));
-    tide_text_add(s->text, " in memory: most of it is reserved, not used. It takes "
-                           "addresses, and nothing that a smaller one would save.");
+    tide_text_add(s->text,
+                  " in memory: the rest is reserved, and takes addresses only.");
 }
 
 /* When what stands at the peak was made, and until when it stayed. */
@@ -446,7 +446,9 @@ static void say_peak_owner(const struct sentence *s)
     tide_text_add(s->text, ".");
     add_untouched(s);
     if (standing->next_bytes) {
-        tide_text_addf(s->text, " Next is %s with ", standing->next);
+        tide_text_add(s->text, " Next is ");
+        tide_found_name(s->text, standing->next);
+        tide_text_add(s->text, " with ");
         tide_add_bytes(s->text, (double)standing->next_bytes);
         tide_text_add(s->text, ".");
     }
@@ -489,4 +491,13 @@ void tide_found_words(struct tide_text *out, const struct tide_model *model,
         .who = who,
     };
     SAY[found->kind](&sentence);
+    if (!found->caller)
+        return;
+    tide_text_add(out, " Of its ");
+    tide_add_count(out, subject->stacks, "call path");
+    tide_text_add(out, ", those from ");
+    tide_found_name(out, found->caller);
+    tide_text_add(out, " have ");
+    add_percent(out, found->caller_share);
+    tide_text_add(out, ".");
 }

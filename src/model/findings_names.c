@@ -1,0 +1,57 @@
+/* model/findings_names.c - how findings call what they name: short enough for a sentence.
+ */
+#include <string.h>
+
+#include "model/findings_parts.h"
+
+enum { TIDE_NAME_LONG = 48 };
+
+/* The end of what NAME opens at its first byte, a bracket; NULL: it does not close, or is part
+ * of an operator's name. */
+static const char *find_close(const char *name)
+{
+    const char open = *name, close = open == '<' ? '>' : ')';
+    int depth = 0;
+    for (const char *at = name; *at; at++) {
+        depth += (*at == open) - (*at == close && at[-1] != '-');
+        if (depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+void tide_found_name(struct tide_text *out, const char *name)
+{
+    static const char word[] = "operator";
+    const size_t before = sizeof(word) - 1;
+    if (strlen(name) <= TIDE_NAME_LONG) {
+        tide_text_add(out, name);
+        return;
+    }
+    for (const char *at = name; *at; at++) {
+        const bool opens =
+            (*at == '<' || *at == '(') && at > name &&
+            ((size_t)(at - name) < before || memcmp(at - before, word, before) != 0);
+        const bool unnamed = opens && strncmp(at, "(anonymous", 10) == 0;
+        const char *const end = opens && !unnamed ? find_close(at) : NULL;
+        if (!end || end == at + 1) {
+            tide_text_add_bytes(out, at, 1);
+            continue;
+        }
+        tide_text_add(out, *at == '<' ? "<...>" : "(...)");
+        at = end;
+    }
+}
+
+void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
+                    uint32_t lines)
+{
+    const struct tide_call *const call = &paths->calls[at];
+    tide_found_name(out, paths->functions[call->function].name);
+    if (!call->file || !call->line)
+        return;
+    tide_text_addf(out, " (%s:%u", tide_path_base(call->file), call->line);
+    if (lines > 1)
+        tide_text_addf(out, " and %u other line%s", lines - 1, lines > 2 ? "s" : "");
+    tide_text_add(out, ")");
+}
