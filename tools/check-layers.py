@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "model": ["base", "trace", "symbol", "model"],
     "query": ["base", "trace", "symbol", "model", "query"],
     "view": ["base", "trace", "model", "query", "view"],
-    "collect": ["base", "trace", "collect"],
+    "collect": ["base", "trace", "symbol", "collect"],
     "capture": ["base/raw", "trace/format.h", "trace/ring.h", "trace/row.h", "capture"],
     "cli": ["base", "trace", "symbol", "model", "query", "view", "collect", "cli"],
 }

@@ -10,14 +10,13 @@
 #include "cli/cali_notes.h"
 #include "cli/command.h"
 #include "cli/end_query.h"
-#include "cli/open_trace.h"
 #include "cli/options.h"
-#include "cli/pack_trace.h"
 #include "cli/record_options.h"
 #include "cli/verbs.h"
 #include "collect/find_program.h"
 #include "collect/run.h"
 #include "collect/signals.h"
+#include "collect/write_names.h"
 #include "view/run_words.h"
 #include "view/units.h"
 
@@ -55,6 +54,10 @@ static int check(struct choices *choices, const struct tide_arguments *rest)
         return tide_fail_usage(&tide_cmd_run, "--%s: %s", fault.name, fault.text);
     choices->run.name = choices->record.name;
     choices->run.wishes = choices->record.wishes;
+    if (choices->embed && choices->record.no_names)
+        return tide_fail_usage(&tide_cmd_run, "either --embed-symbols or --no-names");
+    if (choices->embed)
+        choices->run.wishes.naming_ms = TIDE_NAMING_UNLIMITED;
     return check_monitor(choices->monitor);
 }
 
@@ -84,8 +87,9 @@ static const struct tide_option TABLE[] = {
      .rare = true},
     {.name = "embed-symbols",
      .flag = &asked.embed,
-     .help = "put the names of functions and lines into the trace, to read it "
-             "elsewhere; 'tidemark pack' does so later"},
+     .help = "put all names of functions and lines into the trace, however long it "
+             "takes; without this option tidemark stops after 2 seconds",
+     .rare = true},
     {.name = "query",
      .text = &asked.query,
      .value = "QUERY",
@@ -185,18 +189,6 @@ static int say_not_started(const char *program, int problem)
     return tide_exit_of_problem(problem);
 }
 
-/* The program's end stays its own, whatever becomes of the names. */
-static void embed(const struct tide_run_outcome *outcome)
-{
-    struct tide_opened opened;
-    char *words[] = {outcome->trace, NULL};
-    const struct tide_arguments arguments = {.list = words, .count = 1};
-    if (tide_open_trace(&tide_cmd_pack, &arguments, &opened) >= 0)
-        return;
-    (void)tide_pack_trace(&opened, NULL, false);
-    tide_opened_close(&opened);
-}
-
 static int finish(const struct tide_run_outcome *outcome, const char *program,
                   const struct choices *choices)
 {
@@ -204,8 +196,6 @@ static int finish(const struct tide_run_outcome *outcome, const char *program,
         return 0;
     if (outcome->exec_errno)
         return say_not_started(program, outcome->exec_errno);
-    if (choices->embed && outcome->trace && !outcome->removed)
-        embed(outcome);
     say_end(outcome, choices->quiet);
     if (outcome->trace && !outcome->removed)
         tide_end_query_answer(&choices->end_query, outcome->trace);

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "collect/hands.h"
 #include "collect/naming.h"
+#include "collect/write_names.h"
 #include "trace/format.h"
 
 enum {
@@ -101,6 +102,11 @@ const struct tide_option tide_record_table[] = {
      .help = "use N threads to encode and compress beside PROGRAM, at most 4 "
              "(default: 1, and 1 more for every 4 cores)",
      .rare = true},
+    {.name = "no-names",
+     .flag = &asked.no_names,
+     .help = "leave the names of functions and lines out of the trace: the report then "
+             "reads them from the files that are there",
+     .rare = true},
     {.name = "live-table",
      .flag = &asked.wishes.live_table,
      .help = "keep a table of live blocks in PROGRAM, so that it can ask which "
@@ -182,6 +188,7 @@ struct tide_record_fault tide_record_options_end(struct tide_record_options *opt
     if (options->engine == TIDE_ENGINE_UNSET)
         options->engine = TIDE_UNWIND_CFI;
     wishes->drains = (uint32_t)options->collectors;
+    wishes->naming_ms = options->no_names ? TIDE_NAMING_NONE : TIDE_NAMING_MS;
     wishes->spaces = read_spaces(options->spaces);
     wishes->unwind = (uint32_t)options->engine;
     wishes->depth_limit = (uint32_t)options->depth;
@@ -202,6 +209,8 @@ void tide_record_options_words(const struct tide_record_options *options,
         tide_text_addf(out, " follow=%s", FOLLOWS[options->follow]);
     if (wishes->keep_preload)
         tide_text_add(out, " keep-preload");
+    if (wishes->naming_ms == TIDE_NAMING_NONE)
+        tide_text_add(out, " no-names");
     if (wishes->targets)
         tide_text_addf(out, " target=%s", wishes->targets);
 }

@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "collect/collector.h"
 
-enum { TIDE_RECORD_OPTIONS = 11 };
+enum { TIDE_RECORD_OPTIONS = 12 };
 
 struct tide_record_options {
     const char *name;          /* of the trace: a pattern, or NULL */
@@ -19,7 +19,7 @@ struct tide_record_options {
     int engine, follow;
     uint64_t depth, collectors;
     const char *spaces;
-    bool no_stacks;
+    bool no_stacks, no_names;
 };
 
 /* What is wrong with an option; NAME is NULL when nothing is. */

@@ -117,6 +117,21 @@ static void hear_farewell(struct attending *at)
         atomic_store(&page->written, pid);
 }
 
+/* Has somebody told us to end since the program did? */
+static bool is_told_to_end(void *context)
+{
+    const struct attending *const at = context;
+    struct tide_signal signal = {.kind = TIDE_SIGNAL_NONE};
+    bool told = false;
+    do {
+        if (at->signals >= 0)
+            signal = tide_signals_next(at->signals);
+        told |= signal.kind != TIDE_SIGNAL_NONE && signal.kind != TIDE_SIGNAL_CHILD &&
+                tide_signal_ends(signal.number);
+    } while (signal.kind != TIDE_SIGNAL_NONE);
+    return told;
+}
+
 static void turn(struct attending *at, int wait_ms)
 {
     struct tide_signal signal = {.kind = TIDE_SIGNAL_NONE};
@@ -220,7 +235,7 @@ enum tide_status tide_attend(const struct tide_attend_options *options,
         tide_collector_stop(collector);
     }
     explain_nothing(collector, options);
-    tide_collector_finish(collector);
+    tide_collector_finish(collector, is_told_to_end, &at);
     atomic_store(&collector->page->written, atomic_load(&collector->page->farewell));
 close:
     tide_collector_close(collector);

@@ -16,6 +16,7 @@
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
 #include "collect/session_folder.h"
+#include "collect/write_names.h"
 #include "trace/format.h"
 
 #define TIDE_RATE_NS (100ull * 1000 * 1000) /* the first good rate of the clock */
@@ -84,6 +85,7 @@ enum tide_status tide_collector_open(const struct tide_wishes *wishes,
     (void)pthread_mutex_init(&collector->lock, NULL);
     collector->choice.follow = wishes->follow;
     collector->choice.targets = wishes->targets;
+    collector->naming_ms = wishes->naming_ms;
     collector->hands_wanted =
         wishes->drains ? wishes->drains - 1 : tide_hands_to_spare();
     tide_clock_start(&collector->clock);
@@ -434,8 +436,10 @@ static void tell_starved(struct tide_collector *collector)
     tide_collector_trouble(collector, line);
 }
 
-void tide_collector_finish(struct tide_collector *collector)
+void tide_collector_finish(struct tide_collector *collector,
+                           bool (*cancelled)(void *context), void *context)
 {
+    const struct tide_naming naming = {collector->naming_ms, cancelled, context};
     tide_farewell_rest(collector);
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
@@ -449,6 +453,7 @@ void tide_collector_finish(struct tide_collector *collector)
     if (collector->stopped)
         return; /* the trace is not complete, and does not say that it is */
     (void)tide_writer_set_rate(collector->writer, tide_clock_rate(&collector->clock));
+    tide_collector_write_names(collector, &naming);
     write_end(collector);
 }
 

@@ -44,6 +44,7 @@ struct tide_wishes {
     uint32_t follow;     /* enum tide_follow */
     const char *targets; /* borrowed for the life of the collector: see choice.h */
     bool keep_preload;   /* exec hooks put LD_PRELOAD back where it was removed */
+    uint32_t naming_ms;  /* see write_names.h */
     uint32_t drains; /* threads that code and compress; 0: as the machine has cores */
 };
 
@@ -75,6 +76,7 @@ struct tide_collector {
     _Atomic uint32_t stopping;   /* the drain thread shall end after one more pass */
     bool draining;               /* the drain thread runs */
     pthread_t drain_thread;
+    uint32_t naming_ms;    /* for the names at the end: see write_names.h */
     uint32_t hands_wanted; /* beside the drain thread; set before start */
 
     /* The drain thread's. */
@@ -151,8 +153,10 @@ bool tide_collector_has_only(struct tide_collector *collector, uint32_t pid);
 /* Is there any process or segment that the drain thread has in hand? */
 bool tide_collector_has_targets(struct tide_collector *collector);
 
-/* Close the trace: last notes, END.  The drain thread must be stopped. */
-void tide_collector_finish(struct tide_collector *collector);
+/* Close the trace: last notes, names, END.  The drain thread must be stopped.  CANCELLED (or
+ * NULL) is asked with CONTEXT now and then whether the names shall be left. */
+void tide_collector_finish(struct tide_collector *collector,
+                           bool (*cancelled)(void *context), void *context);
 
 /* One line about the programs that were not recorded, as far as is known; ALL: also about those
  * who may still be heard of.  Nothing when there are none.  The drain thread must be stopped. */

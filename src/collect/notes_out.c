@@ -188,6 +188,13 @@ void tide_notes_out_trouble(struct tide_text *notes, const char *line)
     add_note(notes, TIDE_NOTE_TROUBLE, &fields);
 }
 
+void tide_notes_out_naming(struct tide_text *notes,
+                           const struct tide_naming_facts *facts)
+{
+    const uint64_t numbers[] = {facts->frames, facts->named, facts->left};
+    add_numbers(notes, TIDE_NOTE_NAMING, numbers, 3);
+}
+
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts)
 {

@@ -59,6 +59,12 @@ struct tide_unrecorded_facts {
     const char *name, *reason;
 };
 
+struct tide_naming_facts {
+    uint64_t frames; /* that stood in stacks */
+    uint64_t named;  /* of which the trace brings the names */
+    uint64_t left;   /* that nobody looked for, for want of time */
+};
+
 struct tide_finish_facts {
     uint64_t ticks, chunks, peak_rss;
     int status;
@@ -75,6 +81,8 @@ void tide_notes_out_rings(struct tide_text *notes, uint64_t bytes);
 void tide_notes_out_unrecorded(struct tide_text *notes,
                                const struct tide_unrecorded_facts *facts);
 void tide_notes_out_trouble(struct tide_text *notes, const char *line);
+void tide_notes_out_naming(struct tide_text *notes,
+                           const struct tide_naming_facts *facts);
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts);
 

@@ -202,6 +202,7 @@ void tide_outlet_begin(struct tide_lane_copy *lane)
     lane->from_reset = tide_lane_at_reset(lane, &ticks);
     if (lane->from_reset)
         lane->first_ticks = lower(lane->first_ticks, ticks);
+    lane->coding.process = lane->owner->index;
     tide_encoder_begin(lane->desk->encoder, &lane->coding);
 }
 

@@ -352,12 +352,20 @@ static void explain_nothing(struct run *run)
     run->out->unmatched = line.bytes;
 }
 
+/* Somebody who does not wait for names shall have his prompt. */
+static bool is_told_to_end(void *context)
+{
+    struct run *const run = context;
+    obey_all(run);
+    return run->give_up;
+}
+
 static void end(struct run *run)
 {
     const bool ours = see_off_others(run);
     if (ours) {
         explain_nothing(run);
-        tide_collector_finish(run->collector);
+        tide_collector_finish(run->collector, is_told_to_end, run);
     }
     describe(run);
     if (run->out->unmatched && run->out->role == TIDE_RUN_FOREGROUND)

@@ -3,8 +3,8 @@
  * Frames are asked for module by module, in order of address, so that one symbolizer is
  * open at a time and walks its tables forward; a child process reads the files.  A module
  * that cannot be read leaves its frames without names; only want of memory is an error.
- * What the trace brings itself (tidemark pack) is believed first: whoever packed it had the
- * very files.
+ * What the trace brings itself is believed first: whoever wrote it had the very files.  A
+ * function without a line is asked for again: debug information may have come since.
  */
 #include "model/symbolize.h"
 
@@ -169,29 +169,38 @@ static enum tide_status open_module(const struct tide_model *model,
     return announce(sources, questions, count);
 }
 
-/* Names that the trace brings; false when it has none. */
-static bool answer_embedded(struct tide_model *model, const struct sources *sources,
-                            const struct tide_asked_frame *question,
-                            enum tide_status *status)
+/* Keep the names that the trace brings: COUNT PLACES. */
+static enum tide_status keep_embedded(struct tide_model *model, uint32_t frame,
+                                      const struct tide_embedded_place *places,
+                                      size_t count)
 {
-    size_t count;
-    const struct tide_embedded_place *const places =
-        tide_embedded_find(sources->embedded, question->module,
-                           tide_call_address(question->value), &count);
-    if (count == 0)
-        return false;
     struct tide_location *const locations = calloc(count, sizeof(*locations));
-    *status = TIDE_ENOMEM;
     if (!locations)
-        return true;
+        return TIDE_ENOMEM;
     for (size_t i = 0; i < count; i++)
         locations[i] =
             (struct tide_location){places[i].function, places[i].file, places[i].line};
     if (!locations[count - 1].function)
         model->honesty.unresolved_frames++;
-    *status = keep_answer(model, question->frame, locations, count);
+    const enum tide_status status = keep_answer(model, frame, locations, count);
     free(locations);
-    return true;
+    return status;
+}
+
+/* What the file of the module says today, if it is the same file. */
+static enum tide_status ask_file(const struct tide_model *model,
+                                 struct sources *sources,
+                                 const struct tide_asked_frame *question,
+                                 size_t count_left,
+                                 const struct tide_location **locations, size_t *count)
+{
+    if (!sources->opened && open_module(model, sources, question, count_left))
+        return TIDE_ENOMEM;
+    return sources->symbolizer
+               ? sources->source->find(sources->symbolizer,
+                                       tide_call_address(question->value), locations,
+                                       count)
+               : TIDE_ENOENT;
 }
 
 /* Answer the first of COUNT questions of one module. */
@@ -200,18 +209,18 @@ static enum tide_status answer(struct tide_model *model, struct sources *sources
                                size_t count_left)
 {
     const struct tide_location *locations = NULL;
-    size_t count = 0;
-    enum tide_status status = TIDE_ENOENT;
-    if (answer_embedded(model, sources, question, &status))
-        return status;
-    if (!sources->opened && open_module(model, sources, question, count_left))
-        return TIDE_ENOMEM;
-    if (sources->symbolizer)
-        status = sources->source->find(sources->symbolizer,
-                                       tide_call_address(question->value), &locations,
-                                       &count);
+    size_t count = 0, brought;
+    const struct tide_embedded_place *const places =
+        tide_embedded_find(sources->embedded, question->module,
+                           tide_call_address(question->value), &brought);
+    if (tide_embedded_has_file(places, brought))
+        return keep_embedded(model, question->frame, places, brought);
+    const enum tide_status status =
+        ask_file(model, sources, question, count_left, &locations, &count);
     if (status == TIDE_ENOMEM)
         return status;
+    if (brought && (status || count == 0 || !locations[count - 1].file))
+        return keep_embedded(model, question->frame, places, brought);
     if (status || count == 0 || count > UINT32_MAX) {
         model->honesty.unresolved_frames++;
         return TIDE_OK;

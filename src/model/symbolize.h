@@ -34,12 +34,6 @@ enum tide_status tide_model_ask_frames(const struct tide_model *model, bool all,
                                        struct tide_asked_frame **questions,
                                        size_t *count);
 
-/* A return address is one after the call it belongs to. */
-static inline uint64_t tide_call_address(uint64_t value)
-{
-    return value ? value - 1 : 0;
-}
-
 /* Names that the trace brings go first. */
 enum tide_status tide_model_symbolize_from(struct tide_model *model,
                                            const struct tide_symbol_source *source);

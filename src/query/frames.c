@@ -62,18 +62,15 @@ static bool is_own(const struct tide_frames *frames, const struct tide_frame *fr
     return strncmp(module_base(frames, frame), OWN, sizeof(OWN) - 1) == 0;
 }
 
-/* Names that the trace brings go first. */
-static const struct tide_location *locate_embedded(struct tide_frames *frames,
-                                                   const struct tide_frame *frame,
-                                                   size_t *count)
+/* Names that the trace brings: BROUGHT PLACES. */
+static const struct tide_location *locate_embedded(
+    struct tide_frames *frames, const struct tide_embedded_place *places,
+    size_t brought, size_t *count)
 {
-    const struct tide_embedded_place *const places = tide_embedded_find(
-        frames->embedded, frame->module, tide_call_address(frame->value), count);
     struct tide_location *const found =
-        tide_grown(frames->found, &frames->found_capacity, *count + 1, sizeof(*found));
-    if (!found)
-        *count = 0;
-    else
+        tide_grown(frames->found, &frames->found_capacity, brought + 1, sizeof(*found));
+    *count = found ? brought : 0;
+    if (found)
         frames->found = found;
     for (size_t i = 0; i < *count; i++)
         found[i] =
@@ -103,17 +100,19 @@ static const struct tide_location *locate(struct tide_frames *frames,
     if (frame->kind != TIDE_FRAME_NATIVE ||
         frame->module >= frames->trace->module_count)
         return NULL;
-    if (frames->embedded) {
-        locations = locate_embedded(frames, frame, count);
-        if (*count)
-            return locations;
-    }
+    const uint64_t address = tide_call_address(frame->value);
+    size_t brought;
+    const struct tide_embedded_place *const places =
+        tide_embedded_find(frames->embedded, frame->module, address, &brought);
+    if (tide_embedded_has_file(places, brought))
+        return locate_embedded(frames, places, brought, count);
     struct tide_symbolizer *const *const module = &frames->modules[frame->module];
     if (!frames->opened[frame->module])
         open_module(frames, frame->module);
-    const uint64_t address = tide_call_address(frame->value);
     if (!*module || tide_symbolizer_find(*module, address, &locations, count))
         *count = 0;
+    if (brought && (*count == 0 || !locations[*count - 1].file))
+        return locate_embedded(frames, places, brought, count);
     return locations;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/data_memory.h"
@@ -27,6 +28,7 @@
 
 enum {
     TIDE_CHILD_PATIENCE_MS = 600000, /* for the next byte; it may fetch a large file */
+    TIDE_CHILD_LOOK_MS = 20,         /* how often a limit is looked at */
     TIDE_CHILD_BUFFER = 64 * 1024,
 };
 #define TIDE_CHILD_MEMORY_MOST (4ull << 30) /* bytes */
@@ -37,7 +39,9 @@ struct tide_name_child {
     int fd;
     uint32_t started; /* children so far */
     uint32_t modules; /* numbers given so far */
-    uint64_t lent;    /* bytes of our limit that the child has; 0: there is no limit */
+    struct tide_name_limit limit;
+    bool over;     /* the limit was reached */
+    uint64_t lent; /* bytes of our limit that the child has; 0: there is no limit */
     const char *known[TIDE_NAME_PLACES];   /* borrowed from the module's pool */
     const struct tide_child_module *asked; /* whose texts are in KNOWN */
     size_t from, until;                    /* of BUFFER: to be read */
@@ -89,6 +93,8 @@ _Noreturn static void live(const struct tide_name_child *child, int fd)
     default_signals();
     if (child->lent)
         tide_data_allow(child->lent);
+    if (child->limit.memory && child->limit.memory < tide_data_left())
+        tide_data_allow(child->limit.memory);
     if (!child->debuginfod)
         be_quiet();
     tide_name_serve(fd, child->debuginfod);
@@ -173,6 +179,12 @@ enum tide_status tide_name_child_new(struct tide_debuginfod *debuginfod,
     return TIDE_OK;
 }
 
+void tide_name_child_limit(struct tide_name_child *child,
+                           const struct tide_name_limit *limit)
+{
+    child->limit = *limit;
+}
+
 void tide_name_child_free(struct tide_name_child *child)
 {
     if (child)
@@ -182,17 +194,42 @@ void tide_name_child_free(struct tide_name_child *child)
 
 /* --- Bytes that come back ---------------------------------------------------------- */
 
+/* Is there no time any more? */
+static bool is_over(struct tide_name_child *child)
+{
+    const struct tide_name_limit *const limit = &child->limit;
+    struct timespec now;
+    if (limit->until_ns && clock_gettime(CLOCK_MONOTONIC, &now) == 0)
+        child->over |= (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec >=
+                       limit->until_ns;
+    child->over |= limit->cancelled && limit->cancelled(limit->context);
+    return child->over;
+}
+
+/* Wait until something can be read; false: nothing will come. */
+static bool wait_for_more(struct tide_name_child *child)
+{
+    struct pollfd waits = {.fd = child->fd, .events = POLLIN};
+    const bool limited = child->limit.until_ns || child->limit.cancelled;
+    const int step_ms = limited ? TIDE_CHILD_LOOK_MS : TIDE_CHILD_PATIENCE_MS;
+    for (int waited_ms = 0; waited_ms < TIDE_CHILD_PATIENCE_MS; waited_ms += step_ms) {
+        if (limited && is_over(child))
+            return false;
+        const int ready = poll(&waits, 1, step_ms);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return ready > 0;
+    }
+    return false;
+}
+
 /* Fill the buffer; false when nothing comes any more. */
 static bool receive_more(struct tide_name_child *child)
 {
-    struct pollfd waits = {.fd = child->fd, .events = POLLIN};
     ssize_t done = -1;
     do {
-        const int ready = poll(&waits, 1, TIDE_CHILD_PATIENCE_MS);
-        if (ready == 0)
+        if (!wait_for_more(child))
             return false;
-        if (ready > 0)
-            done = recv(child->fd, child->buffer, sizeof(child->buffer), 0);
+        done = recv(child->fd, child->buffer, sizeof(child->buffer), 0);
     } while (done < 0 && errno == EINTR);
     child->from = 0;
     child->until = done > 0 ? (size_t)done : 0;
@@ -349,6 +386,8 @@ enum tide_status tide_child_module_ask(struct tide_child_module *module,
         if (outcome == TIDE_CHILD_ANSWERED)
             return TIDE_OK;
         stop(module->child);
+        if (module->child->over)
+            return TIDE_ELIMIT;
         if (outcome == TIDE_CHILD_ENOMEM || outcome == TIDE_CHILD_NONE)
             return outcome == TIDE_CHILD_ENOMEM ? TIDE_ENOMEM : TIDE_ESYSTEM;
         module->state =

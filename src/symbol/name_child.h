@@ -27,6 +27,17 @@ enum tide_status tide_name_child_new(struct tide_debuginfod *debuginfod,
 /* End it; all symbolizers that were opened with it are closed before.  NULL is fine. */
 void tide_name_child_free(struct tide_name_child *child);
 
+/* What somebody who waits for the child grants it; zeros: all it wants. */
+struct tide_name_limit {
+    uint64_t until_ns;                /* of CLOCK_MONOTONIC */
+    uint64_t memory;                  /* bytes */
+    bool (*cancelled)(void *context); /* or NULL: shall it end?  Asked now and then */
+    void *context;
+};
+/* CHILD, which was not asked yet, is stopped at LIMIT; from then on it answers nothing. */
+void tide_name_child_limit(struct tide_name_child *child,
+                           const struct tide_name_limit *limit);
+
 /* A module as the child has it. */
 struct tide_child_module {
     struct tide_name_child *child; /* borrowed */
@@ -50,7 +61,7 @@ struct tide_child_answer {
     size_t count;
 };
 /* Ask for COUNT addresses; ANSWERS has as many places.  TIDE_ENOMEM: want of memory in this
- * process; TIDE_ESYSTEM: there can be no child. */
+ * process; TIDE_ESYSTEM: there can be no child; TIDE_ELIMIT: its time is over. */
 enum tide_status tide_child_module_ask(struct tide_child_module *module,
                                        const uint64_t *addresses, size_t count,
                                        struct tide_name_pool *pool,

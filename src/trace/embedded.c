@@ -293,3 +293,11 @@ size_t tide_embedded_frames(const struct tide_embedded *embedded)
 {
     return embedded ? embedded->frames.count : 0;
 }
+
+bool tide_embedded_has_file(const struct tide_embedded_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (places[i].file)
+            return true;
+    return false;
+}

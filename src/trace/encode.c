@@ -31,6 +31,7 @@ struct tide_encoder {
     uint64_t rows;        /* bytes of them in the columns */
     uint64_t timed;       /* records in the columns before the last TIME */
     uint64_t chunks;      /* begun so far */
+    struct tide_seen_words seen;
     struct tide_encoder_memory memory;
 };
 
@@ -47,6 +48,7 @@ void tide_encoder_free(struct tide_encoder *encoder)
     if (!encoder)
         return;
     tide_column_set_release(&encoder->columns);
+    tide_seen_words_release(&encoder->seen);
     free(encoder);
 }
 
@@ -88,15 +90,18 @@ TIDE_INLINE void put_address(struct tide_encoder *encoder, unsigned column,
 /* --- Stacks ------------------------------------------------------------------------------- */
 
 /* WORD, which stands at PLACE; where the next one goes. */
-TIDE_INLINE uint8_t *put_word(uint8_t *out, struct tide_encoder_memory *memory,
-                              struct tide_word_place *place, uint64_t word)
+TIDE_INLINE uint8_t *put_word(uint8_t *out, struct tide_encoder *encoder,
+                              uint32_t process, struct tide_word_place *place,
+                              uint64_t word)
 {
+    struct tide_encoder_memory *const memory = &encoder->memory;
     const uint32_t slot = tide_word_slot(word);
     uint64_t token = 0;
     if (memory->dictionary[slot] != word) {
         token = tide_zigzag((int64_t)(word - memory->words.last_new)) << 1 | 1;
         memory->dictionary[slot] = word;
         memory->words.last_new = word;
+        tide_seen_words_add(&encoder->seen, process, word);
     } else if (*place->expected != slot + 1) {
         token = ((uint64_t)slot + 1) << 1;
     }
@@ -123,7 +128,8 @@ static void put_delta(struct tide_encoder *encoder, struct tide_encoder_lane *la
     out = tide_put_varint_any(out, pushed);
     struct tide_word_place place = tide_words_begin(&encoder->memory.words);
     for (uint64_t i = 0; i < pushed; i++)
-        out = put_word(out, &encoder->memory, &place, *row->at++ & TIDE_WORD_MASK);
+        out =
+            put_word(out, encoder, lane->process, &place, *row->at++ & TIDE_WORD_MASK);
     encoder->columns.out[TIDE_COLUMN_FRAMES] = out;
     const uint32_t entry = lane->stacks % TIDE_RECENTS;
     go_to(encoder, lane, entry);
@@ -151,7 +157,9 @@ TIDE_INLINE void put_stack(struct tide_encoder *encoder, struct tide_encoder_lan
     if (mode == TIDE_STACK_DELTA) {
         put_delta(encoder, lane, row);
     } else if (mode == TIDE_STACK_LEAF) {
-        put(encoder, TIDE_COLUMN_FRAMES, *row->at++ & TIDE_WORD_MASK);
+        const uint64_t word = *row->at++ & TIDE_WORD_MASK;
+        tide_seen_words_add(&encoder->seen, lane->process, word);
+        put(encoder, TIDE_COLUMN_FRAMES, word);
     } else {
         if (mode == TIDE_STACK_RECENT)
             put(encoder, TIDE_COLUMN_STACKS, entry);
@@ -473,6 +481,11 @@ enum tide_status tide_encoder_add_plain(struct tide_encoder *encoder,
                                         const uint64_t *rows, size_t bytes)
 {
     return add_rows(encoder, lane, rows, bytes, true);
+}
+
+const struct tide_seen_words *tide_encoder_seen(const struct tide_encoder *encoder)
+{
+    return &encoder->seen;
 }
 
 void tide_encoder_columns(const struct tide_encoder *encoder,

@@ -16,12 +16,14 @@
 
 #include "trace/format.h"
 #include "trace/row.h"
+#include "trace/seen_words.h"
 
 struct tide_encoder; /* opaque: see encode.c */
 
 /* What goes on from chunk to chunk, whoever codes. */
 struct tide_encoder_lane {
     uint64_t ticks;    /* the last stamp */
+    uint32_t process;  /* whose words its stacks have */
     uint32_t left_out; /* stamps since then that were not put */
     uint32_t current;  /* entry of the present stack */
     uint32_t stacks;   /* entries since the reset */
@@ -55,6 +57,8 @@ enum tide_status tide_encoder_add(struct tide_encoder *encoder,
 enum tide_status tide_encoder_add_plain(struct tide_encoder *encoder,
                                         struct tide_encoder_lane *lane,
                                         const uint64_t *rows, size_t bytes);
+/* Which words stood in the stacks of all that it was given. */
+const struct tide_seen_words *tide_encoder_seen(const struct tide_encoder *encoder);
 /* The columns of the chunk. */
 void tide_encoder_columns(const struct tide_encoder *encoder,
                           struct tide_column_bytes out[TIDE_COLUMNS]);

@@ -170,6 +170,10 @@ enum tide_note {
                                      (0: not known), 1: nobody told of it, it was seen (so
                                      there may be more), str program, str reason: a program
                                      that should have been recorded and was not */
+    TIDE_NOTE_NAMING =
+        44, /* frames that stood in stacks, how many of them SYMBOLS name,
+                                  how many nobody looked for, for want of time: the run put
+                                  its names into the trace */
 
     /* In the END chunk. */
     TIDE_NOTE_END = 64, /* ticks, chunks before this one, collector peak RSS bytes,

@@ -62,6 +62,21 @@ const struct tide_mapping *tide_mapping_find(const struct tide_process *process,
     return NULL;
 }
 
+const struct tide_mapping *tide_mapping_ever(const struct tide_process *process,
+                                             uint64_t address, size_t *count)
+{
+    const struct tide_mapping *const mappings = process->mappings;
+    if (*count == process->mapping_count)
+        *count = starts_up_to(mappings, *count, address);
+    while (*count && mappings[*count - 1].reach > address) {
+        const struct tide_mapping *const mapping = &mappings[--*count];
+        if (address < mapping->end)
+            return mapping;
+    }
+    *count = 0;
+    return NULL;
+}
+
 static int by_id(const void *a, const void *b)
 {
     const struct tide_noted_mapping *x = a, *y = b;

@@ -19,6 +19,11 @@ struct tide_arena;
 const struct tide_mapping *tide_mapping_find(const struct tide_process *process,
                                              uint64_t epoch, uint64_t address);
 
+/* Which mappings ever held ADDRESS?  *COUNT counts down while there are more: at first it is
+ * process->mapping_count.  NULL: there are no more. */
+const struct tide_mapping *tide_mapping_ever(const struct tide_process *process,
+                                             uint64_t address, size_t *count);
+
 /* A mapping as a MODULE note gives it. */
 struct tide_noted_mapping {
     struct tide_mapping mapping;

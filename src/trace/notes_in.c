@@ -317,6 +317,18 @@ static void keep_symbols(struct tide_notes *notes, uint64_t kind,
                                           bytes.length};
 }
 
+static void note_naming(struct tide_notes *notes, uint32_t index,
+                        struct tide_cursor *cursor)
+{
+    (void)index;
+    struct tide_naming_counts naming;
+    naming.frames = tide_cursor_varint(cursor);
+    naming.named = tide_cursor_varint(cursor);
+    naming.left = tide_cursor_varint(cursor);
+    if (!cursor->failed)
+        notes->trace->naming = naming;
+}
+
 static void note_end(struct tide_notes *notes, uint32_t index,
                      struct tide_cursor *cursor)
 {
@@ -352,6 +364,7 @@ static const struct {
     {TIDE_NOTE_TROUBLE, TIDE_CHUNK_RUN, note_trouble},
     {TIDE_NOTE_RINGS, TIDE_CHUNK_RUN, note_rings},
     {TIDE_NOTE_UNRECORDED, TIDE_CHUNK_RUN, note_unrecorded},
+    {TIDE_NOTE_NAMING, TIDE_CHUNK_RUN, note_naming},
     {TIDE_NOTE_END, TIDE_CHUNK_END, note_end},
 };
 

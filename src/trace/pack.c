@@ -14,12 +14,10 @@
 #include "trace/cursor.h"
 #include "trace/embedded.h"
 #include "trace/format.h"
+#include "trace/name_notes.h"
 #include "trace/writer.h"
 
-enum {
-    TIDE_COPY_BYTES = 1 << 20,
-    TIDE_SYMBOL_CHUNK = 1 << 20, /* raw bytes of a chunk of names, about */
-};
+enum { TIDE_COPY_BYTES = 1 << 20 };
 
 struct packing {
     const struct tide_trace *trace;
@@ -58,7 +56,8 @@ static enum tide_status copy(struct packing *packing, uint64_t offset, uint64_t 
 
 static bool is_symbol_note(uint64_t kind)
 {
-    return kind == TIDE_NOTE_TEXTS || kind == TIDE_NOTE_SYMBOLS;
+    return kind == TIDE_NOTE_TEXTS || kind == TIDE_NOTE_SYMBOLS ||
+           kind == TIDE_NOTE_NAMING;
 }
 
 /* Does the RUN chunk at OFFSET hold names and nothing else? */
@@ -102,37 +101,6 @@ static enum tide_status copy_chunks(struct packing *packing, uint64_t at, uint64
             packing->chunks++;
         }
         at += length;
-    }
-    return status;
-}
-
-/* How many of the LENGTH bytes of notes at BYTES go into the next chunk: whole ones, one
- * at least. */
-static size_t next_part(const char *bytes, size_t length)
-{
-    struct tide_cursor cursor = tide_cursor_over((const uint8_t *)bytes, length);
-    size_t part = 0;
-    while (tide_cursor_left(&cursor)) {
-        (void)tide_cursor_varint(&cursor);
-        (void)tide_cursor_part(&cursor, tide_cursor_varint(&cursor));
-        const size_t read = length - tide_cursor_left(&cursor);
-        if (part && read > TIDE_SYMBOL_CHUNK)
-            break;
-        part = read;
-    }
-    return part;
-}
-
-static enum tide_status write_names(struct tide_writer *writer,
-                                    const struct tide_text *notes)
-{
-    const struct tide_chunk_label label = {.kind = TIDE_CHUNK_RUN,
-                                           .process = TIDE_NO_PROCESS};
-    enum tide_status status = TIDE_OK;
-    for (size_t done = 0; done < notes->length && !status;) {
-        const size_t part = next_part(notes->bytes + done, notes->length - done);
-        status = tide_writer_chunk(writer, &label, notes->bytes + done, part);
-        done += part;
     }
     return status;
 }
@@ -184,7 +152,7 @@ static enum tide_status add_names(struct packing *packing, uint64_t end,
     enum tide_status status =
         tide_writer_continue(fd, packing->bytes, packing->chunks, &writer);
     if (!status)
-        status = write_names(writer, notes);
+        status = tide_name_notes_write(writer, notes);
     if (!status && end)
         status = write_end(packing, writer, end);
     tide_writer_close(writer);

@@ -49,6 +49,12 @@ struct tide_stacks {
     uint64_t seed, factor;
 };
 
+/* A return address is one after the call it belongs to. */
+static inline uint64_t tide_call_address(uint64_t value)
+{
+    return value ? value - 1 : 0;
+}
+
 enum tide_status tide_stacks_init(struct tide_stacks *stacks);
 void tide_stacks_release(struct tide_stacks *stacks);
 

@@ -108,6 +108,13 @@ struct tide_symbol_note {
     size_t length;
 };
 
+/* What the run did for the names of its frames; zeros: nothing, or that is not known. */
+struct tide_naming_counts {
+    uint64_t frames; /* stood in stacks */
+    uint64_t named;  /* of these the trace brought the names when it was recorded */
+    uint64_t left;   /* these nobody looked for, for want of time */
+};
+
 /* A program of the run that should have been recorded and was not. */
 struct tide_unrecorded_program {
     uint32_t pid;                    /* 0: not known */
@@ -160,6 +167,7 @@ struct tide_trace {
     size_t window_count;
     struct tide_symbol_note *symbol_notes; /* in file order */
     size_t symbol_note_count;
+    struct tide_naming_counts naming;
     struct tide_unrecorded_program *unrecorded; /* in file order: as they ended */
     size_t unrecorded_count;
     struct tide_user_attribute *attributes; /* each name and type once */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -305,6 +306,13 @@ uint64_t tide_writer_bytes(const struct tide_writer *writer)
 uint64_t tide_writer_chunks(const struct tide_writer *writer)
 {
     return writer->chunks;
+}
+
+int tide_writer_open_again(const struct tide_writer *writer)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", writer->fd);
+    return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 bool tide_writer_removed(const struct tide_writer *writer)

@@ -76,6 +76,9 @@ void tide_writer_set_between(struct tide_writer *writer, void (*between)(void *c
 enum tide_status tide_writer_set_rate(struct tide_writer *writer,
                                       uint64_t ticks_per_second);
 
+/* The file once more, to be read; -1: that is not possible. */
+int tide_writer_open_again(const struct tide_writer *writer);
+
 /* Bytes and chunks in the file. */
 uint64_t tide_writer_bytes(const struct tide_writer *writer);
 uint64_t tide_writer_chunks(const struct tide_writer *writer);

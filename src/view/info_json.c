@@ -56,6 +56,7 @@ static void add_storage(struct tide_json *json, const struct tide_model *model)
     tide_json_uint(json, "lanes", model->trace->lane_count);
     tide_json_uint(json, "chunks", model->trace->chunk_count);
     tide_json_uint(json, "embedded_frames", tide_info_embedded(model->trace));
+    tide_json_uint(json, "frames_left_unnamed", model->trace->naming.left);
     tide_json_uint(json, "stored_bytes", sums.stored_bytes);
     tide_json_uint(json, "raw_bytes", sums.raw_bytes);
     tide_json_uint(json, "events", events);

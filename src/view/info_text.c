@@ -114,11 +114,15 @@ static void add_names(struct tide_page *page, const struct tide_trace *trace)
 {
     struct tide_text words = {0};
     const size_t frames = tide_info_embedded(trace);
-    if (!frames)
+    if (!frames && !trace->naming.left)
         return;
     tide_text_add(&words, "those of ");
     tide_words_count(&words, frames, "frame");
     tide_text_add(&words, " are in the trace itself");
+    if (trace->naming.left)
+        tide_text_addf(&words,
+                       "; the run had no time for %s more, 'tidemark pack' adds them",
+                       tide_number_count(trace->naming.left).text);
     add_entry_text(page, "names", &words);
 }
 

@@ -38,6 +38,8 @@ class Elsewhere(tide.Case):
             shutil.copy(tide.program(name), self.bin)
 
     def record(self, *options, program="plugins", arguments=None):
+        """Without names, unless OPTIONS say otherwise."""
+        options = options or ("--no-names",)
         arguments = [self.bin] if arguments is None else arguments
         return subprocess.run(
             [tide.TIDEMARK, "run", "-q", "-o", self.trace, *options, "--",

@@ -98,7 +98,7 @@ void tide_bench_serve_for(int ms)
 void tide_bench_finish(void)
 {
     tide_collector_stop(tide_bench.collector);
-    tide_collector_finish(tide_bench.collector);
+    tide_collector_finish(tide_bench.collector, NULL, NULL);
     tide_collector_close(tide_bench.collector);
     tide_bench.collector = NULL;
     tide_check_file(tide_bench.path, false, &tide_bench.check);

@@ -138,7 +138,7 @@ static int limited_collector(void)
     while (waitpid(pid, &status, WNOHANG) == 0)
         (void)tide_collector_turn(tide_bench.collector, 1);
     tide_collector_stop(tide_bench.collector);
-    tide_collector_finish(tide_bench.collector);
+    tide_collector_finish(tide_bench.collector, NULL, NULL);
     return WIFEXITED(status) ? 10 + WEXITSTATUS(status) : 2;
 }
 

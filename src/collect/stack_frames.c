@@ -1,0 +1,57 @@
+/* collect/stack_frames.c - which frames of which modules stood in the stacks of a run.
+ *
+ * When a word was seen is not known.  Where two modules stood at its address one after the
+ * other, it counts for both: one name too many does no harm.
+ */
+#include "collect/stack_frames.h"
+
+#include "trace/mappings.h"
+
+static enum tide_status add_word(struct tide_list *frames,
+                                 const struct tide_process *process, uint64_t address)
+{
+    size_t left = process->mapping_count;
+    const struct tide_mapping *mapping;
+    while ((mapping = tide_mapping_ever(process, address, &left)) != NULL) {
+        struct tide_stack_frame *const frame = tide_list_add(frames);
+        if (!frame)
+            return TIDE_ENOMEM;
+        *frame = (struct tide_stack_frame){mapping->module,
+                                           tide_call_address(address - mapping->bias)};
+    }
+    return TIDE_OK;
+}
+
+enum tide_status tide_stack_frames_add(struct tide_list *frames,
+                                       const struct tide_trace *trace,
+                                       const struct tide_seen_words *seen)
+{
+    enum tide_status status = TIDE_OK;
+    for (size_t i = 0; i < seen->capacity && !status; i++) {
+        const uint64_t slot = seen->slots[i];
+        const uint32_t process = slot ? tide_seen_process(slot) : UINT32_MAX;
+        if (process < trace->process_count)
+            status =
+                add_word(frames, &trace->processes[process], tide_seen_address(slot));
+    }
+    return status;
+}
+
+static int by_place(const void *one, const void *other)
+{
+    const struct tide_stack_frame *const a = one, *const b = other;
+    if (a->module != b->module)
+        return a->module > b->module ? 1 : -1;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+void tide_stack_frames_settle(struct tide_list *frames)
+{
+    struct tide_stack_frame *const items = frames->items;
+    size_t kept = 0;
+    tide_list_sort(frames, by_place);
+    for (size_t i = 0; i < frames->count; i++)
+        if (kept == 0 || by_place(&items[kept - 1], &items[i]) != 0)
+            items[kept++] = items[i];
+    frames->count = kept;
+}

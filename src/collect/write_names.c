@@ -1,0 +1,224 @@
+/* collect/write_names.c - at the end of a run, the names of its frames go into the trace.
+ *
+ * The encoders know which addresses stood in stacks; which module was there is read from the
+ * notes of our own file; a child reads the modules' files.  Small files go first: where time
+ * is short, most modules get their names.
+ */
+#include "collect/write_names.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/collector.h"
+#include "collect/notes_out.h"
+#include "collect/stack_frames.h"
+#include "symbol/name_child.h"
+#include "symbol/name_pool.h"
+#include "trace/name_notes.h"
+
+#define TIDE_NAMING_MEMORY (2ull << 30) /* bytes, of the child */
+
+/* The frames of one module. */
+struct group {
+    const struct tide_stack_frame *frames; /* borrowed */
+    size_t count;
+    off_t file_bytes;
+};
+
+struct writing {
+    const struct tide_trace *trace;
+    struct tide_name_child *child;
+    struct tide_name_pool pool; /* all texts, each once */
+    struct tide_name_notes names;
+    struct tide_naming_facts facts;
+    bool over; /* time is up, or we shall end */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- One module -------------------------------------------------------------------- */
+
+/* Texts of a module may come more than once; in the notes each is there once. */
+static const char *keep(struct writing *writing, const char *text)
+{
+    if (!text)
+        return NULL;
+    const char *const kept = tide_name_pool_add(&writing->pool, text);
+    writing->names.failed |= !kept;
+    return kept;
+}
+
+static void add_answer(struct writing *writing, const struct tide_stack_frame *frame,
+                       const struct tide_child_answer *answer)
+{
+    struct tide_embedded_place *const places =
+        calloc(answer->count + 1, sizeof(*places));
+    writing->names.failed |= !places;
+    bool named = false;
+    for (size_t i = 0; places && i < answer->count; i++) {
+        const struct tide_location *const found = &answer->locations[i];
+        places[i] = (struct tide_embedded_place){
+            keep(writing, found->function), keep(writing, found->file), found->line};
+        named |= found->function || found->file;
+    }
+    if (named && !writing->names.failed) {
+        tide_name_notes_add(&writing->names, &writing->trace->modules[frame->module],
+                            frame->address, places, answer->count);
+        writing->facts.named++;
+    }
+    free(places);
+}
+
+/* Ask for all of GROUP; TIDE_ELIMIT: there was no time. */
+static enum tide_status ask(struct writing *writing, const struct group *group,
+                            struct tide_child_answer *answers)
+{
+    const struct tide_module *const module =
+        &writing->trace->modules[group->frames[0].module];
+    uint64_t *const addresses = calloc(group->count, sizeof(*addresses));
+    struct tide_child_module asked = {0};
+    enum tide_status status = addresses ? TIDE_OK : TIDE_ENOMEM;
+    for (size_t i = 0; i < group->count && !status; i++)
+        addresses[i] = group->frames[i].address;
+    if (!status)
+        status = tide_child_module_open(&asked, writing->child, module->path,
+                                        module->build_id, "");
+    if (!status)
+        status = tide_child_module_ask(&asked, addresses, group->count, &writing->pool,
+                                       answers);
+    tide_child_module_close(&asked);
+    free(addresses);
+    return status;
+}
+
+static void name_group(struct writing *writing, const struct group *group)
+{
+    struct tide_child_answer *const answers = calloc(group->count, sizeof(*answers));
+    const enum tide_status status =
+        answers ? ask(writing, group, answers) : TIDE_ENOMEM;
+    for (size_t i = 0; i < group->count && !status; i++)
+        add_answer(writing, &group->frames[i], &answers[i]);
+    if (status)
+        writing->facts.left += group->count;
+    writing->over |= status != TIDE_OK;
+    free(answers);
+}
+
+/* --- All modules ------------------------------------------------------------------- */
+
+static int by_size(const void *one, const void *other)
+{
+    const struct group *const a = one, *const b = other;
+    if (a->file_bytes != b->file_bytes)
+        return a->file_bytes > b->file_bytes ? 1 : -1;
+    return a->frames > b->frames ? 1 : -1;
+}
+
+/* The groups of FRAMES that are in files, smallest file first. */
+static size_t find_groups(const struct tide_trace *trace,
+                          const struct tide_list *frames, struct group *groups)
+{
+    const struct tide_stack_frame *const items = frames->items;
+    size_t count = 0, here;
+    for (size_t i = 0; i < frames->count; i += here) {
+        struct stat about;
+        here = 1;
+        while (i + here < frames->count && items[i + here].module == items[i].module)
+            here++;
+        const char *const path = trace->modules[items[i].module].path;
+        if (path[0] == '/' && stat(path, &about) == 0 && S_ISREG(about.st_mode))
+            groups[count++] = (struct group){&items[i], here, about.st_size};
+    }
+    if (count)
+        qsort(groups, count, sizeof(*groups), by_size);
+    return count;
+}
+
+static void name_frames(struct writing *writing, const struct tide_list *frames)
+{
+    struct group *const groups =
+        calloc(writing->trace->module_count + 1, sizeof(*groups));
+    const size_t count = groups ? find_groups(writing->trace, frames, groups) : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (writing->over)
+            writing->facts.left += groups[i].count;
+        else
+            name_group(writing, &groups[i]);
+    }
+    free(groups);
+}
+
+static enum tide_status find_frames(const struct tide_collector *collector,
+                                    const struct tide_trace *trace,
+                                    struct tide_list *frames)
+{
+    enum tide_status status = TIDE_OK;
+    for (uint32_t i = 0; i < collector->desks.count && !status; i++)
+        status = tide_stack_frames_add(
+            frames, trace, tide_encoder_seen(collector->desks.all[i].encoder));
+    tide_stack_frames_settle(frames);
+    return status;
+}
+
+/* What was found goes into the file. */
+static void write_found(struct tide_collector *collector, struct writing *writing)
+{
+    const enum tide_status status = tide_name_notes_end(&writing->names);
+    if (status) {
+        writing->facts.left += writing->facts.named;
+        writing->facts.named = 0;
+        tide_text_clear(&writing->names.notes);
+    }
+    tide_notes_out_naming(&writing->names.notes, &writing->facts);
+    if (!writing->names.notes.failed)
+        (void)tide_name_notes_write(collector->writer, &writing->names.notes);
+}
+
+static void write_names(struct tide_collector *collector,
+                        const struct tide_naming *naming,
+                        const struct tide_trace *trace)
+{
+    const bool limited = naming->limit_ms != TIDE_NAMING_UNLIMITED;
+    const struct tide_name_limit limit = {
+        .until_ns = limited ? now_ns() + naming->limit_ms * 1000000ull : 0,
+        .memory = TIDE_NAMING_MEMORY,
+        .cancelled = naming->cancelled,
+        .context = naming->context,
+    };
+    struct writing writing = {.trace = trace};
+    struct tide_list frames = {.item_bytes = sizeof(struct tide_stack_frame)};
+    enum tide_status status = find_frames(collector, trace, &frames);
+    if (!status)
+        status = tide_name_child_new(NULL, &writing.child);
+    if (!status) {
+        tide_name_child_limit(writing.child, &limit);
+        writing.facts.frames = frames.count;
+        name_frames(&writing, &frames);
+        write_found(collector, &writing);
+    }
+    tide_name_child_free(writing.child);
+    tide_name_notes_release(&writing.names);
+    tide_name_pool_release(&writing.pool);
+    free(frames.items);
+}
+
+void tide_collector_write_names(struct tide_collector *collector,
+                                const struct tide_naming *naming)
+{
+    struct tide_trace *trace;
+    char why[160];
+    if (naming->limit_ms == TIDE_NAMING_NONE || tide_writer_removed(collector->writer))
+        return;
+    const int fd = tide_writer_open_again(collector->writer);
+    if (fd < 0 || tide_trace_open_fd(fd, "the trace", why, sizeof(why), &trace))
+        return;
+    write_names(collector, naming, trace);
+    tide_trace_close(trace);
+}
