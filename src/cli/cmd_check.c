@@ -303,6 +303,9 @@ static int judge(const struct check_options *options, const struct tide_opened *
         .model = opened->model,
         .baseline = baseline->path,
     };
+    tide_say_other_builds(opened);
+    if (baseline->model)
+        tide_say_other_builds(baseline);
     tide_fail_about(NULL);
     int done = show(options, &view);
     if (done == 0) {

@@ -251,6 +251,8 @@ static int open_and_compare(const struct diff_options *options,
             compare(options, rest, sides, suppressions, &text);
         done = status ? tide_fail("%s", tide_failure_words(status))
                       : tide_print_text(&text);
+        for (int side = 0; side < TIDE_SIDES; side++)
+            tide_say_other_builds(&sides[side].opened);
         tide_opened_moment_close(&sides[TIDE_SIDE_NEW]);
     }
     tide_opened_moment_close(&sides[TIDE_SIDE_BASE]);

@@ -333,6 +333,7 @@ static int export_to(const struct tide_export_file *file,
         result = tide_fail("%s: this is the trace itself", file->name);
     else
         result = write_file(file, options, &opened);
+    tide_say_other_builds(&opened);
     tide_opened_close(&opened);
     return result;
 }

@@ -7,6 +7,7 @@
 #include "cli/memory_limit.h"
 #include "cli/open_trace.h"
 #include "cli/options.h"
+#include "model/other_builds.h"
 #include "view/info.h"
 
 static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
@@ -78,8 +79,11 @@ static int run(int argc, char **argv)
         tide_view_info_json(&text, opened.model);
     else
         info_text(opened.model, &options, &text);
+    done = tide_print_text(&text);
+    tide_find_other_builds(opened.trace);
+    tide_say_other_builds(&opened);
     tide_opened_close(&opened);
-    return tide_print_text(&text);
+    return done;
 }
 
 const struct tide_command tide_cmd_info = {

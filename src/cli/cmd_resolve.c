@@ -214,6 +214,7 @@ static int run(int argc, char **argv)
     if (done >= 0)
         return done;
     done = inquire(&options, &opened, rest.list + named, (size_t)(rest.count - named));
+    tide_say_other_builds(&opened);
     tide_opened_close(&opened);
     return done;
 }

@@ -19,6 +19,7 @@
 #include "cli/piped_trace.h"
 #include "view/names.h"
 #include "view/progress.h"
+#include "view/run_words.h"
 
 /* --- What is it, if not a trace? --------------------------------------------------- */
 
@@ -197,6 +198,15 @@ int tide_open_trace_only(const char *name, struct tide_opened *out)
     const int result = explain(out->path, status, why);
     tide_opened_close(out);
     return result;
+}
+
+void tide_say_other_builds(const struct tide_opened *opened)
+{
+    struct tide_text words = {0};
+    tide_view_other_builds(&words, opened->trace);
+    if (words.bytes && !words.failed)
+        (void)tide_fail("%s: %s", opened->path, words.bytes);
+    tide_text_release(&words);
 }
 
 void tide_say_what_is_missing(const struct tide_opened *opened)

@@ -34,6 +34,10 @@ void tide_opened_close(struct tide_opened *opened);
  * damaged, or that not everything was recorded. */
 void tide_say_what_is_missing(const struct tide_opened *opened);
 
+/* Say in a line on stderr whose names are missing from what OPENED's reader was shown, because
+ * another build has their place. */
+void tide_say_other_builds(const struct tide_opened *opened);
+
 /* Put TEXT on stdout and release it; returns the exit status. */
 struct tide_text;
 int tide_print_text(struct tide_text *text);

@@ -137,8 +137,10 @@ static int open_traces(const struct tide_query_request *request, struct traces *
 /* When they have been read: that a chunk is damaged shows only then. */
 static void say_what_is_missing(const struct traces *traces)
 {
-    for (size_t i = 0; i < traces->count; i++)
+    for (size_t i = 0; i < traces->count; i++) {
         tide_say_what_is_missing(&traces->opened[i]);
+        tide_say_other_builds(&traces->opened[i]);
+    }
 }
 
 /* --- Answers ---------------------------------------------------------------------------- */

@@ -71,6 +71,7 @@ int tide_sql_query(const struct tide_arguments *arguments, const char *sql, bool
         (void)unlink(path);
     }
     free(path);
+    tide_say_other_builds(&opened);
     tide_opened_close(&opened);
     return result;
 }

@@ -195,6 +195,16 @@ void tide_notes_out_naming(struct tide_text *notes,
     add_numbers(notes, TIDE_NOTE_NAMING, numbers, 3);
 }
 
+void tide_notes_out_file(struct tide_text *notes, const struct tide_file_facts *facts)
+{
+    struct tide_text fields = {0};
+    put_string(&fields, facts->path);
+    put_string(&fields, facts->build_id);
+    put_number(&fields, facts->bytes);
+    put_number(&fields, facts->mtime_ns);
+    add_note(notes, TIDE_NOTE_FILE, &fields);
+}
+
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts)
 {

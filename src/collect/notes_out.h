@@ -65,6 +65,11 @@ struct tide_naming_facts {
     uint64_t left;   /* that nobody looked for, for want of time */
 };
 
+struct tide_file_facts {
+    const char *path, *build_id;
+    uint64_t bytes, mtime_ns;
+};
+
 struct tide_finish_facts {
     uint64_t ticks, chunks, peak_rss;
     int status;
@@ -83,6 +88,7 @@ void tide_notes_out_unrecorded(struct tide_text *notes,
 void tide_notes_out_trouble(struct tide_text *notes, const char *line);
 void tide_notes_out_naming(struct tide_text *notes,
                            const struct tide_naming_facts *facts);
+void tide_notes_out_file(struct tide_text *notes, const struct tide_file_facts *facts);
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts);
 

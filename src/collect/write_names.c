@@ -88,8 +88,9 @@ static enum tide_status ask(struct writing *writing, const struct group *group,
     for (size_t i = 0; i < group->count && !status; i++)
         addresses[i] = group->frames[i].address;
     if (!status)
-        status = tide_child_module_open(&asked, writing->child, module->path,
-                                        module->build_id, "");
+        status =
+            tide_child_module_open(&asked, writing->child, module->path,
+                                   module->build_id, "", (struct tide_file_known){0});
     if (!status)
         status = tide_child_module_ask(&asked, addresses, group->count, &writing->pool,
                                        answers);
@@ -181,6 +182,28 @@ static void write_found(struct tide_collector *collector, struct writing *writin
         (void)tide_name_notes_write(collector->writer, &writing->names.notes);
 }
 
+/* What the files of all modules are now: a module without a build-id is known by that. */
+static void write_files(struct tide_collector *collector,
+                        const struct tide_trace *trace)
+{
+    struct tide_text notes = {0};
+    for (size_t i = 0; i < trace->module_count; i++) {
+        const struct tide_module *const module = &trace->modules[i];
+        struct stat about;
+        if (module->path[0] != '/' || stat(module->path, &about) ||
+            !S_ISREG(about.st_mode))
+            continue;
+        const struct tide_file_facts facts = {
+            module->path, module->build_id, (uint64_t)about.st_size,
+            (uint64_t)about.st_mtim.tv_sec * 1000000000 +
+                (uint64_t)about.st_mtim.tv_nsec};
+        tide_notes_out_file(&notes, &facts);
+    }
+    if (!notes.failed)
+        (void)tide_name_notes_write(collector->writer, &notes);
+    tide_text_release(&notes);
+}
+
 static void write_names(struct tide_collector *collector,
                         const struct tide_naming *naming,
                         const struct tide_trace *trace)
@@ -214,11 +237,13 @@ void tide_collector_write_names(struct tide_collector *collector,
 {
     struct tide_trace *trace;
     char why[160];
-    if (naming->limit_ms == TIDE_NAMING_NONE || tide_writer_removed(collector->writer))
+    if (tide_writer_removed(collector->writer))
         return;
     const int fd = tide_writer_open_again(collector->writer);
     if (fd < 0 || tide_trace_open_fd(fd, "the trace", why, sizeof(why), &trace))
         return;
-    write_names(collector, naming, trace);
+    write_files(collector, trace);
+    if (naming->limit_ms != TIDE_NAMING_NONE)
+        write_names(collector, naming, trace);
     tide_trace_close(trace);
 }

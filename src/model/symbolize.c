@@ -159,8 +159,10 @@ static enum tide_status open_module(const struct tide_model *model,
     if (questions[0].module >= trace->module_count)
         return TIDE_OK;
     const struct tide_module *const file = &trace->modules[questions[0].module];
-    const struct tide_symbolizer_options options = {.debuginfod = model->debuginfod,
-                                                    .child = sources->child};
+    const struct tide_symbolizer_options options = {
+        .file = {file->file_bytes, file->file_mtime_ns},
+        .debuginfod = model->debuginfod,
+        .child = sources->child};
     if (sources->source->open(file->path, file->build_id, &options,
                               &sources->symbolizer)) {
         sources->symbolizer = NULL;
@@ -236,6 +238,14 @@ static bool is_given_up(enum tide_module_state state)
     return state == TIDE_MODULE_TOO_BIG || state == TIDE_MODULE_BROKEN;
 }
 
+/* Has the run named all that its file of MODULE had a name for? */
+static bool was_named(const struct tide_model *model, const struct sources *sources,
+                      uint32_t module)
+{
+    return model->trace->naming.left == 0 &&
+           tide_embedded_names(sources->embedded, module);
+}
+
 /* FRAMES of MODULE stayed without a name: why? */
 static enum tide_status note_unnamed(struct tide_model *model,
                                      const struct sources *sources, uint32_t module,
@@ -247,6 +257,10 @@ static enum tide_status note_unnamed(struct tide_model *model,
         module >= trace->module_count || trace->modules[module].path[0] != '/')
         return TIDE_OK;
     const enum tide_module_state why = sources->source->state(sources->symbolizer);
+    const bool elsewhere = why == TIDE_MODULE_OTHER || why == TIDE_MODULE_GONE;
+    if (elsewhere && was_named(model, sources, module))
+        return TIDE_OK;
+    trace->modules[module].other_build |= why == TIDE_MODULE_OTHER && frames > 0;
     if (why == TIDE_MODULE_READ || (frames == 0 && !is_given_up(why)))
         return TIDE_OK;
     if (!honesty->unnamed)

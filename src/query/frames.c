@@ -85,7 +85,8 @@ static void open_module(struct tide_frames *frames, uint32_t module)
     frames->opened[module] = true;
     if (!frames->child)
         (void)tide_name_child_new(NULL, &frames->child);
-    const struct tide_symbolizer_options options = {.child = frames->child};
+    const struct tide_symbolizer_options options = {
+        .file = {file->file_bytes, file->file_mtime_ns}, .child = frames->child};
     if (tide_symbolizer_open(file->path, file->build_id, &options,
                              &frames->modules[module]))
         frames->modules[module] = NULL;
@@ -111,6 +112,10 @@ static const struct tide_location *locate(struct tide_frames *frames,
         open_module(frames, frame->module);
     if (!*module || tide_symbolizer_find(*module, address, &locations, count))
         *count = 0;
+    if (!brought && !*count && *module &&
+        tide_symbolizer_state(*module) == TIDE_MODULE_OTHER &&
+        !tide_embedded_names(frames->embedded, frame->module))
+        frames->trace->modules[frame->module].other_build = true;
     if (brought && (*count == 0 || !locations[*count - 1].file))
         return locate_embedded(frames, places, brought, count);
     return locations;

@@ -118,6 +118,9 @@ enum tide_status tide_elf_file_open(const char *path, struct tide_elf_file **out
     file->path = strdup(path);
     if (!file->path)
         goto close_file;
+    file->known = (struct tide_file_known){(uint64_t)about.st_size,
+                                           (uint64_t)about.st_mtim.tv_sec * 1000000000 +
+                                               (uint64_t)about.st_mtim.tv_nsec};
     status = load(file, fd);
     if (status)
         goto close_file;

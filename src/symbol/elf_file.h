@@ -13,6 +13,8 @@
 
 #include <tidemark/status.h>
 
+#include "symbol/symbolizer.h"
+
 /* The longest build-id that is believed; they have 8 to 20 bytes. */
 #define TIDE_BUILD_ID_MAX 64
 
@@ -25,6 +27,7 @@ struct tide_elf_file {
     Elf *elf;   /* owned */
     char *path; /* owned: as it was opened */
     struct tide_build_id id;
+    struct tide_file_known known; /* what the file is now */
     bool has_dwarf;
     bool has_symtab; /* a full symbol table, not only the dynamic one */
 };

@@ -340,7 +340,8 @@ static bool send_open(struct tide_child_module *module)
     const struct tide_name_request request = {.kind = TIDE_NAME_OPEN,
                                               .module = module->number,
                                               .size = module->text_bytes,
-                                              .symbols_only = module->symbols_only};
+                                              .symbols_only = module->symbols_only,
+                                              .file = module->file};
     module->opened_by = child->started;
     return tide_name_send(child->fd, &request, sizeof(request)) &&
            tide_name_send(child->fd, module->texts, module->text_bytes);
@@ -403,11 +404,13 @@ enum tide_status tide_child_module_ask(struct tide_child_module *module,
 
 enum tide_status tide_child_module_open(struct tide_child_module *module,
                                         struct tide_name_child *child, const char *path,
-                                        const char *build_id, const char *debug_root)
+                                        const char *build_id, const char *debug_root,
+                                        struct tide_file_known file)
 {
     const char *const texts[] = {path, build_id, debug_root};
     size_t size = 0;
-    *module = (struct tide_child_module){.child = child, .state = TIDE_MODULE_READ};
+    *module = (struct tide_child_module){
+        .child = child, .file = file, .state = TIDE_MODULE_READ};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         size += strlen(texts[i]) + 1;
     module->texts = size < UINT32_MAX ? malloc(size) : NULL;

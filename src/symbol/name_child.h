@@ -43,6 +43,7 @@ struct tide_child_module {
     struct tide_name_child *child; /* borrowed */
     char *texts;                   /* owned: path, build-id and debug root */
     uint32_t text_bytes;
+    struct tide_file_known file;
     uint32_t number;
     uint32_t opened_by; /* which child has it open, counted from 1; 0: none */
     bool symbols_only;  /* its debug information broke a child */
@@ -52,7 +53,8 @@ struct tide_child_module {
 
 enum tide_status tide_child_module_open(struct tide_child_module *module,
                                         struct tide_name_child *child, const char *path,
-                                        const char *build_id, const char *debug_root);
+                                        const char *build_id, const char *debug_root,
+                                        struct tide_file_known file);
 void tide_child_module_close(struct tide_child_module *module);
 
 /* What is known of one address, in a pool. */

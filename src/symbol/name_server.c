@@ -165,6 +165,7 @@ static bool take_open(struct server *server, const struct tide_name_request *req
     const char *const path = texts, *const id = path + strlen(path) + 1,
                       *const root = id + strlen(id) + 1;
     const struct tide_symbolizer_options options = {
+        .file = request->file,
         .debug_root = root,
         .debuginfod = server->debuginfod,
         .symbols_only = request->symbols_only,

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/symbolizer.h"
+
 enum tide_name_request_kind {
     TIDE_NAME_OPEN, /* SIZE bytes follow: path, build-id and debug root, each with a 0 */
     TIDE_NAME_FIND, /* SIZE addresses follow, and get an answer each */
@@ -21,7 +23,8 @@ struct tide_name_request {
     uint32_t kind;
     uint32_t module; /* its number; OPEN of a known one closes that first */
     uint32_t size;
-    uint32_t symbols_only; /* OPEN: leave the debug information alone */
+    uint32_t symbols_only;       /* OPEN: leave the debug information alone */
+    struct tide_file_known file; /* OPEN: what the file was */
 };
 
 /* The answer for one address; COUNT locations follow, innermost first. */

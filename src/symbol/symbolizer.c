@@ -50,7 +50,8 @@ struct tide_symbolizer {
 
 /* Open PATH, unless it is not the file that the trace speaks of. */
 static enum tide_status open_module(struct tide_symbolizer *symbolizer,
-                                    const char *path, const char *build_id)
+                                    const char *path, const char *build_id,
+                                    const struct tide_file_known *known)
 {
     struct tide_elf_file *module;
     if (!tide_build_id_parse(&symbolizer->id, build_id))
@@ -59,8 +60,12 @@ static enum tide_status open_module(struct tide_symbolizer *symbolizer,
     if (status)
         return status == TIDE_ENOMEM ? status : TIDE_OK;
 
-    if (symbolizer->id.length > 0 &&
-        !tide_build_id_equal(&symbolizer->id, &module->id)) {
+    const bool same =
+        symbolizer->id.length > 0
+            ? tide_build_id_equal(&symbolizer->id, &module->id)
+            : known->bytes == 0 || (known->bytes == module->known.bytes &&
+                                    known->mtime_ns == module->known.mtime_ns);
+    if (!same) {
         tide_elf_file_close(module);
         symbolizer->other = true;
         return TIDE_OK;
@@ -79,15 +84,17 @@ enum tide_status tide_symbolizer_open(const char *path, const char *build_id,
     if (!symbolizer)
         return TIDE_ENOMEM;
     const char *const root = options ? options->debug_root : NULL;
+    const struct tide_file_known known =
+        options ? options->file : (struct tide_file_known){0};
     symbolizer->debuginfod = options ? options->debuginfod : NULL;
     symbolizer->symbols_only = options && options->symbols_only;
     symbolizer->debug_root = strdup(root ? root : TIDE_DEBUG_ROOT);
     enum tide_status status = symbolizer->debug_root ? TIDE_OK : TIDE_ENOMEM;
     if (!status && options && options->child)
         status = tide_child_module_open(&symbolizer->remote, options->child, path,
-                                        build_id, symbolizer->debug_root);
+                                        build_id, symbolizer->debug_root, known);
     else if (!status)
-        status = open_module(symbolizer, path, build_id);
+        status = open_module(symbolizer, path, build_id, &known);
     if (status) {
         tide_symbolizer_close(symbolizer);
         return status;
@@ -264,7 +271,7 @@ static enum tide_status ask(struct tide_symbolizer *symbolizer,
         return status;
     const char *const path = remote->texts;
     const enum tide_status opened =
-        open_module(symbolizer, path, path + strlen(path) + 1);
+        open_module(symbolizer, path, path + strlen(path) + 1, &remote->file);
     tide_child_module_close(remote);
     return opened ? opened : TIDE_ESYSTEM;
 }

@@ -27,16 +27,23 @@ struct tide_name_child; /* see symbol/name_child.h */
 
 /* Why names are missing, if any are. */
 enum tide_module_state {
-    TIDE_MODULE_READ,     /* there is a table of names, which may have gaps */
-    TIDE_MODULE_GONE,     /* no such file */
-    TIDE_MODULE_OTHER,    /* another file has its place: the build-id differs */
+    TIDE_MODULE_READ,  /* there is a table of names, which may have gaps */
+    TIDE_MODULE_GONE,  /* no such file */
+    TIDE_MODULE_OTHER, /* another file has its place: the build-id differs, or without
+                          one size or time */
     TIDE_MODULE_STRIPPED, /* only the names that it exports are known */
     TIDE_MODULE_TOO_BIG,  /* its debug information needs more memory than there is */
     TIDE_MODULE_BROKEN, /* its debug information breaks the reader, or takes too long */
     TIDE_MODULE_STATES,
 };
 
+/* What a module's file was when it ran; zeros: that is not known. */
+struct tide_file_known {
+    uint64_t bytes, mtime_ns;
+};
+
 struct tide_symbolizer_options {
+    struct tide_file_known file; /* it tells files without build-id apart */
     const char *debug_root; /* where .build-id folders live; NULL: /usr/lib/debug */
     struct tide_debuginfod *debuginfod; /* borrowed: asked for what is not here; NULL:
                                            nobody is */
@@ -46,7 +53,7 @@ struct tide_symbolizer_options {
 };
 
 /* Open the module at PATH; BUILD_ID is lower-case hex or "".  If the file is gone or
- * has another build-id, its debug file is looked for by build-id all the same.  Nothing is
+ * is another one, its debug file is looked for by build-id all the same.  Nothing is
  * fetched from the network, unless OPTIONS say so.  TIDE_OK also when no file is found: then nothing
  * is known of any address. */
 enum tide_status tide_symbolizer_open(const char *path, const char *build_id,

@@ -301,3 +301,12 @@ bool tide_embedded_has_file(const struct tide_embedded_place *places, size_t cou
             return true;
     return false;
 }
+
+bool tide_embedded_names(const struct tide_embedded *embedded, uint32_t module)
+{
+    const struct frame *const frames = embedded ? embedded->frames.items : NULL;
+    for (size_t i = 0; frames && i < embedded->frames.count; i++)
+        if (frames[i].module == module)
+            return true;
+    return false;
+}

@@ -34,6 +34,8 @@ void tide_embedded_close(struct tide_embedded *embedded);
 const struct tide_embedded_place *tide_embedded_find(
     const struct tide_embedded *embedded, uint32_t module, uint64_t address,
     size_t *count);
+/* Does any frame of MODULE have a name? */
+bool tide_embedded_names(const struct tide_embedded *embedded, uint32_t module);
 /* Does one of COUNT PLACES say in which file it is? */
 bool tide_embedded_has_file(const struct tide_embedded_place *places, size_t count);
 /* How many frames have names. */

@@ -171,9 +171,11 @@ enum tide_note {
                                      there may be more), str program, str reason: a program
                                      that should have been recorded and was not */
     TIDE_NOTE_NAMING =
-        44, /* frames that stood in stacks, how many of them SYMBOLS name,
+        44,              /* frames that stood in stacks, how many of them SYMBOLS name,
                                   how many nobody looked for, for want of time: the run put
                                   its names into the trace */
+    TIDE_NOTE_FILE = 45, /* str path, str build-id in hex, size, ns of its last change:
+                                  what a module's file was when the run ended */
 
     /* In the END chunk. */
     TIDE_NOTE_END = 64, /* ticks, chunks before this one, collector peak RSS bytes,

@@ -329,6 +329,28 @@ static void note_naming(struct tide_notes *notes, uint32_t index,
         notes->trace->naming = naming;
 }
 
+static void note_file(struct tide_notes *notes, uint32_t index,
+                      struct tide_cursor *cursor)
+{
+    (void)index;
+    uint32_t number;
+    const struct tide_bytes path = tide_cursor_string(cursor);
+    const struct tide_bytes build_id = tide_cursor_string(cursor);
+    const uint64_t bytes = tide_cursor_varint(cursor);
+    const uint64_t mtime_ns = tide_cursor_varint(cursor);
+    if (cursor->failed)
+        return;
+    const enum tide_status status =
+        tide_module_table_find(&notes->modules, notes->arena, path, build_id, &number);
+    if (status == TIDE_ENOMEM)
+        notes->status = status;
+    if (status)
+        return;
+    struct tide_module *const modules = notes->modules.modules.items;
+    modules[number].file_bytes = bytes;
+    modules[number].file_mtime_ns = mtime_ns;
+}
+
 static void note_end(struct tide_notes *notes, uint32_t index,
                      struct tide_cursor *cursor)
 {
@@ -365,6 +387,7 @@ static const struct {
     {TIDE_NOTE_RINGS, TIDE_CHUNK_RUN, note_rings},
     {TIDE_NOTE_UNRECORDED, TIDE_CHUNK_RUN, note_unrecorded},
     {TIDE_NOTE_NAMING, TIDE_CHUNK_RUN, note_naming},
+    {TIDE_NOTE_FILE, TIDE_CHUNK_RUN, note_file},
     {TIDE_NOTE_END, TIDE_CHUNK_END, note_end},
 };
 

@@ -28,6 +28,8 @@
 struct tide_module {
     const char *path;     /* owned by the trace */
     const char *build_id; /* hex, "" when it has none; owned by the trace */
+    uint64_t file_bytes, file_mtime_ns; /* when the run ended; 0: not known */
+    bool other_build; /* who reads names found another file there, and lacks names */
 };
 
 /* Where and when a process had a module. */

@@ -234,6 +234,10 @@ static void tell_names(struct tide_text *out, struct naming *naming)
     naming->names = NULL;
 }
 
+/* What is said alike by all verbs. */
+#define TIDE_ONE_OTHER  "it is another build than the one that ran"
+#define TIDE_MANY_OTHER "they are other builds than those that ran"
+
 /* In whose code stacks end, what that means, and what can be done. */
 static void add_unfinished(struct tide_page *page, const struct tide_honesty *h)
 {
@@ -290,6 +294,29 @@ static size_t add_modules(struct tide_text *out, const struct tide_honesty *h,
     return naming.count;
 }
 
+/* "Names are missing from a, b and 2 more: " */
+static void begin_unnamed(struct tide_text *out, const char *modules)
+{
+    tide_text_addf(out, "Names are missing from %s: ", modules ? modules : "");
+}
+
+void tide_view_other_builds(struct tide_text *out, const struct tide_trace *trace)
+{
+    struct tide_text modules = {0};
+    struct naming naming = naming_of(trace->module_count);
+    for (size_t i = 0; i < trace->module_count; i++)
+        if (trace->modules[i].other_build)
+            add_name(&naming, tide_name_base(trace->modules[i].path));
+    const size_t count = naming.count;
+    tell_names(&modules, &naming);
+    if (count > 0) {
+        begin_unnamed(out, modules.bytes);
+        tide_text_addf(out, "%s.", count == 1 ? TIDE_ONE_OTHER : TIDE_MANY_OTHER);
+    }
+    out->failed |= modules.failed;
+    tide_text_release(&modules);
+}
+
 /* Whose names are missing, why, and what can be done. */
 static void add_unnamed(struct tide_page *page, const struct tide_model *model)
 {
@@ -300,8 +327,7 @@ static void add_unnamed(struct tide_page *page, const struct tide_model *model)
         {TIDE_MODULE_GONE, "the file is gone", "the files are gone",
          "Once back in place: tidemark pack TRACE; next time: tidemark run "
          "--embed-symbols."},
-        {TIDE_MODULE_OTHER, "it is another build than the one that ran",
-         "they are other builds than those that ran",
+        {TIDE_MODULE_OTHER, TIDE_ONE_OTHER, TIDE_MANY_OTHER,
          "With the old build in its place: tidemark pack TRACE; next time: tidemark "
          "run --embed-symbols."},
         {TIDE_MODULE_STRIPPED, "it is stripped", "they are stripped",
@@ -318,9 +344,9 @@ static void add_unnamed(struct tide_page *page, const struct tide_model *model)
         struct tide_text modules = {0}, safe = {0}, words = {0};
         const size_t count = add_modules(&modules, &model->honesty, KINDS[i].why);
         tide_name_safe(&safe, modules.bytes ? modules.bytes : "", page->style);
-        tide_text_addf(&words, "Names are missing from %s: %s. %s",
-                       safe.bytes ? safe.bytes : "",
-                       count == 1 ? KINDS[i].one : KINDS[i].many, KINDS[i].cure);
+        begin_unnamed(&words, safe.bytes);
+        tide_text_addf(&words, "%s. %s", count == 1 ? KINDS[i].one : KINDS[i].many,
+                       KINDS[i].cure);
         if (count > 0)
             add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
         page->out->failed |= modules.failed || safe.failed || words.failed;

@@ -44,4 +44,9 @@ const char *tide_words_beside(const struct tide_model *model);
 /* Add COUNT and its noun: "1 thread", "1,024 threads". */
 void tide_words_count(struct tide_text *out, uint64_t count, const char *noun);
 
+/* Add "Names are missing from prog: it is another build than the one that ran.", of the modules
+ * of TRACE that were found so; nothing when there are none. */
+struct tide_trace;
+void tide_view_other_builds(struct tide_text *out, const struct tide_trace *trace);
+
 #endif

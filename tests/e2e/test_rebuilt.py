@@ -1,7 +1,7 @@
 """tests/e2e/test_rebuilt.py - traces of a program that is built anew in its place."""
 import json
 import os
-import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -106,6 +106,53 @@ class Rebuilt(tide.Case):
         self.assertTrue(named)
         for name in named:
             self.assertRegex(name or "prog+0x0", r"^prog\+0x[0-9a-f]+$")
+
+    OTHER = "Names are missing from prog: it is another build than the one that ran."
+
+    def said(self, *words):
+        done = subprocess.run([tide.TIDEMARK, *words], capture_output=True, text=True,
+                              timeout=120, check=False)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return " ".join((done.stdout + done.stderr).split())
+
+    def all_verbs(self, trace):
+        """What each verb that reads traces says of TRACE."""
+        other = os.path.join(self.folder, "copy.tide")
+        shutil.copy(trace, other)
+        return {words[0]: self.said(*words) for words in (
+            ("report", trace), ("info", trace), ("diff", trace, trace),
+            ("check", "--max-new-leaks", "0", "--baseline", other, trace),
+            ("export", "--to", "folded", trace), ("resolve", trace, "0x1000"),
+            ("query", trace, "SELECT leaf, count() GROUP BY leaf"))}
+
+    def test_every_verb_says_the_same_of_another_build(self):
+        self.build()
+        bare, named = self.record("bare", "--no-names"), self.record("named")
+        for verb, said in self.all_verbs(bare).items():
+            self.assertNotIn("Names are missing", said, verb)
+        self.build(lines=3, leak=True)
+        for verb, said in self.all_verbs(bare).items():
+            # diff and check read two traces: once for each.
+            times = 2 if verb in ("diff", "check") else 1
+            self.assertEqual(said.count(self.OTHER), times, f"{verb}: {said}")
+        for verb, said in self.all_verbs(named).items():
+            self.assertNotIn("Names are missing", said, verb)
+
+    def test_a_file_without_build_id_is_known_by_size_and_time(self):
+        flags = ("-Wl,--build-id=none",)
+        self.build(flags=flags)
+        bare = self.record("bare", "--no-names")
+        self.assertEqual(set(self.functions(bare)), {"load", "churn"})
+        then = os.stat(self.program)
+        self.build(lines=3, leak=True, flags=flags)
+        for verb, said in self.all_verbs(bare).items():
+            self.assertIn(self.OTHER, said, verb)
+        self.assertFalse({"load", "churn", "main", "forget"} & set(self.functions(bare)))
+        self.build(flags=flags)     # the same bytes again, and the same time
+        os.utime(self.program, ns=(then.st_atime_ns, then.st_mtime_ns))
+        self.assertEqual(set(self.functions(bare)), {"load", "churn"})
+        os.utime(self.program)      # only touched: nobody knows what it is
+        self.assertNotIn("load", set(self.functions(bare)))
 
     def test_a_rebuild_in_place_is_no_difference(self):
         self.build()

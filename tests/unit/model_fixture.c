@@ -51,7 +51,8 @@ void fixture_init(struct fixture *fixture)
                                                 .argv = argv};
     trace->process_count = 1;
     trace->modules = take(fixture, 4, sizeof(*trace->modules));
-    trace->modules[0] = (struct tide_module){"/home/you/a.out", "abcdef012345"};
+    trace->modules[0] =
+        (struct tide_module){.path = "/home/you/a.out", .build_id = "abcdef012345"};
     trace->module_count = 1;
 
     model->trace = trace;
