@@ -267,6 +267,22 @@ static tide_wide widened(struct tide_value value)
                                         : (tide_wide)value.word;
 }
 
+/* Of 64 bits, without their signs: clang 13 needs a library of its own to notice that a
+ * product of 128 bits is too large. */
+static struct tide_value multiplied(tide_wide one, tide_wide other, bool negates,
+                                    uint64_t *overflow)
+{
+    const bool minus = (one < 0) != (other < 0);
+    uint64_t product;
+    if (__builtin_mul_overflow((uint64_t)(one < 0 ? -one : one),
+                               (uint64_t)(other < 0 ? -other : other), &product)) {
+        ++*overflow;
+        return tide_value_none();
+    }
+    return narrowed(minus ? -(tide_wide)product : (tide_wide)product, negates,
+                    overflow);
+}
+
 static struct tide_value join_reals(enum tide_step_kind kind, double one, double other)
 {
     switch ((int)kind) {
@@ -292,16 +308,11 @@ static struct tide_value joined(enum tide_step_kind kind, struct tide_value one,
         return join_reals(kind, tide_value_as_real(one), tide_value_as_real(other));
     const bool negates = one.type == TIDE_VALUE_INT || other.type == TIDE_VALUE_INT;
     const tide_wide x = widened(one), y = widened(other);
-    tide_wide product;
     if (kind == TIDE_STEP_ADD)
         return narrowed(x + y, negates, overflow);
     if (kind == TIDE_STEP_SUBTRACT)
         return narrowed(x - y, negates, overflow);
-    if (__builtin_mul_overflow(x, y, &product)) {
-        ++*overflow;
-        return tide_value_none();
-    }
-    return narrowed(product, negates, overflow);
+    return multiplied(x, y, negates, overflow);
 }
 
 static struct tide_value scaled(struct tide_value value, struct tide_value factor)

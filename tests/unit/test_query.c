@@ -362,6 +362,17 @@ static void puts_traces_together(void **state)
                   "(outside)            128 \n");
 }
 
+static void multiplies_with_signs(void **state)
+{
+    (void)state;
+    tide_asker_expect("LET less = (0 - size) * 3, more = less * (0 - 1), most = "
+                      "(0 - 4611686018427387904) * 2, beyond = most * 2 SELECT "
+                      "sum(size),sum(less),sum(more),max(most),count(beyond) WHERE "
+                      "mem.alloc and alloc.uid = 1 FORMAT csv",
+                      "sum#size,sum#less,sum#more,max#most,count#beyond\n"
+                      "100,-300,300,-9223372036854775808,0\noverflows: 1\n");
+}
+
 static void says_overflow(void **state)
 {
     (void)state;
@@ -418,6 +429,7 @@ int main(void)
         cmocka_unit_test(orders_as_sql_does),
         cmocka_unit_test(answers_when_there_is_nothing),
         cmocka_unit_test(puts_traces_together),
+        cmocka_unit_test(multiplies_with_signs),
         cmocka_unit_test(says_overflow),
         cmocka_unit_test(refuses_too_much_memory),
     };
