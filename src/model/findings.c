@@ -199,7 +199,9 @@ static enum tide_status write_one(const struct tide_model *model,
         status = tide_blame_path(&subjects->blamer, paths, &blame);
     if (status)
         return status;
-    tide_found_who(&who, paths, blame.call, found->lines);
+    if (subject->space != TIDE_IN_MMAP ||
+        !tide_found_heap(&who, &paths->functions[subject->function]))
+        tide_found_who(&who, paths, blame.call, found->lines);
     if (subject->wide)
         tide_text_add(&who, ", with what it calls,");
     tide_found_words(&text, model, subject, found, who.bytes ? who.bytes : "");

@@ -43,6 +43,36 @@ void tide_found_name(struct tide_text *out, const char *name)
     }
 }
 
+/* Heaps that a language's runtime maps: who called it is no news, and what lies in them is not
+ * known. */
+static const char *runtime_heap(const struct tide_function *function)
+{
+    static const struct {
+        const char *module, *name, *words;
+    } HEAPS[] = {
+        {"libjvm", "", "Java's heap (libjvm.so)"},
+        {"libpython", "", "Python's heap of small objects"},
+        {"python3", "", "Python's heap of small objects"},
+        {"node", "", "The heap of V8 (node)"},
+        {"", "runtime.", "Go's heap"},
+        {"", "x_cgo_mmap", "Go's heap"},
+    };
+    const char *const base = tide_path_base(function->module);
+    for (size_t i = 0; i < sizeof(HEAPS) / sizeof(HEAPS[0]); i++)
+        if (strncmp(base, HEAPS[i].module, strlen(HEAPS[i].module)) == 0 &&
+            strncmp(function->name, HEAPS[i].name, strlen(HEAPS[i].name)) == 0)
+            return HEAPS[i].words;
+    return NULL;
+}
+
+bool tide_found_heap(struct tide_text *out, const struct tide_function *function)
+{
+    const char *const words = runtime_heap(function);
+    if (words)
+        tide_text_add(out, words);
+    return words != NULL;
+}
+
 void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
                     uint32_t lines)
 {

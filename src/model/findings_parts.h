@@ -205,6 +205,8 @@ double tide_rule_worth(enum tide_finding_kind kind);
 /* Add NAME, without parameters and template arguments if it is long. */
 void tide_found_name(struct tide_text *out, const char *name);
 
+/* Add what FUNCTION maps, if it is the heap of a language's runtime. */
+bool tide_found_heap(struct tide_text *out, const struct tide_function *function);
 /* Add the call at AT of the path at hand, with LINES of its function that matter: "parse
  * (parse.c:12)", "parse (parse.c:12 and 2 other lines)". */
 void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,

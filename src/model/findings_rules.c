@@ -10,6 +10,8 @@
 static const double TIDE_PAIR_S = 50e-9;
 static const double TIDE_FOREIGN_S = 100e-9;
 static const double TIDE_COPY_BYTES_PER_S = 4e9;
+/* In a run of so many seconds what grows is a burden. */
+static const double TIDE_LONG_S = 60;
 /* Nobody works for less. */
 static const double TIDE_SECONDS_LEAST = 0.005;
 /* Bytes that are allocated again and again cost less than bytes that stand. */
@@ -109,7 +111,7 @@ static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
 static bool is_lost(const struct case_file *file)
 {
     const struct tide_subject *const subject = file->subject;
-    if (file->model->duration_s >= 60)
+    if (file->model->duration_s >= TIDE_LONG_S)
         return true;
     return !subject->may_be_layer &&
            (file->subjects->tidy || subject->freed_calls >= subject->calls / 2);
@@ -117,7 +119,9 @@ static bool is_lost(const struct case_file *file)
 
 static bool find_leak_growing(const struct case_file *file)
 {
-    const uint64_t peak_parts = file->subjects->tidy ? 1000 : 100;
+    const bool stands_out =
+        file->subjects->tidy || file->model->duration_s >= TIDE_LONG_S;
+    const uint64_t peak_parts = stands_out ? 1000 : 100;
     return is_leak(file, TIDE_LEAK_GROWING, 1 * TIDE_KIB, peak_parts) && is_lost(file);
 }
 

@@ -9,6 +9,9 @@
 /* A rate of less is noise. */
 static const double TIDE_RATE_LEAST_S = 1.0;
 
+/* Of the run's time: what is less is not worth saying. */
+static const double TIDE_SHARE_SAID = 0.005;
+
 /* --- Numbers ------------------------------------------------------------------------- */
 
 static void add_seconds(struct tide_text *text, double seconds)
@@ -61,7 +64,6 @@ struct sentence {
     const struct tide_verdict_on *verdict;
     const struct tide_standing *standing;
     const char *who;
-    const char *what; /* what a reservation is for; NULL: not known */
 };
 
 /* "1.5 MiB in 12 blocks" */
@@ -285,10 +287,12 @@ static void say_churn(const struct sentence *s)
     add_gain_of_time(s);
 }
 
-/* Which is more: what it is of all calls, or of all bytes. */
+/* A saving of time is said where it is one; else so many bytes are. */
 static void say_turnover(const struct sentence *s)
 {
     const struct tide_summary *const heap = &s->model->summary[TIDE_IN_HEAP];
+    const double times =
+        heap->peak_bytes ? (double)s->verdict->bytes / (double)heap->peak_bytes : 0;
     tide_text_addf(s->text, "%s makes and frees ", s->who);
     tide_add_bytes(s->text, (double)s->verdict->bytes);
     tide_text_add(s->text, " in ");
@@ -300,8 +304,15 @@ static void say_turnover(const struct sentence *s)
     add_percent(s->text, share_of_calls(s));
     tide_text_add(s->text, " of all calls");
     add_rate(s);
-    tide_text_add(s->text, ". Using them again");
-    add_gain_of_time(s);
+    if (s->verdict->share >= TIDE_SHARE_SAID) {
+        tide_text_add(s->text, ". Using them again");
+        add_gain_of_time(s);
+    } else if (times >= 2) {
+        tide_text_addf(s->text, ", %.0f times the peak. Using them again avoids that.",
+                       times);
+    } else {
+        tide_text_add(s->text, ". Using them again avoids that.");
+    }
 }
 
 static void say_pool(const struct sentence *s)
@@ -392,11 +403,8 @@ static void say_start_up(const struct sentence *s)
 
 static void say_reserved(const struct sentence *s)
 {
-    const char *const what = s->what;
     tide_text_addf(s->text, "%s maps ", s->who);
     tide_add_bytes(s->text, (double)s->verdict->bytes);
-    if (what)
-        tide_text_addf(s->text, " for %s", what);
     tide_text_add(s->text, ", but the process never had more than ");
     tide_add_bytes(s->text, (double)(s->verdict->bytes - s->verdict->gain_bytes));
     tide_text_add(s->text,
