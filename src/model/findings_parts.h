@@ -115,8 +115,8 @@ struct tide_subjects {
                                        TIDE_NO_SUBJECT; NULL: there are none */
     bool ended_well;                   /* what is live may be called leaked */
     struct tide_blamer blamer;
-    bool tidy; /* most functions have freed what they made: who has not stands
-                          out */
+    bool tidy; /* most functions have freed what they made: who has not stands out */
+    uint64_t left_bytes; /* by all, and not made at the start */
 };
 
 /* Sum up the sites of MODEL; SUPPRESSED: per site, or NULL. */

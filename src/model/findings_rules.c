@@ -105,6 +105,17 @@ static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
     return leak.kind == kind;
 }
 
+/* Does what it never freed stand out?  In a program that tidies up, and where the others leave
+ * little: then it is a good part of all that is left. */
+static bool stands_out(const struct case_file *file)
+{
+    const uint64_t all = file->subjects->left_bytes;
+    const uint64_t own = file->subject->left.bytes;
+    return file->subjects->tidy ||
+           (!file->subject->may_be_layer && is_part(own, all, 4) &&
+            (all <= own || all - own <= file->heap->peak_bytes / TIDE_CALLS_PARTS));
+}
+
 /* Is what it never freed lost, and not only kept until the end?  Either nearly all others
  * free what they make, or it frees most blocks of its own and not these, or the run was
  * so long that what grows in it is a burden. */
@@ -114,7 +125,7 @@ static bool is_lost(const struct case_file *file)
     if (file->model->duration_s >= TIDE_LONG_S)
         return true;
     return !subject->may_be_layer &&
-           (file->subjects->tidy || subject->freed_calls >= subject->calls / 2);
+           (stands_out(file) || subject->freed_calls >= subject->calls / 2);
 }
 
 static bool find_leak_growing(const struct case_file *file)
@@ -134,14 +145,14 @@ static bool find_leak_per_thread(const struct case_file *file)
 static bool find_leak_once(const struct case_file *file)
 {
     const uint32_t first_part = 1;
-    return file->subjects->tidy &&
+    return stands_out(file) &&
            file->subject->left.slices[TIDE_LIFE_BIRTHS] != first_part &&
            is_leak(file, TIDE_LEAK_ONCE, TIDE_LEFT_LEAST, TIDE_LEFT_PARTS);
 }
 
 static bool find_leak(const struct case_file *file)
 {
-    return file->subjects->tidy &&
+    return stands_out(file) &&
            is_leak(file, TIDE_LEAK_SOME, TIDE_LEFT_LEAST, TIDE_LEFT_PARTS);
 }
 

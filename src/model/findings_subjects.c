@@ -33,35 +33,28 @@ static bool ended_well(const struct tide_model *model)
            (model->losses || !tide_model_breaks_off(model));
 }
 
-/* Does what SUBJECT left behind count among ALL that is left?  What is made when a program
- * starts does not, nor does what is less than a hundredth. */
-static bool keeps_much(const struct tide_subject *subject, uint64_t all)
-{
-    const uint32_t first_part = 1;
-    return subject->left.bytes > all / TIDE_KEPT_PARTS &&
-           subject->left.slices[TIDE_LIFE_BIRTHS] != first_part;
-}
-
 /* Many programs end without freeing what they hold, and are right: then what is live was
  * not lost.  That one of a few functions keeps something in a program that frees all else
- * is another thing.  How many keep something behind a layer is not known. */
-static bool is_tidy(const struct tide_subjects *subjects)
+ * is another thing.  What is made when a program starts does not count, nor does what is less
+ * than a hundredth of the rest.  How many keep something behind a layer is not known. */
+static void judge_end(struct tide_subjects *subjects)
 {
-    size_t makers = 0, keepers = 0, large = 0;
-    uint64_t all = 0;
+    const uint32_t first_part = 1;
+    size_t makers = 0, keepers = 0, large = 0, layers = 0;
     for (size_t i = 0; i < subjects->count; i++)
-        all += subjects->list[i].left.bytes;
+        if (subjects->list[i].left.slices[TIDE_LIFE_BIRTHS] != first_part)
+            subjects->left_bytes += subjects->list[i].left.bytes;
     for (size_t i = 0; i < subjects->count; i++) {
         const struct tide_subject *const subject = &subjects->list[i];
+        const struct tide_survival *const left = &subject->left;
         makers += subject->space == TIDE_IN_HEAP;
-        if (subject->left.blocks == 0)
-            continue;
-        keepers++;
-        large += keeps_much(subject, all);
-        if (subject->may_be_layer)
-            return false;
+        keepers += left->blocks > 0;
+        layers += left->blocks > 0 && subject->may_be_layer;
+        large += left->slices[TIDE_LIFE_BIRTHS] != first_part &&
+                 left->bytes > subjects->left_bytes / TIDE_KEPT_PARTS;
     }
-    return large <= TIDE_KEEPERS_FEW || keepers <= makers / TIDE_KEEPERS_PARTS;
+    subjects->tidy = layers == 0 && (large <= TIDE_KEEPERS_FEW ||
+                                     keepers <= makers / TIDE_KEEPERS_PARTS);
 }
 
 /* --- One site ------------------------------------------------------------------------ */
@@ -281,7 +274,7 @@ enum tide_status tide_subjects_gather(struct tide_subjects *subjects,
         tide_subjects_release(subjects);
     if (status)
         return status;
-    subjects->tidy = is_tidy(subjects);
+    judge_end(subjects);
     tide_subjects_hold(subjects, model);
     return TIDE_OK;
 }
