@@ -13,6 +13,8 @@
 /* The functions of a chain, before they become names. */
 struct calls {
     uint32_t *list; /* owned: functions, or TIDE_DOTS */
+    uint32_t
+        *runs; /* owned: how many each stands for: the first of a run without names */
     size_t count;
 };
 
@@ -31,13 +33,42 @@ static size_t count_rows(const struct tide_chain_request *request)
     return count;
 }
 
+/* The module of FUNCTION, if it has no name; else NULL. */
+static const char *unnamed_in(const struct tide_rows *rows, uint32_t function)
+{
+    const bool unnamed = function < rows->function_count &&
+                         !rows->functions[function].resolved &&
+                         *rows->functions[function].module;
+    return unnamed ? rows->functions[function].module : NULL;
+}
+
+/* Functions of one module without names, but for the last, become one step. */
+static void join_unnamed(const struct tide_rows *rows, struct calls *calls)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < calls->count;) {
+        const char *const module = unnamed_in(rows, calls->list[i]);
+        size_t behind = i + 1;
+        while (module && i + 1 < calls->count && behind + 1 < calls->count &&
+               unnamed_in(rows, calls->list[behind]) == module)
+            behind++;
+        calls->list[count] = calls->list[i];
+        calls->runs[count++] = (uint32_t)(behind - i);
+        i = behind;
+    }
+    calls->count = count;
+}
+
 /* Runs of the library's inside become dots; the last function stays. */
 static bool list_calls(const struct tide_chain_request *request, struct calls *out)
 {
     const struct tide_rows *const rows = request->rows;
     bool inside = request->inside;
-    *out = (struct calls){calloc(count_rows(request), sizeof(*out->list)), 0};
-    for (uint32_t row = request->first; out->list; row = rows->tree[row].first_child) {
+    const size_t count = count_rows(request);
+    *out = (struct calls){calloc(count, sizeof(*out->list)),
+                          calloc(count, sizeof(*out->runs)), 0};
+    for (uint32_t row = request->first; out->list && out->runs;
+         row = rows->tree[row].first_child) {
         const uint32_t function = rows->tree[row].function;
         const bool last = row == request->last;
         const bool runtime = is_runtime(rows, function);
@@ -47,10 +78,19 @@ static bool list_calls(const struct tide_chain_request *request, struct calls *o
             out->list[out->count++] = function;
         else if (out->count == 0 || out->list[out->count - 1] != TIDE_DOTS)
             out->list[out->count++] = TIDE_DOTS;
+        out->runs[out->count - 1] = 1;
         if (last)
             break;
     }
-    return out->list != NULL;
+    if (request->folds && out->count)
+        join_unnamed(rows, out);
+    return out->count > 0;
+}
+
+static void release_calls(struct calls *calls)
+{
+    free(calls->list);
+    free(calls->runs);
 }
 
 /* --- Recursion ----------------------------------------------------------------------- */
@@ -94,10 +134,12 @@ static void add_dots(const struct writer *writer)
                   tide_glyph(writer->style, TIDE_GLYPH_ELLIPSIS));
 }
 
-static void add_name(const struct writer *writer, uint32_t function, const char *before,
-                     const char *after)
+/* The call at AT of CALLS. */
+static void add_name(const struct writer *writer, const struct calls *calls, size_t at,
+                     const char *before, const char *after)
 {
     struct tide_chain *const chain = writer->chain;
+    const uint32_t function = calls->list[at];
     const char *const name = function < writer->rows->function_count
                                  ? writer->rows->functions[function].name
                                  : "";
@@ -107,12 +149,16 @@ static void add_name(const struct writer *writer, uint32_t function, const char 
     }
     struct tide_text *const out = &chain->names[chain->count++];
     tide_text_add(out, before);
-    tide_name_brief(out, name, writer->style);
+    if (calls->runs[at] > 1)
+        tide_name_unnamed(out, writer->rows->functions[function].module,
+                          calls->runs[at], writer->style);
+    else
+        tide_name_brief(out, name, writer->style);
     tide_text_add(out, after);
 }
 
 /* "(f", "g) x4" */
-static void add_cycle(const struct writer *writer, const uint32_t *functions,
+static void add_cycle(const struct writer *writer, const struct calls *calls, size_t at,
                       struct tide_cycle cycle)
 {
     struct tide_chain *const chain = writer->chain;
@@ -122,7 +168,7 @@ static void add_cycle(const struct writer *writer, const uint32_t *functions,
     chain->names[first].failed = end.failed;
     for (size_t i = 0; i < cycle.period; i++) {
         const bool last = i + 1 == cycle.period;
-        add_name(writer, functions[i], i == 0 ? "(" : "",
+        add_name(writer, calls, at + i, i == 0 ? "(" : "",
                  last && end.bytes ? end.bytes : "");
         if (i > 0)
             chain->behind[first + i] = behind;
@@ -138,16 +184,15 @@ static void add_names(const struct writer *writer, const struct calls *calls,
         const struct tide_cycle cycle =
             folds ? find_cycle(calls, at) : (struct tide_cycle){1, 1};
         const size_t next = at + cycle.period * cycle.turns;
-        const uint32_t *const functions = &calls->list[at];
         if (next == calls->count) {
             chain->again = turns_words(writer, cycle.turns);
-            add_name(writer, functions[0], "", "");
+            add_name(writer, calls, at, "", "");
         } else if (chain->count + cycle.period > TIDE_CHAIN_NAMES - 2) {
             add_dots(writer);
         } else if (cycle.period > 1) {
-            add_cycle(writer, functions, cycle);
+            add_cycle(writer, calls, at, cycle);
         } else {
-            add_name(writer, functions[0], "", turns_words(writer, cycle.turns).text);
+            add_name(writer, calls, at, "", turns_words(writer, cycle.turns).text);
         }
         at = next;
     }
@@ -164,16 +209,17 @@ static bool has_failed(const struct tide_chain *chain)
 struct tide_chain *tide_chain_new(const struct tide_chain_request *request,
                                   const struct tide_style *style)
 {
-    struct calls calls;
+    struct calls calls = {0};
     struct tide_chain *const chain = calloc(1, sizeof(*chain));
     const struct writer writer = {
         .rows = request->rows, .style = style, .chain = chain};
     if (!chain || !list_calls(request, &calls)) {
+        release_calls(&calls);
         free(chain);
         return NULL;
     }
     add_names(&writer, &calls, request->folds);
-    free(calls.list);
+    release_calls(&calls);
     if (!has_failed(chain))
         return chain;
     tide_chain_free(chain);

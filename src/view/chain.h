@@ -1,7 +1,8 @@
 /* view/chain.h - the functions of a chain of calls, as one line of a tree names them.
  *
  * For: view/, tests/.  Dots stand for the library's inside, and for what is too much.
- * Recursion is said once: "f x3", "(f > g) x4".
+ * Recursion is said once: "f x3", "(f > g) x4".  Functions without a name that call each
+ * other are one step: "libfoo.so (4 unnamed)"; the last function is shown by itself.
  */
 #ifndef TIDE_VIEW_CHAIN_H
 #define TIDE_VIEW_CHAIN_H

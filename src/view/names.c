@@ -82,6 +82,13 @@ static bool ends_type(const char *name, size_t at)
            (name[at] == '(' && !starts(name + at, "(anonymous"));
 }
 
+void tide_name_unnamed(struct tide_text *out, const char *module, size_t count,
+                       const struct tide_style *style)
+{
+    tide_name_safe(out, tide_name_base(module), style);
+    tide_text_addf(out, " (%zu unnamed)", count);
+}
+
 const char *tide_name_start(const char *name)
 {
     size_t start = 0;

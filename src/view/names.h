@@ -30,6 +30,11 @@ void tide_name_fit(struct tide_text *out, const char *name, int columns,
 void tide_name_brief(struct tide_text *out, const char *name,
                      const struct tide_style *style);
 
+/* Add what stands for COUNT functions of MODULE, a path, that have no names:
+ * "libfoo.so (4 unnamed)". */
+void tide_name_unnamed(struct tide_text *out, const char *module, size_t count,
+                       const struct tide_style *style);
+
 /* Where the name proper starts: behind the type that a template is said to return, as in
  * "void std::swap<int>(int&, int&)". */
 const char *tide_name_start(const char *name);

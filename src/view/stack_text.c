@@ -41,6 +41,14 @@ static void add_words(struct tide_page *page, const struct tide_stack_call *call
         (void)snprintf(again.text, sizeof(again.text), " %s%zu",
                        tide_glyph(page->style, TIDE_GLYPH_TIMES), turns);
     const int end = page->column + columns;
+    if (call->run > 1) {
+        struct tide_text name = {0};
+        tide_name_unnamed(&name, call->unnamed_in, call->run, page->style);
+        tide_page_name(page, ink, name.bytes ? name.bytes : "", columns);
+        page->out->failed |= name.failed;
+        tide_text_release(&name);
+        return;
+    }
     const int room = columns - tide_columns(again.text);
     const int wanted = tide_place_columns(call->file, call->line, page->style);
     const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
@@ -60,10 +68,14 @@ static void add_call(struct tide_page *page, const struct tide_stack_call *call,
     tide_page_end(page);
 }
 
-static void add_hidden(const struct stack_text *stack, size_t count)
+/* COUNT of the calls, from I on. */
+static void add_hidden(const struct stack_text *stack, size_t i, size_t count)
 {
+    size_t functions = 0;
+    for (size_t k = i; k < i + count; k++)
+        functions += stack->calls[k].run;
     begin_caller(stack);
-    tide_page_more(stack->page, count, "");
+    tide_page_more(stack->page, functions, "");
 }
 
 /* How many calls from I on are left out: the library's inside, and what is far out. */
@@ -142,7 +154,7 @@ static void add_calls(const struct stack_text *stack)
     for (size_t i = 0; i < stack->count;) {
         const size_t hidden = stack->folds ? count_hidden(stack, i, shown) : 0;
         if (hidden > 1) {
-            add_hidden(stack, hidden);
+            add_hidden(stack, i, hidden);
             i += hidden;
             continue;
         }
@@ -156,14 +168,18 @@ static void add_calls(const struct stack_text *stack)
 /* --- A stack in one line -------------------------------------------------------------- */
 
 /* " <- caller", if it fits beside " <- ..." */
-static bool add_caller(struct tide_page *page, const char *name, bool last)
+static bool add_caller(struct tide_page *page, const struct tide_stack_call *caller,
+                       bool last)
 {
     const char *const from = tide_glyph(page->style, TIDE_GLYPH_FROM);
     const char *const dots = tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS);
     const int joint = tide_columns(from) + 2;
     const int room = tide_page_left(page) - (last ? 0 : joint + tide_columns(dots));
     struct tide_text brief = {0};
-    tide_name_brief(&brief, name, page->style);
+    if (caller->run > 1)
+        tide_name_unnamed(&brief, caller->unnamed_in, caller->run, page->style);
+    else
+        tide_name_brief(&brief, caller->name, page->style);
     const bool fits = brief.bytes && joint + tide_columns(brief.bytes) <= room;
     tide_page_add(page, TIDE_INK_DIM, " ");
     tide_page_add(page, TIDE_INK_DIM, from);
@@ -186,28 +202,57 @@ static void add_line(struct tide_page *page, const struct tide_stack_call *calls
         if (calls[i].inside || calls[i].function == above)
             continue;
         above = calls[i].function;
-        if (!add_caller(page, calls[i].name, i + 1 == count))
+        if (!add_caller(page, &calls[i], i + 1 == count))
             break;
     }
     tide_page_end(page);
 }
 
-void tide_page_stack(struct tide_page *page, const struct tide_stack_call *calls,
+/* COUNT calls become fewer: functions of one module without names, but for the innermost,
+ * are one. */
+static size_t join_unnamed(struct tide_stack_call *calls, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count;) {
+        size_t behind = i + 1;
+        while (i > 0 && calls[i].unnamed_in && behind < count &&
+               calls[behind].unnamed_in == calls[i].unnamed_in)
+            behind++;
+        calls[kept] = calls[i];
+        calls[kept++].run = behind - i;
+        i = behind;
+    }
+    return kept;
+}
+
+/* The whole stack, on lines of its own. */
+static void add_lines(struct stack_text *stack)
+{
+    const size_t count = stack->count;
+    stack->functions = calloc(count + 1, sizeof(*stack->functions));
+    if (!stack->functions) {
+        stack->page->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        stack->functions[i] =
+            stack->calls[i].inside ? TIDE_NO_CALL : stack->calls[i].function;
+    add_calls(stack);
+    free(stack->functions);
+}
+
+void tide_page_stack(struct tide_page *page, struct tide_stack_call *calls,
                      size_t count, int column, bool folds)
 {
     struct stack_text stack = {
         .page = page, .calls = calls, .count = count, .column = column, .folds = folds};
-    if (page->brief) {
-        add_line(page, calls, count);
-        return;
-    }
-    stack.functions = calloc(count + 1, sizeof(*stack.functions));
-    if (!stack.functions) {
-        page->out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        stack.functions[i] = calls[i].inside ? TIDE_NO_CALL : calls[i].function;
-    add_calls(&stack);
-    free(stack.functions);
+    if (folds || page->brief)
+        stack.count = join_unnamed(calls, count);
+    else
+        for (size_t i = 0; i < count; i++)
+            calls[i].run = 1;
+    if (page->brief)
+        add_line(page, calls, stack.count);
+    else
+        add_lines(&stack);
 }

@@ -19,6 +19,12 @@ static bool is_inside(const struct tide_paths *paths, size_t i)
            tide_is_runtime(&paths->functions[paths->calls[i + 1].function]);
 }
 
+/* Its module, if FUNCTION has no name. */
+static const char *unnamed_in(const struct tide_function *function)
+{
+    return function->resolved || !*function->module ? NULL : function->module;
+}
+
 /* The path that was walked last; its first line is begun, the others start at COLUMN. */
 static void add_path(struct tide_page *page, const struct tide_paths *paths, int column,
                      bool folds)
@@ -36,6 +42,7 @@ static void add_path(struct tide_page *page, const struct tide_paths *paths, int
             .file = paths->calls[i].file,
             .line = paths->calls[i].line,
             .inside = is_inside(paths, i),
+            .unnamed_in = unnamed_in(&paths->functions[paths->calls[i].function]),
         };
     tide_page_stack(page, calls, count, column, folds);
     free(calls);

@@ -90,6 +90,17 @@ class Wrappers(tide.Case):
         node = rows[(inner & set(rows)).pop()]
         self.assertEqual(node["bytes"], ROUNDS * 6 * 40)
 
+    def test_functions_without_names_are_one_step(self):
+        """main calls a function that calls make_node: two of no name above the third."""
+        stripped = os.path.join(self.folder.name, "nameless")
+        subprocess.run(["strip", "-o", stripped, tide.program("hands_on")], check=True)
+        ran = tide.Recorded([stripped])
+        text = text_of("report", ran.trace, "--total", "--stacks", "--no-fold")
+        self.assertRegex(text, r"nameless\+0x[0-9a-f]+\n +(<-|←) nameless \(2 unnamed\)\n")
+        self.assertNotIn("unnamed)", text_of("report", ran.trace, "--total", "--stacks",
+                                             "-n", "0"))
+        self.assertNotIn("(1 unnamed)", text_of("report", ran.trace, "--total", "--tree"))
+
 
 if __name__ == "__main__":
     unittest.main()

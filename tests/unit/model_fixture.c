@@ -202,7 +202,7 @@ static uint32_t function_of(struct fixture *fixture, uint32_t frame)
         .module = fixture->trace.modules[0].path,
         .file = symbol->file,
         .line = symbol->line,
-        .resolved = true,
+        .resolved = !symbol->function || !strstr(symbol->function, "+0x"),
     };
     return index;
 }

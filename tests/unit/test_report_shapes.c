@@ -106,6 +106,23 @@ static void recursion_is_said_once(void **state)
     assert_chain("main;a;b;a;c", 9, "  main › a › b › a › c\n");
 }
 
+static void functions_without_names_are_one_step(void **state)
+{
+    (void)state;
+    assert_chain("main;a.out+0x1;a.out+0x2;a.out+0x3;f", 9,
+                 "  main › a.out (3 unnamed) › f\n");
+    assert_chain("a.out+0x1;a.out+0x2;f;a.out+0x3;a.out+0x1;g", 9,
+                 "  a.out (2 unnamed) › f › a.out (2 unnamed) › g\n");
+    /* One alone says more by itself, and so does the last, where it allocates. */
+    assert_chain("main;a.out+0x1;f", 9, "  main › a.out+0x1 › f\n");
+    assert_chain("main;a.out+0x1;a.out+0x2;a.out+0x3", 9,
+                 "  main › a.out (2 unnamed) › a.out+0x3\n");
+    assert_chain("main;a.out+0x1;a.out+0x2;f", 0,
+                 "  main › a.out+0x1 › a.out+0x2 › f\n");
+    assert_chain("a.out+0x1;f;a.out+0x1;a.out+0x1", 9,
+                 "  a.out+0x1 › f › a.out+0x1 ×2\n");
+}
+
 /* A cycle that does not fit is left out as a whole. */
 static void no_bracket_of_recursion_stands_alone(void **state)
 {
@@ -363,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_line_of_the_tree_tells_of_others),
         cmocka_unit_test(a_chain_of_hundreds_of_calls_is_shown_by_its_ends),
         cmocka_unit_test(recursion_is_said_once),
+        cmocka_unit_test(functions_without_names_are_one_step),
         cmocka_unit_test(no_bracket_of_recursion_stands_alone),
         cmocka_unit_test(the_flat_table_shows_self_and_inclusive),
         cmocka_unit_test(the_stacks_show_callers_below_callees),
