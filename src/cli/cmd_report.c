@@ -34,15 +34,6 @@ static int open_wanted(struct tide_report_options *options,
     return done;
 }
 
-/* Does any process of TRACE have an MPI rank? */
-static bool has_ranks(const struct tide_trace *trace)
-{
-    for (size_t i = 0; i < trace->process_count; i++)
-        if (trace->processes[i].ranked)
-            return true;
-    return false;
-}
-
 /* A report of the whole run that shows what the program told of itself. */
 static bool wants_told(const struct tide_report_options *options)
 {
@@ -71,6 +62,8 @@ static enum tide_status prepare_views(struct tide_report_options *options,
         status = tide_largest_blocks(opened->model, space, NULL, &options->largest_of);
     if (!status && wants_process_peaks(options))
         status = tide_process_peaks_find(opened->model, space, &options->process_peaks);
+    if (!status && options->shapes[TIDE_SHAPE_RANKS])
+        status = tide_ranks_find(opened->model, &options->ranks);
     if (!status && wants_told(options))
         status = tide_told_build(opened->model, &options->told);
     return status;
@@ -127,6 +120,7 @@ static int report(struct tide_report_options *options, struct tide_opened *opene
     tide_told_free(options->told);
     tide_passages_free(options->passages);
     tide_process_peaks_release(&options->process_peaks);
+    tide_ranks_release(&options->ranks);
     free(options->largest_of);
     if (!status)
         return tide_print_text(&text);
@@ -148,7 +142,8 @@ static int run(int argc, char **argv)
         done = tide_fetch_begin(&options.debuginfod);
     if (done < 0)
         done = open_wanted(&options, &rest, &opened);
-    if (done < 0 && options.filter.rank && !has_ranks(opened.trace)) {
+    if (done < 0 && (options.filter.rank || options.shapes[TIDE_SHAPE_RANKS]) &&
+        !tide_ranks_known(opened.trace)) {
         done = tide_fail("%s: no process of it has an MPI rank", opened.path);
         tide_opened_close(&opened);
     }

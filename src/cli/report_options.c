@@ -170,11 +170,13 @@ static const char *wrong_told(const struct tide_report_options *options)
 {
     const bool *const shapes = options->shapes;
     if (!shapes[TIDE_SHAPE_WINDOWS] && !shapes[TIDE_SHAPE_TIMEMORY] &&
-        !shapes[TIDE_SHAPE_POOLS])
+        !shapes[TIDE_SHAPE_POOLS] && !shapes[TIDE_SHAPE_RANKS])
         return NULL;
+    if (shapes[TIDE_SHAPE_RANKS] && options->space != TIDE_IN_HEAP)
+        return "--ranks is of the heap";
     return tide_report_views(options) > 0 || tide_report_moment(options) ||
                    tide_report_filters(options)
-               ? "--windows, --timemory and --pools are of the whole run"
+               ? "--windows, --timemory, --pools and --ranks are of the whole run"
                : NULL;
 }
 

@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "model/passages.h"
 #include "model/process_peaks.h"
+#include "model/ranks.h"
 #include "model/suppress.h"
 #include "view/report_json.h"
 
@@ -47,6 +48,7 @@ struct tide_report_options {
     struct tide_sources *sources;   /* owned: with source */
     struct tide_passages *passages; /* owned: of --flow, if the trace has them */
     struct tide_process_peaks process_peaks; /* owned: of --processes */
+    struct tide_ranks ranks;                 /* owned: of --ranks */
     struct tide_bad_frees bad_frees;         /* of the whole run */
     uint64_t *largest_of; /* owned: then, of each stack; see model/profile.h */
 };

@@ -10,6 +10,7 @@
 #include "view/gprof.h"
 #include "view/passage_text.h"
 #include "view/process_text.h"
+#include "view/rank_text.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 #include "view/told_text.h"
@@ -27,7 +28,7 @@ static size_t limit_of(const struct tide_report_options *options, enum tide_shap
         return (size_t)options->rows;
     if (shape == TIDE_SHAPE_FLAT || tide_shape_groups(shape))
         return TIDE_ROWS_FLAT;
-    if (shape == TIDE_SHAPE_GPROF)
+    if (shape == TIDE_SHAPE_GPROF || shape == TIDE_SHAPE_RANKS)
         return 0;
     if (shape == TIDE_SHAPE_STACKS)
         return TIDE_ROWS_STACKS;
@@ -211,6 +212,10 @@ static void add_beside(struct tide_page *page, const struct tide_model *model,
         tide_view_process_peaks(page, model, &options->process_peaks, limit);
         tide_page_skip(page);
     }
+    if (options->shapes[TIDE_SHAPE_RANKS]) {
+        tide_view_ranks(page, model, &options->ranks, limit);
+        tide_page_skip(page);
+    }
     if (options->told)
         add_told(page, model, options->told, shape, limit);
 }
@@ -339,6 +344,7 @@ enum tide_status tide_report_data(const struct tide_model *model,
         .told = options->told,
         .passages = options->passages,
         .process_peaks = &options->process_peaks,
+        .ranks = &options->ranks,
         .fold = !options->no_fold,
     };
     if (!status && options->json)

@@ -361,6 +361,10 @@ static enum tide_status enter(struct stream *stream)
         return on_map(stream);
     case TIDE_EVENT_EXTRA:
         return on_extra(stream);
+    case TIDE_EVENT_SPAN:
+        return stream->watch->span
+                   ? stream->watch->span(stream->watch->user, stream->event)
+                   : TIDE_OK;
     default:
         return TIDE_OK;
     }

@@ -61,6 +61,8 @@ struct tide_block_watch {
     enum tide_status (*level)(void *user, const struct tide_level *level);
     /* An EXTRA event, and the thread whose it is. */
     enum tide_status (*mark)(void *user, const struct tide_event *event, uint32_t tid);
+    /* A SPAN event: what its lane does from now on lies between two stamps. */
+    enum tide_status (*span)(void *user, const struct tide_event *event);
 };
 
 /* Walk through the trace of MODEL.  Stacks have the numbers that they have there. */

@@ -94,6 +94,9 @@ static struct tide_group_row *process_row(struct gathering *gathering, uint32_t 
         row->number = process < model->trace->process_count
                           ? model->trace->processes[process].pid
                           : 0;
+        row->ranked = process < model->trace->process_count &&
+                      model->trace->processes[process].ranked;
+        row->rank = row->ranked ? model->trace->processes[process].rank : 0;
         row->count = 1;
     }
     return row;

@@ -525,6 +525,8 @@ struct tide_group_row {
                            has none */
     uint64_t number;  /* tid, pid or line; 0: none */
     uint64_t count;   /* threads in this row; else 1 */
+    bool ranked;      /* a process with an MPI rank ... */
+    uint64_t rank;    /* ... which is this */
     uint64_t bytes, calls;
     uint64_t inclusive_bytes, inclusive_calls;
 };

@@ -26,12 +26,16 @@ static const char *nameless_of(enum tide_group_by by)
     return WORDS[by];
 }
 
-/* " (tid 12)", " (3 threads)", ":12", or nothing. */
-static struct tide_text number_words(enum tide_group_by by, uint64_t number,
-                                     uint64_t count)
+/* " (tid 12)", " (rank 3, pid 12)", " (3 threads)", ":12", or nothing. */
+static struct tide_text number_words(enum tide_group_by by,
+                                     const struct tide_group_row *row)
 {
+    const uint64_t number = row->number, count = row->count;
     struct tide_text words = {0};
-    if (count > 1) {
+    if (row->ranked) {
+        tide_text_addf(&words, " (rank %llu, pid %llu)", (unsigned long long)row->rank,
+                       (unsigned long long)number);
+    } else if (count > 1) {
         tide_text_add(&words, " (");
         tide_words_count(&words, count, "thread");
         tide_text_add(&words, ")");
@@ -48,7 +52,7 @@ static struct tide_text number_words(enum tide_group_by by, uint64_t number,
 static void add_words(struct tide_page *page, enum tide_group_by by,
                       const struct tide_group_row *row)
 {
-    struct tide_text number = number_words(by, row->number, row->count);
+    struct tide_text number = number_words(by, row);
     const bool named = row->name && *row->name;
     const int room = tide_page_left(page) - (int)number.length;
     tide_page_name(page, named ? TIDE_INK_BOLD : TIDE_INK_DIM,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/ranks.h"
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
@@ -365,8 +366,9 @@ static void add_margin(struct tide_page *page, const struct tide_model *model)
     struct tide_text words = {0};
     tide_text_addf(
         &words,
-        "The peak may have been %s more or less: the order of two threads is "
+        "The peak%s may have been %s more or less: the order of two threads is "
         "only known where both use the same block.",
+        tide_ranks_up_to_two(model->trace) < 2 ? "" : " of all ranks together",
         tide_number_bytes(margin, page->style->units).text);
     add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
     page->out->failed |= words.failed;
@@ -445,7 +447,7 @@ static void add_trust(struct tide_page *page, const struct tide_model *model)
         tide_text_addf(&words, "; %s%.0f %% of RSS explained",
                        model->rss_peak_exact ? "" : "at most ",
                        100.0 * h->rss_explained);
-    if (margin > 0)
+    if (margin > 0 && tide_ranks_up_to_two(model->trace) < 2)
         tide_text_addf(&words, "; peak %s %s",
                        tide_glyph(page->style, TIDE_GLYPH_ABOUT),
                        tide_number_bytes(margin, units).text);

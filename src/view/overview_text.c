@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/growth.h"
+#include "model/ranks.h"
 #include "view/names.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
@@ -49,7 +50,8 @@ static void add_when(struct tide_text *words, const struct overview *overview,
     tide_text_add(words, "in ");
     tide_words_count(words, summary->peak_blocks, "block");
     tide_text_addf(words, " at %s", tide_number_seconds(summary->peak_time_s).text);
-    if (summary->peak_uncertainty_bytes > 0)
+    if (summary->peak_uncertainty_bytes > 0 &&
+        tide_ranks_up_to_two(overview->model->trace) < 2)
         tide_text_addf(words, " (%s %s)",
                        tide_glyph(overview->page->style, TIDE_GLYPH_ABOUT),
                        size(overview, summary->peak_uncertainty_bytes).text);
@@ -98,11 +100,15 @@ static void add_heaviest(const struct overview *overview)
     const char *const name = tide_name_base(process->exe ? process->exe : "");
     const struct tide_number value = size(overview, bytes);
     struct tide_text words = {0}, safe = {0};
-    tide_text_addf(&words, "of the peak in %s (pid %u); alone: report --process ",
-                   *name ? name : "[unnamed]", process->pid);
-    if (is_known_by_name(model->trace, process))
-        tide_text_add(&words, name);
+    tide_text_addf(&words, "of the peak in %s ", *name ? name : "[unnamed]");
+    if (process->ranked)
+        tide_text_addf(&words, "(rank %llu); each rank alone: report --ranks",
+                       (unsigned long long)process->rank);
     else
+        tide_text_addf(&words, "(pid %u); alone: report --process ", process->pid);
+    if (!process->ranked && is_known_by_name(model->trace, process))
+        tide_text_add(&words, name);
+    else if (!process->ranked)
         tide_text_addf(&words, "%u", process->pid);
     tide_name_safe(&safe, words.bytes ? words.bytes : "", overview->page->style);
     add_entry(overview, "most", &value, &safe);

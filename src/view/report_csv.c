@@ -3,6 +3,7 @@
 #include "model/path.h"
 #include "view/branches.h"
 #include "view/csv.h"
+#include "view/rank_text.h"
 #include "view/report_json.h"
 #include "view/report_text.h"
 #include "view/told_csv.h"
@@ -168,6 +169,7 @@ static void add_groups(struct tide_csv *csv, const struct tide_report_json *repo
                                  "inclusive_calls",
                                  NAMES[groups->by][0],
                                  NAMES[groups->by][1],
+                                 groups->by == TIDE_BY_PROCESS ? "rank" : NULL,
                                  NULL};
     tide_csv_head(csv, names);
     for (size_t i = 0; i < groups->count; i++) {
@@ -180,6 +182,10 @@ static void add_groups(struct tide_csv *csv, const struct tide_report_json *repo
         tide_csv_text(csv, row->name);
         if (NAMES[groups->by][1])
             tide_csv_known(csv, row->number);
+        if (groups->by == TIDE_BY_PROCESS && row->ranked)
+            tide_csv_uint(csv, row->rank);
+        else if (groups->by == TIDE_BY_PROCESS)
+            tide_csv_text(csv, NULL);
         tide_csv_end(csv);
     }
 }
@@ -364,6 +370,8 @@ void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *
         tide_csv_timemory(&csv, report->told);
     else if (report->shape == TIDE_SHAPE_POOLS)
         tide_csv_pools(&csv, report->model, report->told);
+    else if (report->shape == TIDE_SHAPE_RANKS)
+        tide_csv_ranks(&csv, report->model, report->ranks, report->limit);
     else if (report->groups)
         add_groups(&csv, report);
     else if (report->profile)

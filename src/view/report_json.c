@@ -6,6 +6,7 @@
 #include "view/gprof.h"
 #include "view/passage_text.h"
 #include "view/process_text.h"
+#include "view/rank_text.h"
 #include "view/report_json_tree.h"
 #include "view/report_text.h"
 #include "view/run_words.h"
@@ -24,7 +25,7 @@ const char *tide_shape_name(enum tide_shape shape)
         [TIDE_SHAPE_SIZES] = "sizes",     [TIDE_SHAPE_LIFETIMES] = "lifetimes",
         [TIDE_SHAPE_WINDOWS] = "windows", [TIDE_SHAPE_TIMEMORY] = "timemory",
         [TIDE_SHAPE_POOLS] = "pools",     [TIDE_SHAPE_GPROF] = "gprof",
-        [TIDE_SHAPE_FLOW] = "flow",
+        [TIDE_SHAPE_RANKS] = "ranks",     [TIDE_SHAPE_FLOW] = "flow",
     };
     return NAMES[shape];
 }
@@ -223,6 +224,8 @@ static void add_rows(struct writer *writer)
     if (report->process_peaks && report->process_peaks->count)
         tide_json_process_peaks(json, report->model, report->process_peaks,
                                 report->limit);
+    if (report->shape == TIDE_SHAPE_RANKS)
+        tide_json_ranks(json, report->model, report->ranks, report->limit);
     add_told(json, report);
 }
 

@@ -15,6 +15,7 @@
 #include "model/passages.h"
 #include "model/process_peaks.h"
 #include "model/profile.h"
+#include "model/ranks.h"
 #include "model/report_cautions.h"
 #include "model/suppress.h"
 #include "model/told.h"
@@ -42,6 +43,7 @@ enum tide_shape {
     TIDE_SHAPE_WINDOWS, /* from here on what the program told, and no blocks */
     TIDE_SHAPE_TIMEMORY,
     TIDE_SHAPE_POOLS,
+    TIDE_SHAPE_RANKS, /* of the launcher, not of the program */
     TIDE_SHAPES,
 };
 /* "tree", "bottom_up": as JSON names it. */
@@ -84,6 +86,7 @@ struct tide_report_json {
     const struct tide_passages *passages; /* of flow; NULL: the trace knows none */
     const struct tide_process_peaks *process_peaks; /* NULL or empty: not asked for */
     bool fold;                                      /* their stacks */
+    const struct tide_ranks *ranks;                 /* of ranks */
 };
 
 void tide_view_report_json(struct tide_text *out,

@@ -38,8 +38,11 @@ static void add_identity(struct tide_json *json, enum tide_group_by by,
         add_number(json, "tid", row->number);
         tide_json_uint(json, "threads", row->count);
     }
-    if (by == TIDE_BY_PROCESS)
+    if (by == TIDE_BY_PROCESS) {
         add_number(json, "pid", row->number);
+        if (row->ranked)
+            tide_json_uint(json, "rank", row->rank);
+    }
     if (by == TIDE_BY_LINE)
         add_number(json, "line", row->number);
 }

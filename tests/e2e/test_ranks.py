@@ -17,6 +17,11 @@ class Ranks(tide.Case):
                   "wait"]
         cls.run_of = tide.Recorded(["/bin/sh", "-c", "\n".join(lines)], options=["--wait"])
 
+    def words(self, *options):
+        return subprocess.run([tide.TIDEMARK, "report", *options, self.run_of.trace],
+                              timeout=60, capture_output=True, text=True,
+                              check=True).stdout
+
     def kept(self, *options):
         found = self.run_of.report("--leaks", "--function", "shore", *options)
         return found["total_bytes"]
@@ -39,16 +44,75 @@ class Ranks(tide.Case):
                               capture_output=True, text=True, check=True).stdout
         self.assertIn("rank 13, ended", text)
 
+    def test_a_view_of_them(self):
+        found = self.run_of.report("--ranks")
+        rows = {row["rank"]: row for row in found["ranks"]}
+        self.assertEqual(set(rows), {0, 3, 13, None})
+        for rank, size in KEPT.items():
+            row = rows[rank]
+            self.assertGreaterEqual(row["live_bytes"], size)
+            self.assertGreaterEqual(row["peak_bytes"], row["live_bytes"])
+            self.assertGreaterEqual(row["allocated_bytes"], row["peak_bytes"])
+            self.assertEqual((row["processes"], row["threads"]), (1, 1))
+            self.assertEqual(row["peak_uncertainty_bytes"], 0)
+            alone = self.run_of.report("--total", "--rank", str(rank))
+            self.assertEqual(row["allocated_bytes"], alone["total_bytes"])
+            self.assertEqual(row["alloc_calls"], alone["total_calls"])
+        spread = found["widest_spread"]
+        self.assertEqual(spread["rank"], 13)
+        self.assertGreater(spread["times_median"], 2)
+        table = subprocess.run([tide.TIDEMARK, "report", "--ranks", "--csv",
+                                self.run_of.trace], timeout=60, capture_output=True,
+                               text=True, check=True).stdout.splitlines()
+        self.assertEqual([line.split(",")[0] for line in table],
+                         ["rank", "0", "3", "13", ""])
+
+    def test_one_rank_of_many_threads_is_the_run(self):
+        """Found by a walk of its own, the peak and its margin are the run's."""
+        for program in (["ground_threads"], ["short_threads"], ["many_hands"]):
+            run = tide.Recorded([tide.program(program[0]), *program[1:]],
+                                env={"PMI_RANK": "5"})
+            [row] = run.report("--ranks")["ranks"]
+            summary = run.report()["summary"]
+            for mine, whole in (("peak_bytes", "peak_bytes"), ("live_bytes", "live_bytes"),
+                                ("peak_uncertainty_bytes", "peak_uncertainty_bytes"),
+                                ("alloc_calls", "alloc_calls"), ("threads", "threads"),
+                                ("allocated_bytes", "allocated_bytes")):
+                with self.subTest(program=program, what=mine):
+                    self.assertEqual(row[mine], summary[whole])
+
+    def test_the_view_says_who_differs(self):
+        text = self.words("--ranks")
+        self.assertRegex(text, r"(?m)^Each rank by itself  3 of MPI")
+        self.assertRegex(text, r"(?m)^ +13 +\d")
+        self.assertRegex(text, r"Rank 13 (holds|has) [\d.]+(×|x) the median")
+
+    def test_ranks_stand_in_tables_of_processes(self):
+        self.assertRegex(self.words("--processes", "--total"), r"alters \(rank 13, pid \d+\)")
+        rows = self.run_of.report("--processes", "--total")["rows"]
+        self.assertEqual({row["rank"] for row in rows if "rank" in row}, {0, 3, 13})
+
+    def test_the_headline_has_no_margin_of_a_sum(self):
+        peak = [line for line in self.words().splitlines() if line.startswith("  peak")]
+        self.assertEqual(len(peak), 1)
+        self.assertNotRegex(peak[0], r"±|\+/-")
+
     def test_mistakes(self):
         for words, status, why in ((["--rank", "x"], 2, "numbers"),
                                    (["--rank", ""], 2, "numbers"),
-                                   (["--rank", "1..3"], 2, "numbers")):
+                                   (["--rank", "1..3"], 2, "numbers"),
+                                   (["--ranks", "--total"], 2, "whole run"),
+                                   (["--ranks", "--space", "mmap"], 2, "of the heap")):
             done = subprocess.run([tide.TIDEMARK, "report", self.run_of.trace, *words],
                                   capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, status)
             self.assertIn(why, done.stderr)
         plain = tide.Recorded([tide.program("alters"), "a1x1"])
         done = subprocess.run([tide.TIDEMARK, "report", plain.trace, "--rank", "0"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no process of it has an MPI rank", done.stderr)
+        done = subprocess.run([tide.TIDEMARK, "report", plain.trace, "--ranks"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no process of it has an MPI rank", done.stderr)

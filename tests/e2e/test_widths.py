@@ -46,7 +46,10 @@ def output(width, *words):
         env["COLUMNS"] = str(width)
     done = subprocess.run([tide.TIDEMARK, *words], env=env, capture_output=True, timeout=300,
                           check=False)
-    return done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace")
+    text = done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace")
+    for word in words:      # a mistake names a file as it was given
+        text = text.replace(f"tidemark: {word}: ", "tidemark: FILE: ")
+    return text
 
 
 def commands(trace, other):

@@ -1,0 +1,226 @@
+/* view/rank_text.c - what each MPI rank held by itself, as text, JSON and a table. */
+#include "view/rank_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "view/cells.h"
+#include "view/names.h"
+#include "view/report_text.h"
+#include "view/run_words.h"
+
+/* Ranks that differ less are said to be alike. */
+static const double TIDE_RANKS_ALIKE = 1.1;
+
+static const char *const MEASURES[TIDE_RANK_MEASURES] = {
+    [TIDE_RANK_PEAK] = "peak",
+    [TIDE_RANK_LIVE] = "live",
+    [TIDE_RANK_ALLOCATED] = "allocated",
+    [TIDE_RANK_CALLS] = "calls",
+    [TIDE_RANK_RSS] = "rss",
+};
+
+static bool any_margin(const struct tide_ranks *ranks)
+{
+    for (size_t i = 0; i < ranks->count; i++)
+        if (ranks->list[i].peak_margin_bytes)
+            return true;
+    return false;
+}
+
+static size_t shown_of(const struct tide_ranks *ranks, size_t limit)
+{
+    return limit && limit < ranks->count ? limit : ranks->count;
+}
+
+/* --- Text -------------------------------------------------------------------------- */
+
+static struct tide_number label_of(const struct tide_rank *rank)
+{
+    return rank->ranked ? tide_number_count(rank->rank) : (struct tide_number){"none"};
+}
+
+static struct tide_cells_row row_of(const struct tide_rank *rank, bool margins,
+                                    enum tide_units units)
+{
+    struct tide_cells_row row = {0};
+    size_t at = 0;
+    row.texts[at++] = label_of(rank);
+    row.texts[at++] = tide_number_bytes(rank->peak_bytes, units);
+    if (margins)
+        row.texts[at++] = tide_number_bytes(rank->peak_margin_bytes, units);
+    row.texts[at++] = tide_number_bytes(rank->live_bytes, units);
+    row.texts[at++] = tide_number_bytes(rank->allocated_bytes, units);
+    row.texts[at++] = tide_number_count(rank->alloc_calls);
+    if (rank->rss_peak_bytes)
+        row.texts[at] = tide_number_bytes(rank->rss_peak_bytes, units);
+    row.texts[++at] = tide_number_count(rank->threads);
+    return row;
+}
+
+static struct tide_cells columns_of(const struct tide_page *page, bool margins)
+{
+    struct tide_cells cells = {0};
+    tide_cells_add(&cells, "rank", 6);
+    tide_cells_add(&cells, "own peak", 11);
+    if (margins)
+        tide_cells_add(&cells, tide_glyph(page->style, TIDE_GLYPH_ABOUT), 10);
+    tide_cells_add(&cells, "at its end", 11);
+    tide_cells_add(&cells, "allocated", 11);
+    tide_cells_add(&cells, "calls", 8);
+    tide_cells_add(&cells, "RSS peak", 10);
+    tide_cells_add(&cells, "threads", 8);
+    return cells;
+}
+
+/* "4 ranks of 8 processes on node7" */
+static void add_heading(struct tide_page *page, const struct tide_model *model,
+                        const struct tide_ranks *ranks)
+{
+    struct tide_text words = {0};
+    const char *const host = model->trace->host;
+    tide_text_addf(&words, "%zu of MPI", ranks->ranked);
+    if (host && *host) {
+        tide_text_add(&words, ", on ");
+        tide_name_safe(&words, host, page->style);
+    }
+    tide_text_add(&words, "; live bytes of the heap");
+    tide_page_heading(page, "Each rank by itself", words.bytes ? words.bytes : "");
+    page->out->failed |= words.failed;
+    tide_text_release(&words);
+}
+
+/* "Rank 3 holds 2.1x the median at its peak." */
+static void add_spread(struct tide_page *page, const struct tide_ranks *ranks)
+{
+    static const char *const WORDS[TIDE_RANK_MEASURES][2] = {
+        [TIDE_RANK_PEAK] = {"holds", "the median at its peak"},
+        [TIDE_RANK_LIVE] = {"has", "the median left at its end"},
+        [TIDE_RANK_ALLOCATED] = {"allocates", "the bytes of the median"},
+        [TIDE_RANK_CALLS] = {"makes", "the calls of the median"},
+        [TIDE_RANK_RSS] = {"has", "the RSS of the median"},
+    };
+    const struct tide_rank_spread *const widest = &ranks->widest;
+    struct tide_text words = {0};
+    if (widest->times >= TIDE_RANKS_ALIKE)
+        tide_text_addf(&words, "Rank %" PRIu64 " %s %.*f%s %s.", widest->rank,
+                       WORDS[widest->measure][0], widest->times < 10 ? 1 : 0,
+                       widest->times, tide_glyph(page->style, TIDE_GLYPH_TIMES),
+                       WORDS[widest->measure][1]);
+    else if (widest->times > 0)
+        tide_text_addf(&words, "No rank is more than %.0f %% above the median.",
+                       100 * (TIDE_RANKS_ALIKE - 1));
+    if (!any_margin(ranks))
+        tide_text_addf(&words, "%sThe peak of each is exact.", words.length ? " " : "");
+    tide_page_wrap(page, TIDE_INK_PLAIN, words.bytes ? words.bytes : "", 0);
+    page->out->failed |= words.failed;
+    tide_text_release(&words);
+}
+
+void tide_view_ranks(struct tide_page *page, const struct tide_model *model,
+                     const struct tide_ranks *ranks, size_t limit)
+{
+    const enum tide_units units = page->style->units;
+    const bool margins = any_margin(ranks);
+    const size_t shown = shown_of(ranks, limit);
+    struct tide_cells cells = columns_of(page, margins);
+    for (size_t i = 0; i < shown; i++) {
+        const struct tide_cells_row row = row_of(&ranks->list[i], margins, units);
+        tide_cells_measure(&cells, &row);
+    }
+    add_heading(page, model, ranks);
+    tide_cells_head(page, &cells);
+    tide_page_end(page);
+    for (size_t i = 0; i < shown; i++) {
+        const struct tide_cells_row row = row_of(&ranks->list[i], margins, units);
+        tide_cells_line(page, &cells, &row);
+        tide_page_end(page);
+    }
+    if (shown < ranks->count) {
+        tide_page_tab(page, 2);
+        tide_page_more(page, ranks->count - shown, "rank");
+    }
+    tide_page_skip(page);
+    add_spread(page, ranks);
+}
+
+/* --- Data -------------------------------------------------------------------------- */
+
+void tide_json_ranks(struct tide_json *json, const struct tide_model *model,
+                     const struct tide_ranks *ranks, size_t limit)
+{
+    const size_t shown = shown_of(ranks, limit);
+    tide_json_open(json, "ranks", '[');
+    for (size_t i = 0; i < shown; i++) {
+        const struct tide_rank *const rank = &ranks->list[i];
+        tide_json_open_row(json, NULL);
+        if (rank->ranked)
+            tide_json_uint(json, "rank", rank->rank);
+        else
+            tide_json_null(json, "rank");
+        tide_json_uint(json, "processes", rank->processes);
+        tide_json_uint(json, "threads", rank->threads);
+        tide_json_uint(json, "peak_bytes", rank->peak_bytes);
+        tide_json_uint(json, "peak_uncertainty_bytes", rank->peak_margin_bytes);
+        tide_json_number(json, "peak_time_s",
+                         tide_trace_seconds(model->trace, rank->peak_ticks));
+        tide_json_uint(json, "live_bytes", rank->live_bytes);
+        tide_json_uint(json, "live_blocks", rank->live_blocks);
+        tide_json_uint(json, "allocated_bytes", rank->allocated_bytes);
+        tide_json_uint(json, "alloc_calls", rank->alloc_calls);
+        if (rank->rss_peak_bytes)
+            tide_json_uint(json, "rss_peak_bytes", rank->rss_peak_bytes);
+        else
+            tide_json_null(json, "rss_peak_bytes");
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+    if (ranks->widest.times <= 0) {
+        tide_json_null(json, "widest_spread");
+        return;
+    }
+    tide_json_open(json, "widest_spread", '{');
+    tide_json_uint(json, "rank", ranks->widest.rank);
+    tide_json_string(json, "of", MEASURES[ranks->widest.measure]);
+    tide_json_number(json, "times_median", ranks->widest.times);
+    tide_json_close(json);
+}
+
+void tide_csv_ranks(struct tide_csv *csv, const struct tide_model *model,
+                    const struct tide_ranks *ranks, size_t limit)
+{
+    static const char *const NAMES[] = {"rank",
+                                        "processes",
+                                        "threads",
+                                        "peak_bytes",
+                                        "peak_uncertainty_bytes",
+                                        "peak_time_s",
+                                        "live_bytes",
+                                        "live_blocks",
+                                        "allocated_bytes",
+                                        "alloc_calls",
+                                        "rss_peak_bytes",
+                                        NULL};
+    const size_t shown = shown_of(ranks, limit);
+    tide_csv_head(csv, NAMES);
+    for (size_t i = 0; i < shown; i++) {
+        const struct tide_rank *const rank = &ranks->list[i];
+        if (rank->ranked)
+            tide_csv_uint(csv, rank->rank);
+        else
+            tide_csv_text(csv, NULL);
+        tide_csv_uint(csv, rank->processes);
+        tide_csv_uint(csv, rank->threads);
+        tide_csv_uint(csv, rank->peak_bytes);
+        tide_csv_uint(csv, rank->peak_margin_bytes);
+        tide_csv_next(csv);
+        tide_text_addf(csv->out, "%.9f",
+                       tide_trace_seconds(model->trace, rank->peak_ticks));
+        tide_csv_uint(csv, rank->live_bytes);
+        tide_csv_uint(csv, rank->live_blocks);
+        tide_csv_uint(csv, rank->allocated_bytes);
+        tide_csv_uint(csv, rank->alloc_calls);
+        tide_csv_known(csv, rank->rss_peak_bytes);
+        tide_csv_end(csv);
+    }
+}
