@@ -116,6 +116,8 @@ struct tide_subjects {
     bool ended_well;                   /* what is live may be called leaked */
     struct tide_blamer blamer;
     bool tidy; /* most functions have freed what they made: who has not stands out */
+    bool
+        nearly_tidy; /* the others keep next to nothing, or what was made at the start */
     uint64_t left_bytes; /* by all, and not made at the start */
 };
 

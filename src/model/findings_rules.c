@@ -27,6 +27,7 @@ enum {
     TIDE_TURNOVER_PEAKS = 10, /* the run allocates so many times what it ever holds */
     TIDE_TURNOVER_MIB = 64,
     TIDE_LEFT_LEAST = 4 * TIDE_KIB, /* of what does not grow any more, ... */
+    TIDE_BEFORE_LEAST = 1000,       /* blocks: then a program has started */
     TIDE_LEFT_PARTS = 20,           /* ... and a twentieth of the peak */
 };
 
@@ -111,7 +112,7 @@ static bool stands_out(const struct case_file *file)
 {
     const uint64_t all = file->subjects->left_bytes;
     const uint64_t own = file->subject->left.bytes;
-    return file->subjects->tidy ||
+    return file->subjects->nearly_tidy ||
            (!file->subject->may_be_layer && is_part(own, all, 4) &&
             (all <= own || all - own <= file->heap->peak_bytes / TIDE_CALLS_PARTS));
 }
@@ -141,18 +142,30 @@ static bool find_leak_per_thread(const struct case_file *file)
     return is_leak(file, TIDE_LEAK_PER_THREAD, 1 * TIDE_KIB, 100) && is_lost(file);
 }
 
-/* What is made when a program starts, once, it means to keep. */
+/* Is it no buffer that a program makes when it starts and means to keep?  Many blocks were
+ * made before it, and all others are freed; or it is so large that it is worth a look. */
+static bool is_no_buffer(const struct case_file *file)
+{
+    const struct tide_survival *const left = &file->subject->left;
+    const uint32_t slices = left->slices[TIDE_LIFE_BIRTHS];
+    const uint64_t part = slices ? (uint64_t)__builtin_ctz(slices) : 0;
+    const uint64_t before = part * (file->heap->alloc_calls / TIDE_LIFE_SLICES);
+    return (file->subjects->tidy && before >= TIDE_BEFORE_LEAST) ||
+           (stands_out(file) && left->bytes >= 1 * TIDE_MIB &&
+            is_part(left->bytes, file->heap->peak_bytes, 4));
+}
+
 static bool find_leak_once(const struct case_file *file)
 {
     const uint32_t first_part = 1;
-    return stands_out(file) &&
-           file->subject->left.slices[TIDE_LIFE_BIRTHS] != first_part &&
+    return file->subject->left.slices[TIDE_LIFE_BIRTHS] != first_part &&
+           is_no_buffer(file) &&
            is_leak(file, TIDE_LEAK_ONCE, TIDE_LEFT_LEAST, TIDE_LEFT_PARTS);
 }
 
 static bool find_leak(const struct case_file *file)
 {
-    return stands_out(file) &&
+    return is_no_buffer(file) &&
            is_leak(file, TIDE_LEAK_SOME, TIDE_LEFT_LEAST, TIDE_LEFT_PARTS);
 }
 

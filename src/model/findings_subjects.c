@@ -53,8 +53,10 @@ static void judge_end(struct tide_subjects *subjects)
         large += left->slices[TIDE_LIFE_BIRTHS] != first_part &&
                  left->bytes > subjects->left_bytes / TIDE_KEPT_PARTS;
     }
-    subjects->tidy = layers == 0 && (large <= TIDE_KEEPERS_FEW ||
+    subjects->tidy = layers == 0 && (keepers <= TIDE_KEEPERS_FEW ||
                                      keepers <= makers / TIDE_KEEPERS_PARTS);
+    subjects->nearly_tidy =
+        subjects->tidy || (layers == 0 && large <= TIDE_KEEPERS_FEW);
 }
 
 /* --- One site ------------------------------------------------------------------------ */
