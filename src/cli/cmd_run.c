@@ -69,21 +69,20 @@ static const struct tide_option TABLE[] = {
     {.name = "monitor",
      .text = &asked.monitor,
      .value = "LIST",
-     .help = "let the recorder also count, and report at the end: simple, loop, "
+     .help = "also count inside PROGRAM and report when it exits: simple, loop, "
              "histogram, periodic, regions or threshold, with options; see "
              "tidemark-run(1)",
      .rare = true},
     {.name = "wait",
      .flag = &asked.run.wait,
-     .help = "stay until all processes have ended, not only PROGRAM"},
+     .help = "wait for all processes of the run, not only for PROGRAM"},
     {.name = "quiet",
      .letter = 'q',
      .flag = &asked.quiet,
-     .help = "do not say where the trace is or what it misses. If NAME is taken,"
-             " tidemark still says what it called the trace instead"},
+     .help = "do not say where the trace is or what is missing from it"},
     {.name = "force",
      .flag = &asked.force,
-     .help = "start PROGRAM even if nothing of it can be recorded",
+     .help = "run PROGRAM even if it cannot be recorded, to record what it starts",
      .rare = true},
     {.name = "embed-symbols",
      .flag = &asked.embed,
@@ -93,8 +92,8 @@ static const struct tide_option TABLE[] = {
     {.name = "query",
      .text = &asked.query,
      .value = "QUERY",
-     .help = "answer QUERY when PROGRAM has ended (see tidemark-query(1)); the "
-             "variable CALI_REPORT_CONFIG says one as well, as with Caliper",
+     .help = "answer QUERY when PROGRAM has ended (see tidemark-query(1)); "
+             "Caliper's variable CALI_REPORT_CONFIG works as well",
      .rare = true},
     {.name = NULL},
 };
@@ -244,8 +243,8 @@ const struct tide_command tide_cmd_run = {
     .summary = "record a program",
     .usage = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
     .help =
-        "Records PROGRAM and every process that it starts, writes the trace, and exits\n"
-        "with the status of PROGRAM.  'tidemark [OPTION...] PROGRAM' does the same.\n",
+        "Runs PROGRAM, records every allocation of it and of the processes it starts,\n"
+        "and exits with its status.  'tidemark [OPTION...] PROGRAM' does the same.\n",
     .example = "run -o before ./prog input.dat",
     .takes = TIDE_TAKES_PROGRAM,
     .options = tide_record_table,

@@ -48,10 +48,9 @@ const struct tide_option tide_record_table[] = {
      .letter = 'o',
      .text = &asked.name,
      .value = "NAME",
-     .help = "the name of the trace (default: %e.%p); %p is the pid, %h the "
-             "host, %e the program, %r the MPI rank, %n a number. tidemark "
-             "overwrites nothing: if NAME is taken, it writes NAME.2.tide, "
-             "NAME.3.tide...",
+     .help = "name the trace (default: %e.%p): %p is the process id, %h the host, "
+             "%e the program, %r the MPI rank, %n a number. If NAME.tide exists, "
+             "tidemark writes NAME.2.tide, NAME.3.tide...",
      .takes = TIDE_TAKES_FILE},
     {.name = "free-stacks",
      .flag = &asked.wishes.free_stacks,
@@ -60,25 +59,25 @@ const struct tide_option tide_record_table[] = {
      .choice = &asked.follow,
      .words = FOLLOWS,
      .value = "WHOM",
-     .help = "which processes to record: all (default) that are started, exec "
-             "(PROGRAM and what it executes, not its children) or none (PROGRAM "
-             "until it executes another)"},
+     .help = "which processes to record: all (default), exec (PROGRAM and what it "
+             "executes in its place, no children) or none (PROGRAM until it "
+             "executes another)"},
     {.name = "target",
      .letter = 't',
      .text = &asked.wishes.targets,
      .value = "NAME",
-     .help = "record only programs of that name: the name of the file, script or"
-             " process; several with commas, or a shell pattern"},
+     .help = "record only programs named NAME (file, script or process name); "
+             "separate several with commas, * and ? match anything"},
     {.name = "unwind",
      .choice = &asked.engine,
      .words = ENGINES,
      .value = "ENGINE",
-     .help = "how to walk stacks: cfi (default: frame tables), fp (frame "
+     .help = "how to walk stacks: cfi (default: unwind tables), fp (frame "
              "pointers), libunwind or none",
      .rare = true},
     {.name = "no-stacks",
      .flag = &asked.no_stacks,
-     .help = "record no stacks: as --unwind none",
+     .help = "record counts and sizes only; the same as --unwind none",
      .rare = true},
     {.name = "depth",
      .count = &asked.depth,
@@ -93,14 +92,14 @@ const struct tide_option tide_record_table[] = {
     {.name = "keep-preload",
      .flag = &asked.wishes.keep_preload,
      .help = "also record programs that are started with a clean environment: "
-             "put LD_PRELOAD and TIDEMARK_SESSION back into it, where the "
-             "program can see them",
+             "put LD_PRELOAD and TIDEMARK_SESSION back into it, where they can "
+             "see them",
      .rare = true},
     {.name = "collector-threads",
      .count = &asked.collectors,
      .value = "N",
-     .help = "use N threads to encode and compress beside PROGRAM, at most 4 "
-             "(default: 1, and 1 more for every 4 cores)",
+     .help = "use N threads, at most 4, to encode and compress the trace "
+             "(default: 1, plus 1 for every 4 cores)",
      .rare = true},
     {.name = "no-names",
      .flag = &asked.no_names,
