@@ -57,11 +57,11 @@ static const struct tide_option TABLE[] = {
     {.name = "max-growth",
      .text = &asked.growth,
      .value = "PERCENT",
-     .help = "how much each of these may grow over the baseline, like 5%"},
+     .help = "how much larger than in the baseline each of the above may be, like 5%"},
     {.name = "max-new-leaks",
      .count = &asked.budget.max_new_leaks,
      .value = "N",
-     .help = "most stacks that leak and did not leak in the baseline"},
+     .help = "most stacks that leak and do not leak in the baseline"},
     {.name = "baseline",
      .text = &asked.baseline,
      .heading = "options",
@@ -75,11 +75,10 @@ static const struct tide_option TABLE[] = {
      .takes = TIDE_TAKES_FILE},
     {.name = "allow-incomplete",
      .flag = &asked.budget.allow_incomplete,
-     .help = "pass although something is missing in a trace"},
+     .help = "pass even if something is missing in a trace"},
     {.name = "allow-unknown",
      .flag = &asked.budget.allow_unknown,
-     .help = "pass although no allocation was recorded in the function of a "
-             "--max-calls-in"},
+     .help = "pass even if the function of a --max-calls-in does not allocate"},
     {.name = "suppressions",
      .text = &asked.suppressions,
      .value = "FILE",
@@ -388,14 +387,13 @@ static int run(int argc, char **argv)
 
 const struct tide_command tide_cmd_check = {
     .name = "check",
-    .summary = "hold a trace against limits, for CI",
+    .summary = "check a trace against limits, for CI",
     .usage = "[OPTION...] [TRACE]",
     .help =
-        "Compares a trace with limits of the heap.  Exits with 0 when all are kept, with\n"
-        "1 when one is not, when the trace is incomplete or when it cannot be read.\n"
-        "Without TRACE the newest of this folder is taken; - reads it from standard\n"
-        "input.  TRACE@150ms, TRACE@NAME (a tide_snapshot) and TRACE@peak are moments:\n"
-        "what is live then counts as what is left at the end.\n",
+        "Compares TRACE, or the newest trace in this folder, with limits of the heap; -\n"
+        "is standard input.  Exits with 0 if all limits are kept, and with 1 if one is\n"
+        "not, if the trace is incomplete or if it cannot be read.  TRACE@150ms,\n"
+        "TRACE@NAME (a tide_snapshot) and TRACE@peak check the run up to that moment.\n",
     .example = "check --max-peak 2GiB --max-leak 0 prog.tide",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,

@@ -39,7 +39,7 @@ static const struct tide_option TABLE[] = {
     {.name = "peak",
      .flag = &asked.metrics[TIDE_METRIC_PEAK],
      .heading = "views",
-     .help = "what was live when the heap stood highest (default)"},
+     .help = "what was live when the heap was largest (default)"},
     {.name = "leaks",
      .flag = &asked.metrics[TIDE_METRIC_LEAKS],
      .help = "what was live at the end, or at a moment (then the default)"},
@@ -62,7 +62,7 @@ static const struct tide_option TABLE[] = {
      .count = &asked.rows,
      .heading = "options",
      .value = "N",
-     .help = "at most N rows; 0: all, and fold nothing"},
+     .help = "at most N rows; 0 shows all rows and folds nothing"},
     {.name = "space",
      .choice = &asked.space,
      .words = SPACE_WORDS,
@@ -71,8 +71,8 @@ static const struct tide_option TABLE[] = {
     {.name = "hide",
      .text = &asked.hide,
      .value = "P",
-     .help = "leave out functions and modules that match P; what they allocate "
-             "counts for their callers"},
+     .help = "leave out functions and modules that match P, and count what they "
+             "allocate for their callers"},
     {.name = "no-fold",
      .flag = &asked.no_fold,
      .help = "show the inner functions of the C++ and Rust libraries and functions "
@@ -283,11 +283,11 @@ const struct tide_command tide_cmd_diff = {
     .summary = "say what changed from one trace to another",
     .usage = "[OPTION...] BASE NEW",
     .help =
-        "Says what NEW has more and less than BASE.  Each is a trace or a moment of one:\n"
-        "TRACE@12.5s or @150ms (a time), TRACE@NAME (a tide_snapshot), TRACE@event51 (a\n"
-        "tide_event), TRACE@peak (of the heap), TRACE@end; NAME#3 is the third of that\n"
-        "name. Stacks are matched by the names of functions and modules, so the two may\n"
-        "come from different builds.  Percentages are relative to BASE.\n",
+        "Says what NEW has more and less of than BASE.  Each is a trace or a moment in\n"
+        "one: TRACE@12.5s or @150ms (a time), TRACE@NAME (a tide_snapshot; NAME#3 is the\n"
+        "third of that name), TRACE@event51 (a tide_event), TRACE@peak or TRACE@end.\n"
+        "Stacks match by the names of functions and modules, so you can compare two\n"
+        "builds.  Percentages are relative to BASE.\n",
     .example = "diff yesterday.tide today.tide",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,

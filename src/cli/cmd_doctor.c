@@ -225,8 +225,8 @@ const struct tide_command tide_cmd_doctor = {
     .summary = "say what can be recorded here",
     .usage = "[OPTION...] [PROGRAM]",
     .help =
-        "Looks at this machine and at PROGRAM, which it finds as run does, and says what\n"
-        "a trace of it would miss, or why run would refuse, and what to do about it.\n",
+        "Looks at this machine and at PROGRAM, without running it, and says whether run\n"
+        "can record it, what a trace of it would miss, and what to do about it.\n",
     .example = "doctor ./prog",
     .takes = TIDE_TAKES_PROGRAM,
     .options = TABLE,

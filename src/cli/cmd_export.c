@@ -76,7 +76,7 @@ static const struct tide_option TABLE[] = {
      .choice = &asked.format,
      .words = FORMAT_WORDS,
      .value = "FORMAT",
-     .help = "one of these formats"},
+     .help = "one of the formats above"},
     {.name = "output",
      .letter = 'o',
      .text = &asked.output,
@@ -91,7 +91,7 @@ static const struct tide_option TABLE[] = {
              "speedscope and callgrind"},
     {.name = "peak",
      .flag = &asked.metrics[TIDE_METRIC_PEAK],
-     .help = "with folded, what was live when the heap stood highest (default)"},
+     .help = "with folded, what was live when the heap was largest (default)"},
     {.name = "leaks",
      .flag = &asked.metrics[TIDE_METRIC_LEAKS],
      .help = "with folded, what was live at the end"},
@@ -103,12 +103,12 @@ static const struct tide_option TABLE[] = {
      .help = "with folded, temporary blocks"},
     {.name = "all",
      .flag = &asked.all,
-     .help = "write all blocks there ever were, not only those live at the end; "
-             "for csv, tsv, ndjson and sqlite"},
+     .help = "write all blocks of the run, not only those live at the end; for "
+             "csv, tsv, ndjson and sqlite"},
     {.name = "force",
      .flag = &asked.force,
-     .help = "write the file even if it becomes more than a thousand times larger"
-             " than the trace"},
+     .help = "write the file even if it is more than a thousand times larger than "
+             "the trace"},
     {.name = NULL},
 };
 
@@ -362,11 +362,11 @@ static int run(int argc, char **argv)
 
 const struct tide_command tide_cmd_export = {
     .name = "export",
-    .summary = "give a trace to other tools",
+    .summary = "convert a trace for other tools",
     .usage = "--to FORMAT [OPTION...] [TRACE]",
     .help =
-        "Writes a trace in a format of another tool.  Without TRACE the newest of this\n"
-        "folder is taken; - reads it from standard input.\n"
+        "Converts TRACE, or the newest trace in this folder, to the format of another\n"
+        "tool; - is standard input.\n"
         "\n"
         "formats\n"
         "  pprof             profile.proto, compressed: pprof, Grafana, Parca, Perfetto\n"

@@ -91,9 +91,9 @@ const struct tide_command tide_cmd_info = {
     .summary = "say what a trace holds",
     .usage = "[OPTION...] [TRACE]",
     .help =
-        "Says what was recorded, with which options, by which version, how large the\n"
-        "trace is and what is missing in it.  Without TRACE the newest of this folder is\n"
-        "taken; - reads it from standard input.\n",
+        "Says what was recorded in TRACE, or in the newest trace in this folder, with\n"
+        "which options and which version, how large the trace is and what is missing in\n"
+        "it; - is standard input.\n",
     .example = "info --modules prog.tide",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,

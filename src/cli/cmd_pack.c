@@ -60,9 +60,9 @@ const struct tide_command tide_cmd_pack = {
     .summary = "put the names of functions and lines into a trace",
     .usage = "[OPTION...] [TRACE]",
     .help =
-        "Puts the names of functions and lines into a trace, so that it can be read\n"
-        "where the program and its libraries are not, or not any more.  Without TRACE\n"
-        "the newest of this folder is taken.\n",
+        "Puts the names of functions and lines into TRACE, or into the newest trace in\n"
+        "this folder, so that you can read it where the program and its libraries are\n"
+        "missing or have changed.\n",
     .example = "pack prog.tide && scp prog.tide elsewhere:",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,

@@ -37,7 +37,7 @@ static const struct tide_option TABLE[] = {
      .takes = TIDE_TAKES_FILE},
     {.name = "attributes",
      .flag = &asked.attributes,
-     .help = "list the names that rows have, and how many rows have each"},
+     .help = "list the attributes that rows have, and how many rows have each"},
     {.name = "from",
      .choice = &asked.source,
      .words = SOURCE_WORDS,
@@ -45,7 +45,7 @@ static const struct tide_option TABLE[] = {
      .help = "which rows to list with --attributes (default: events)"},
     {.name = "explain",
      .flag = &asked.explain,
-     .help = "say what the query would do, and do not do it"},
+     .help = "explain what the query would do, without running it"},
     {.name = "json",
      .flag = &asked.json,
      .help = "write the answer as JSON, with schema, columns and rows"},
@@ -162,9 +162,9 @@ const struct tide_command tide_cmd_query = {
     .summary = "ask a trace anything",
     .usage = "[OPTION...] [TRACE...] 'SELECT ...'",
     .help =
-        "Answers one question in the query language of Caliper.  The last word is the\n"
-        "query, or the first; - reads it from standard input.  Several traces are read\n"
-        "at the same time; without TRACE the newest of this folder is taken.\n"
+        "Answers one question in CalQL, the query language of Caliper.  The query is the\n"
+        "last word or the first; - reads it from standard input.  Several traces give one\n"
+        "answer; without TRACE it is about the newest trace in this folder.\n"
         "\n"
         "clauses, in any order\n"
         "  SELECT * | NAME | AGGREGATION [AS TITLE] [UNIT UNIT], ...\n"

@@ -165,10 +165,10 @@ const struct tide_command tide_cmd_report = {
     .summary = "say where the memory went",
     .usage = "[OPTION...] [TRACE]",
     .help =
-        "Without TRACE the newest of this folder is taken; - reads it from standard\n"
-        "input.  Without a view the report is an overview, the peak, what was live at the\n"
-        "end, and findings.  TRACE@WHEN is what was live then: at a time (12.5s), an\n"
-        "event (event51) or a snapshot by its name.\n",
+        "Reads TRACE, or the newest trace in this folder; - is standard input.  It shows\n"
+        "an overview, the peak, churn, what was live at the end, and what to change\n"
+        "first.  TRACE@WHEN is what was live at a time (12.5s), at a tide_event (event51)\n"
+        "or at a tide_snapshot (its name).\n",
     .example = "report --leaks -n 5 prog.tide",
     .takes = TIDE_TAKES_TRACE,
     .options = tide_report_table,

@@ -225,14 +225,13 @@ const struct tide_command tide_cmd_resolve = {
     .usage = "[OPTION...] [TRACE] ADDRESS[@WHEN]... [@WHEN]",
     .help =
         "Says for each ADDRESS (hexadecimal, as a crash prints it) which block holds it\n"
-        "or held it last, what the program called the block, who made it and who freed\n"
-        "it.\n"
+        "or was the last to hold it, what the program called the block, which thread\n"
+        "allocated it and which freed it.\n"
         "\n"
         "WHEN is a time (12.5s), a tide_snapshot (its name), a tide_event (event51) or\n"
-        "peak; without it the end of the run is meant.  @WHEN alone is for all addresses\n"
-        "that have none.  Without TRACE the newest of this folder is taken; - reads it\n"
-        "from standard input.  Only traces of 'tidemark run --free-stacks' know where a\n"
-        "block was freed.\n",
+        "peak; the default is the end of the run.  @WHEN on its own is the default for\n"
+        "all addresses.  Reads TRACE, or the newest trace in this folder; - is standard\n"
+        "input.  Only 'tidemark run --free-stacks' records where a block was freed.\n",
     .example = "resolve prog.tide 0x5581f02a4c10 0x5581f02a5000@12.5s",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,

@@ -28,13 +28,13 @@ static void list_commands(FILE *out)
     }
     (void)fputs(
         "\n"
-        "'tidemark VERB --help' explains one of them.\n"
+        "'tidemark VERB --help' explains a verb.\n"
         "\n"
         "  -h, --help     this text\n"
         "  -V, --version  the version\n"
         "\n"
-        "Options before PROGRAM are those of run.  A program that is named like a\n"
-        "verb, or nearly so, is recorded by 'tidemark run PROGRAM'.\n"
+        "Options before PROGRAM are those of run.  If a program has the name of a verb,\n"
+        "or nearly so, record it with 'tidemark run PROGRAM'.\n"
         "\n"
         "example: tidemark ./prog && tidemark report\n",
         out);

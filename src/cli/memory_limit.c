@@ -28,7 +28,7 @@ const struct tide_option tide_memory_options[] = {
     {.name = "max-memory",
      .bytes = &asked,
      .value = "SIZE",
-     .help = "take no more memory than SIZE (default: three quarters of what is free)",
+     .help = "use at most SIZE of memory (default: three quarters of what is free)",
      .rare = true},
     {.name = NULL},
 };

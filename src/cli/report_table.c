@@ -17,7 +17,7 @@ const struct tide_option tide_report_table[] = {
     {.name = "peak",
      .flag = &tide_report_asked.options.views[TIDE_METRIC_PEAK],
      .heading = "views",
-     .help = "what was live when the heap stood highest"},
+     .help = "what was live when the heap was largest"},
     {.name = "leaks",
      .flag = &tide_report_asked.options.views[TIDE_METRIC_LEAKS],
      .help = "what was live at the end"},
@@ -123,7 +123,7 @@ const struct tide_option tide_report_table[] = {
     {.name = "flow",
      .flag = &tide_report_asked.options.shapes[TIDE_SHAPE_FLOW],
      .help = "blocks that another thread freed than the one that allocated them;"
-             " a trace of run --free-stacks also has where both happened",
+             " with run --free-stacks also where each happened",
      .rare = true},
     {.name = "windows",
      .flag = &tide_report_asked.options.shapes[TIDE_SHAPE_WINDOWS],
@@ -197,7 +197,7 @@ const struct tide_option tide_report_table[] = {
      .count = &tide_report_asked.options.rows,
      .heading = "options",
      .value = "N",
-     .help = "at most N rows; 0: all, and fold nothing"},
+     .help = "at most N rows; 0 shows all rows and folds nothing"},
     {.name = "sort",
      .text = &tide_report_asked.options.sort,
      .value = "COLUMN",
@@ -226,8 +226,8 @@ const struct tide_option tide_report_table[] = {
     {.name = "hide",
      .text = &tide_report_asked.options.hide,
      .value = "P",
-     .help = "leave out functions and modules that match P; what they allocate "
-             "counts for their callers",
+     .help = "leave out functions and modules that match P, and count what they "
+             "allocate for their callers",
      .rare = true},
     {.name = "no-fold",
      .flag = &tide_report_asked.options.no_fold,
