@@ -95,7 +95,9 @@ static bool may_be_trace(const char *word)
 static const char *take_query(struct tide_arguments *rest)
 {
     const char *const last = rest->list[rest->count - 1], *const first = rest->list[0];
-    const bool leads = may_be_trace(last) && !may_be_trace(first);
+    const bool leads =
+        !may_be_trace(first) &&
+        (may_be_trace(last) || (strcmp(last, "-") == 0 && has_blanks(first)));
     rest->count--;
     rest->list += leads;
     return leads ? first : last;

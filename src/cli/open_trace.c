@@ -79,19 +79,36 @@ static const char *what_is(const char *path)
     return name_content(start, length);
 }
 
+/* A program or a script: the words end in a command that its name belongs to. */
+static int fail_program(const char *path, const char *words)
+{
+    const char *const command[] = {path, NULL};
+    struct tide_text quoted = {0};
+    tide_words_command(&quoted, command);
+    (void)tide_fail("%s: this is %s %s", path, words,
+                    quoted.failed ? "" : quoted.bytes);
+    tide_text_release(&quoted);
+    return 1;
+}
+
 /* PATH cannot be opened: say why. */
 static int explain(const char *path, enum tide_status status, const char *why)
 {
     struct stat about;
+    const char *const shown = strcmp(path, TIDE_STDIN_PATH) ? path : "standard input";
     /* This ends the limit, so it comes before all that takes memory. */
     const char *const words = tide_failure_words(status);
     const bool found = stat(path, &about) == 0;
     if (!found && errno == ENOENT)
-        return tide_fail("%s: no such file", path);
+        return tide_fail("%s: no such file", shown);
     if (status == TIDE_ENOTTRACE ||
-        (found && (!S_ISREG(about.st_mode) || about.st_size == 0)))
-        return tide_fail("%s: this is %s", path, what_is(path));
-    return tide_fail("%s: %s", path, *why && status != TIDE_ENOMEM ? why : words);
+        (found && (!S_ISREG(about.st_mode) || about.st_size == 0))) {
+        const char *const what = what_is(path);
+        return strstr(what, "tidemark run") && shown == path
+                   ? fail_program(path, what)
+                   : tide_fail("%s: this is %s", shown, what);
+    }
+    return tide_fail("%s: %s", shown, *why && status != TIDE_ENOMEM ? why : words);
 }
 
 /* --- Open -------------------------------------------------------------------------- */

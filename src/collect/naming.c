@@ -56,7 +56,10 @@ struct tide_name_fault tide_name_check(const char *pattern)
     const char *at = strchr(pattern, '%');
     while (at && at[1] && strchr(LETTERS, at[1]))
         at = strchr(at + 2, '%');
-    if (at && !fault.text[0])
+    if (at && !at[1] && !fault.text[0])
+        (void)snprintf(fault.text, sizeof(fault.text),
+                       "a letter is missing after the last %%; %%%% is a percent sign");
+    else if (at && !fault.text[0])
         (void)snprintf(fault.text, sizeof(fault.text),
                        "unknown %%%.1s; there are %%p, %%h, %%e, %%r, %%n and %%%%",
                        at + 1);

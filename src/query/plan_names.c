@@ -87,6 +87,33 @@ static bool is_calculated(const struct tide_query_word *name)
     return name->text[length] != '-' || tide_attribute_find(first) != TIDE_NO_ATTRIBUTE;
 }
 
+/* What other tools and languages call an attribute of ours. */
+static const char *name_elsewhere(const char *name)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } NAMES[] = {
+        {"bytes", "size"},
+        {"func", "leaf"},
+        {"caller", "leaf"},
+        {"symbol", "leaf"},
+        {"callstack", "stack"},
+        {"backtrace", "stack"},
+        {"address", "alloc.address"},
+        {"addr", "alloc.address"},
+        {"library", "module"},
+        {"dso", "module"},
+        {"pid", "process"},
+        {"tid", "thread"},
+        {"timestamp", "time"},
+        {"source", "file"},
+    };
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+        if (strcmp(NAMES[i].theirs, name) == 0)
+            return NAMES[i].ours;
+    return NULL;
+}
+
 /* There is no NAME; NEAR is one that rows have, OTHER one of rows of another source. */
 static void blame_name(struct tide_planner *planner, const struct tide_query_word *name,
                        const char *near, const char *other)
@@ -99,6 +126,8 @@ static void blame_name(struct tide_planner *planner, const struct tide_query_wor
                              name->text);
         return;
     }
+    if (name_elsewhere(name->text))
+        near = name_elsewhere(name->text);
     if (other && !near) {
         const enum tide_attribute_id id = tide_attribute_find(other);
         int source = 0;

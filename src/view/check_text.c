@@ -196,7 +196,8 @@ static bool has_unmet(const struct tide_verdicts *checks)
 static void add_advice(struct tide_text *out, const struct tide_check_view *view)
 {
     const struct tide_verdicts *const checks = view->checks;
-    const char *const trace = view->model->trace->path;
+    const char *const path = view->model->trace->path;
+    const char *const trace = strcmp(path, "/dev/fd/0") == 0 ? "-" : path;
     bool compared = has_failed(checks, "new_leaks");
     for (size_t i = 0; i < checks->count; i++)
         compared |= !checks->list[i].passed && checks->list[i].compared;

@@ -135,7 +135,7 @@ class Manners(unittest.TestCase):
     def test_a_name_for_the_trace_is_looked_at_first(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, words in (("", "needs a name"), ("%q", "unknown %q; there are %p"),
-                                ("x%", "unknown %"), ("x/", "folder")):
+                                ("x%", "letter is missing"), ("x/", "folder")):
                 self.expect(tidemark("run", "-o", name, "true", cwd=folder), 2, err=words)
             self.assertEqual(os.listdir(folder), [])
 
@@ -179,7 +179,7 @@ class Manners(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(folder)), ["a.tide", "b"])
 
     def test_what_comes_from_standard_input_may_be_no_trace(self):
-        for words, err in ((("report", "-"), "this is text, not a trace"),
+        for words, err in ((("report", "-"), "standard input: this is text, not a trace"),
                            (("pack", "-"), "needs -o OUT")):
             self.expect(tidemark(*words, input="hello\n"), 1 if "t" in words[0] else 2,
                         err=err)

@@ -176,6 +176,25 @@ class Names(tide.Case):
                        for name in (one, other)]
             self.assertEqual(*answers)
 
+    def test_names_of_other_tools_lead_to_ours(self):
+        run = tide.Recorded(["true"])
+        for name, ours in (("bytes", "size"), ("tid", "thread"), ("dso", "module")):
+            done = subprocess.run([tide.TIDEMARK, "query", run.trace, f"SELECT {name}"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"did you mean '{ours}'?", done.stderr)
+
+    def test_a_trace_from_standard_input_may_come_last(self):
+        run = tide.Recorded(["true"])
+        with open(run.trace, "rb") as file:
+            answers = []
+            for words in (("SELECT count()", "-"), ("-", "SELECT count()")):
+                file.seek(0)
+                answers.append(subprocess.run(
+                    [tide.TIDEMARK, "query", *words], stdin=file, capture_output=True,
+                    text=True, check=True).stdout)
+            self.assertEqual(*answers)
+
     def test_a_function_without_regions_is_explained(self):
         none = self.ask("SELECT function,count() GROUP BY function")
         self.assertIn("'function' means the regions that the program marks", none.stderr)
