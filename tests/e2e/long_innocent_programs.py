@@ -126,4 +126,4 @@ class Innocent(tide.Case):
 
 
 if __name__ == "__main__":
-    tide.unittest.main()
+    tide.main()

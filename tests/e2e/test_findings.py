@@ -68,6 +68,15 @@ class Findings(tide.Case):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 self.assertEqual(self.findings_of(name, folder)[1], [])
 
+    def test_what_grew_until_the_program_was_killed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = tide.Recorded([tide.program("grows_until_killed")], folder=folder)
+            finding, = ran.report()["findings"]
+            truth = ran.own_count()
+        self.assertEqual({key: finding[key] for key in truth}, truth)
+        self.assertRegex(finding["text"], r"stood when the program was killed, made from .* and "
+                                          r"still growing, by \d\S* [KM]iB a second\. ")
+
     def test_children_that_keep_a_little_are_no_growing_leak(self):
         """What 32 of them leave, one after the other, never was there at once."""
         with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +181,7 @@ class Leaks(tide.Case):
         leak = tide.report(trace, "--leaks")["rows"][0]["leak"]
         self.assertEqual((leak["evidence"], leak["ended"]), ("growing", True))
         text = text_of("report", "--leaks", trace)[1]
-        self.assertRegex(text, r"grew until 0\.\d+ s\n")
+        self.assertRegex(text, r"grew until 0\.\d+ s(, from 0\.\d+ s on)?\n")
         self.assertNotIn("still", text)
 
     def test_what_libraries_keep_is_left_out_and_said(self):

@@ -28,7 +28,7 @@ int main(void)
         answers[i % OPEN] = i % 10 == 3 ? NULL : answer;
     }
     for (unsigned i = 0; i < OPEN; i++)
-        free(answers[i]);
+        free(answers[i]), answers[i] = NULL;
     confess("leak_growing", "make_answer", lost_bytes, lost);
     return 0;
 }

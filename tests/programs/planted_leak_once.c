@@ -1,7 +1,7 @@
 /* tests/programs/planted_leak_once.c - a table that is made in mid-run and forgotten. */
 #include "planted.h"
 
-enum { ROUNDS = 40, TABLE = 96 * 1024 };
+enum { ROUNDS = 40, TABLE = 96 * 1024 * TIDE_SCALE };
 
 APART static void *make_table(void)
 {
