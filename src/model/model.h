@@ -214,6 +214,7 @@ struct tide_symbol {
     const char *file;     /* NULL when unknown */
     uint32_t line;        /* 0 when unknown */
     bool inlined;         /* into the next symbol of the same frame */
+    uint64_t start; /* of a function without a name: where it begins; 0 when unknown */
 };
 
 /* All symbols of one frame, innermost first; count >= 1 once symbolized. */

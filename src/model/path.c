@@ -133,16 +133,18 @@ static enum tide_status find_function(struct tide_paths *paths,
     return TIDE_OK;
 }
 
-/* What to call a frame that has no name. */
+/* What to call a frame that has no name: by where its function begins, if that is
+ * known. */
 static void write_nameless(const struct tide_frame *frame, const char *module,
-                           char *name, size_t size)
+                           uint64_t start, char *name, size_t size)
 {
     if (frame->kind == TIDE_FRAME_PYTHON)
         snprintf(name, size, "[python]");
     else if (frame->kind == TIDE_FRAME_SYNTHETIC)
         snprintf(name, size, "%s", tide_synthetic_name(frame->value));
     else if (*module)
-        snprintf(name, size, "%.200s+0x%" PRIx64, tide_path_base(module), frame->value);
+        snprintf(name, size, "%.200s+0x%" PRIx64, tide_path_base(module),
+                 start ? start : frame->value);
     else
         snprintf(name, size, "0x%" PRIx64, frame->value);
 }
@@ -199,7 +201,7 @@ static enum tide_status name_symbol(struct tide_paths *paths,
     const char *const module = module_of(paths->model, frame);
     const char *name = symbol->function;
     if (!name) {
-        write_nameless(frame, module, nameless, sizeof(nameless));
+        write_nameless(frame, module, symbol->start, nameless, sizeof(nameless));
         name = nameless;
     }
     struct tide_function function = {

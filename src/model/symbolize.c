@@ -125,6 +125,7 @@ static enum tide_status keep_answer(struct tide_model *model, uint32_t frame,
         list[i].function = keep(state, locations[i].function, &status);
         list[i].file = keep(state, locations[i].file, &status);
         list[i].line = locations[i].line;
+        list[i].start = locations[i].start;
         list[i].inlined = i + 1 < count;
     }
     model->symbols[frame] = (struct tide_symbols){list, (uint32_t)count};
@@ -180,8 +181,9 @@ static enum tide_status keep_embedded(struct tide_model *model, uint32_t frame,
     if (!locations)
         return TIDE_ENOMEM;
     for (size_t i = 0; i < count; i++)
-        locations[i] =
-            (struct tide_location){places[i].function, places[i].file, places[i].line};
+        locations[i] = (struct tide_location){.function = places[i].function,
+                                              .file = places[i].file,
+                                              .line = places[i].line};
     if (!locations[count - 1].function)
         model->honesty.unresolved_frames++;
     const enum tide_status status = keep_answer(model, frame, locations, count);

@@ -73,8 +73,9 @@ static const struct tide_location *locate_embedded(
     if (found)
         frames->found = found;
     for (size_t i = 0; i < *count; i++)
-        found[i] =
-            (struct tide_location){places[i].function, places[i].file, places[i].line};
+        found[i] = (struct tide_location){.function = places[i].function,
+                                          .file = places[i].file,
+                                          .line = places[i].line};
     return found;
 }
 
@@ -121,10 +122,11 @@ static const struct tide_location *locate(struct tide_frames *frames,
     return locations;
 }
 
-/* The text for FRAME, whose function, if known, is NAME. */
+/* The text for FRAME, of which LOCATION (or NULL) is known. */
 static uint32_t name_frame(struct tide_frames *frames, const struct tide_frame *frame,
-                           const char *name)
+                           const struct tide_location *location)
 {
+    const char *const name = location ? location->function : NULL;
     if (name)
         return tide_names_text(frames->names, name);
     if (frame->kind == TIDE_FRAME_PYTHON)
@@ -133,7 +135,8 @@ static uint32_t name_frame(struct tide_frames *frames, const struct tide_frame *
         return tide_names_text(frames->names, tide_synthetic_name(frame->value));
     struct tide_text text = {0};
     const char *const base = module_base(frames, frame);
-    tide_text_addf(&text, *base ? "%s+0x%" PRIx64 : "%s0x%" PRIx64, base, frame->value);
+    tide_text_addf(&text, *base ? "%s+0x%" PRIx64 : "%s0x%" PRIx64, base,
+                   location && location->start ? location->start : frame->value);
     const uint32_t id = tide_names_text(frames->names, text.bytes);
     tide_text_release(&text);
     return id;
@@ -146,7 +149,7 @@ static void take_place(struct tide_frames *frames, const struct tide_frame *fram
                        struct tide_stack_place *out)
 {
     const char *const base = module_base(frames, frame);
-    out->function = name_frame(frames, frame, location ? location->function : NULL);
+    out->function = name_frame(frames, frame, location);
     out->module = *base ? tide_names_text(frames->names, base) : 0;
     out->file =
         location && location->file ? tide_names_text(frames->names, location->file) : 0;
@@ -216,8 +219,8 @@ static uint32_t extend(struct tide_frames *frames, uint32_t around, uint32_t nod
     if (!count)
         return tide_names_node(frames->names, path, name_frame(frames, frame, NULL));
     for (size_t i = count; i-- > 0;)
-        path = tide_names_node(frames->names, path,
-                               name_frame(frames, frame, list[i].function));
+        path =
+            tide_names_node(frames->names, path, name_frame(frames, frame, &list[i]));
     return path;
 }
 

@@ -305,6 +305,7 @@ static enum outcome receive_locations(struct tide_name_child *child, uint32_t co
         if (!receive(child, &sent, sizeof(sent)))
             return TIDE_CHILD_BROKE;
         location->line = sent.line;
+        location->start = sent.start;
         outcome = receive_text(child, sent.function, sent.function_bytes, pool,
                                &location->function);
         if (outcome == TIDE_CHILD_ANSWERED)

@@ -92,7 +92,7 @@ static uint32_t place_of(struct server *server, const char *text, uint32_t *byte
 
 static void add_location(struct server *server, const struct tide_location *location)
 {
-    struct tide_name_location sent = {.line = location->line};
+    struct tide_name_location sent = {.start = location->start, .line = location->line};
     sent.function = place_of(server, location->function, &sent.function_bytes);
     sent.file = place_of(server, location->file, &sent.file_bytes);
     tide_text_add_bytes(&server->out, (const char *)&sent, sizeof(sent));

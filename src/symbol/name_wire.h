@@ -40,9 +40,11 @@ struct tide_name_answer {
 #define TIDE_NAME_NONE UINT32_MAX
 enum { TIDE_NAME_PLACES = 4096 };
 struct tide_name_location {
+    uint64_t start;                      /* as in struct tide_location */
     uint32_t function, file;             /* places; TIDE_NAME_NONE: not known */
     uint32_t function_bytes, file_bytes; /* of a new text; 0: it is in its place */
     uint32_t line;
+    uint32_t unused; /* 0 */
 };
 
 /* Nothing that a file says makes these longer. */

@@ -2,8 +2,9 @@
  *
  * What is known is put together from two tables: debug information, of the module or of
  * its separate debug file, gives inlined functions, files and lines; the symbol table
- * gives the function where debug information is silent.  Whatever is missing or damaged
- * only makes answers poorer.
+ * gives the function where debug information is silent.  Where both are, the unwind tables tell
+ * which addresses are of one function.  Whatever is missing or damaged only makes answers
+ * poorer.
  */
 #include "symbol/symbolizer.h"
 
@@ -17,6 +18,7 @@
 #include "symbol/name_child.h"
 #include "symbol/name_pool.h"
 #include "symbol/symtab.h"
+#include "symbol/unwind_starts.h"
 
 enum { TIDE_ANSWERS_FIRST = 256 };
 
@@ -36,6 +38,7 @@ struct tide_symbolizer {
     bool other;                   /* another one stands there */
     bool prepared;                /* all below is filled, as far as it can be */
     struct tide_symtab symtab;
+    struct tide_unwind_starts starts;
     struct tide_dwarf_info *dwarf; /* owned; NULL: no debug information */
     struct tide_name_pool pool;
     struct tide_child_module remote; /* all zeros: this process reads the files */
@@ -161,6 +164,8 @@ static enum tide_status prepare(struct tide_symbolizer *symbolizer)
         return TIDE_OK;
     symbolizer->prepared = true;
     find_debug_file(symbolizer);
+    if (symbolizer->module)
+        tide_unwind_starts_load(&symbolizer->starts, symbolizer->module);
     const enum tide_status status = load_symtab(symbolizer);
     return status ? status : load_dwarf(symbolizer);
 }
@@ -244,15 +249,19 @@ static enum tide_status answer_here(struct tide_symbolizer *symbolizer,
     }
     const char *const linked =
         tide_symtab_find(&symbolizer->symtab, answer->address, &symbolizer->pool);
-    if (count == 0 && linked) {
+    const uint64_t start =
+        linked ? 0 : tide_unwind_starts_find(&symbolizer->starts, answer->address);
+    if (count == 0 && (linked || start)) {
         locations = tide_arena_take(&symbolizer->pool.arena, sizeof(*locations));
         if (!locations)
             return TIDE_ENOMEM;
         count = 1;
     }
-    if (count > 0)
-        locations[count - 1].function =
-            better_name(locations[count - 1].function, linked);
+    if (count > 0) {
+        struct tide_location *const real = &locations[count - 1];
+        real->function = better_name(real->function, linked);
+        real->start = real->function ? 0 : start;
+    }
     answer->locations = locations;
     answer->count = (uint32_t)count;
     return TIDE_OK;

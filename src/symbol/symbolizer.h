@@ -19,6 +19,8 @@ struct tide_location {
     const char *function; /* demangled; NULL when unknown; dies with the symbolizer */
     const char *file;     /* NULL when unknown */
     uint32_t line;        /* 0 when unknown */
+    uint64_t
+        start; /* of a function that has no name: where it begins; 0 when unknown */
 };
 
 struct tide_symbolizer; /* opaque */

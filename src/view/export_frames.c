@@ -52,7 +52,8 @@ void tide_frame_name(struct tide_text *text, const struct tide_model *model,
         tide_text_add(text, tide_synthetic_name(about->value));
     else if (*module) {
         tide_out_name(text, tide_name_base(module));
-        tide_text_addf(text, "+0x%" PRIx64, about->value);
+        tide_text_addf(text, "+0x%" PRIx64,
+                       symbol->start ? symbol->start : about->value);
     } else
         tide_text_addf(text, "0x%" PRIx64, about->value);
 }

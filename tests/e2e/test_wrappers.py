@@ -89,6 +89,17 @@ class Wrappers(tide.Case):
         self.assertEqual(len(inner & set(rows)), 1)
         node = rows[(inner & set(rows)).pop()]
         self.assertEqual(node["bytes"], ROUNDS * 6 * 40)
+        # A function of no name is called by where it begins, however many calls it makes.
+        symbols = subprocess.run(["nm", tide.program("hands_on")], capture_output=True,
+                                 text=True, check=True).stdout.splitlines()
+        starts = {line.split()[2]: int(line.split()[0], 16) for line in symbols
+                  if len(line.split()) == 3}
+        self.assertEqual(node["function"], f"stripped+{starts['make_node']:#x}")
+        self.assertIn(f"stripped+{starts['read_body']:#x}", rows)
+        main = [row for row in whole if row["inclusive_bytes"] == ran.report()["summary"]
+                ["allocated_bytes"]]
+        self.assertEqual([row["function"] for row in main],
+                         [f"stripped+{starts['main']:#x}"])
 
     def test_functions_without_names_are_one_step(self):
         """main calls a function that calls make_node: two of no name above the third."""

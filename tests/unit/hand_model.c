@@ -128,8 +128,10 @@ static enum tide_status find_address(struct tide_symbolizer *symbolizer,
     for (const struct hand_symbol *symbol = known; symbol->value; symbol++) {
         if (symbol->module != symbolizer->module || symbol->value != address + 1)
             continue;
-        symbolizer->found[(*count)++] = (struct tide_location){
-            symbol->function, symbol->file, (uint32_t)symbol->line};
+        symbolizer->found[(*count)++] =
+            (struct tide_location){.function = symbol->function,
+                                   .file = symbol->file,
+                                   .line = (uint32_t)symbol->line};
     }
     return TIDE_OK;
 }
