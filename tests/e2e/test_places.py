@@ -17,6 +17,8 @@ LAYOUTS = {
     "not random": ["setarch", "-R"],
     "from below": ["sh", "-c", 'ulimit -s unlimited && exec "$@"', "sh"],
     "little": ["sh", "-c", 'ulimit -v 400000 && exec "$@"', "sh"],
+    # Counts what is private and writable, touched or not, as strict overcommit does.
+    "little data": ["sh", "-c", 'ulimit -d 70000 && exec "$@"', "sh"],
 }
 
 
