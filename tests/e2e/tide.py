@@ -76,8 +76,9 @@ class Recorded:
         return report(self.trace, *options)
 
     def sites(self, view):
-        """function -> row, of a flat view."""
-        return {row["function"]: row for row in self.report(view, "--flat")["rows"]}
+        """function -> row, of a flat view of every function that called."""
+        rows = self.report(view, "--flat", "--no-fold")["rows"]
+        return {row["function"]: row for row in rows}
 
 
 def report(trace, *options):
