@@ -9,6 +9,7 @@
 #include "capture/allocator_calls.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -144,10 +145,29 @@ static void takes(const struct made *made, void *block)
         tide_record_death_as_wanted(made->caller, block);
 }
 
+static size_t wide_bytes(const uint16_t *text)
+{
+    size_t length = 0;
+    while (text[length])
+        length++;
+    return (length + 1) * sizeof(*text);
+}
+
+/* Where it is a text that is copied, no block is no failure to make one. */
+static void gave_text(const struct made *made, const void *block, bool wide)
+{
+    if (block)
+        gave(made, block, wide ? wide_bytes(block) : strlen(block) + 1);
+}
+
 static long fill(const struct made *made)
 {
     const long status = call_next(made);
-    gave(made, status == 0 ? *(void **)old_of(made) : NULL, size_of(made));
+    const void *const block = status == 0 ? *(void **)old_of(made) : NULL;
+    if (made->call->shape == TIDE_FILLS_STRING)
+        gave_text(made, block, false);
+    else
+        gave(made, block, size_of(made));
     return status;
 }
 
@@ -155,9 +175,10 @@ static long give(const struct made *made)
 {
     const long result = call_next(made);
     const void *const block = (const void *)result;
-    const bool string = made->call->shape == TIDE_GIVES_STRING;
-    if (!string || block)
-        gave(made, block, string ? strlen(block) + 1 : size_of(made));
+    if (made->call->shape == TIDE_GIVES || made->call->shape == TIDE_MOVES)
+        gave(made, block, size_of(made));
+    else
+        gave_text(made, block, made->call->shape == TIDE_GIVES_WIDE);
     return result;
 }
 
@@ -213,6 +234,31 @@ static long move(const struct made *made)
     if (TIDE_UNLIKELY(attended))
         tide_watch_move_end(&move);
     return result;
+}
+
+/* mi_reallocarr() is mi_reallocarray() on a pointer that it is shown. */
+static long move_in(const struct made *made)
+{
+    static const struct tide_allocator_call call = {.name = "mi_reallocarray",
+                                                    .shape = TIDE_MOVES,
+                                                    .family = TIDE_MIMALLOC,
+                                                    .kind = TIDE_KIND_REALLOCARRAY,
+                                                    .old = 1,
+                                                    .count = 2,
+                                                    .size = 3};
+    static void *_Atomic cache;
+    void **const place = old_of(made);
+    tide_allocator_function *const next = find_next(&cache, call.name, made->caller.pc);
+    if (!place || !next)
+        return call_next(made);
+    const long argument[TIDE_ARGUMENTS] = {(long)*place, made->argument[1],
+                                           made->argument[2]};
+    const struct made inner = {&call, made->caller, argument, next};
+    void *const block = (void *)move(&inner);
+    if (!block)
+        return errno;
+    *place = block;
+    return 0;
 }
 
 /* The block keeps its place and is its owner's throughout, so all can be said behind. */
@@ -275,6 +321,9 @@ static long do_with_malloc(const struct made *made)
         return posix_memalign(old_of(made), align, size);
     case TIDE_MOVES:
         return (long)realloc(old_of(made), size);
+    case TIDE_FILLS_STRING:
+    case TIDE_MOVES_IN:
+        return ENOSYS;
     case TIDE_XALLOCX:
         return (long)malloc_usable_size(old_of(made));
     case TIDE_TAKES:
@@ -308,9 +357,12 @@ static long recorded(const struct made *made)
         tide_caution_arenas();
     switch (made->call->shape) {
     case TIDE_FILLS:
+    case TIDE_FILLS_STRING:
         return fill(made);
     case TIDE_MOVES:
         return move(made);
+    case TIDE_MOVES_IN:
+        return move_in(made);
     case TIDE_RESIZES:
     case TIDE_XALLOCX:
         return resize(made);

@@ -15,8 +15,11 @@ typedef long tide_allocator_function(long a, long b, long c, long d, long e, lon
 enum tide_allocator_shape {
     TIDE_GIVES,        /* returns a block */
     TIDE_GIVES_STRING, /* returns a string in a block */
+    TIDE_GIVES_WIDE,   /* the same, of 16-bit characters */
     TIDE_FILLS,        /* stores a block where `old` points and returns 0 */
+    TIDE_FILLS_STRING, /* the same with a string, or with NULL */
     TIDE_MOVES,        /* returns the block that `old` becomes */
+    TIDE_MOVES_IN,     /* moves the block that `old` points to, and returns 0 */
     TIDE_RESIZES,      /* returns `old`, or NULL where it cannot grow */
     TIDE_XALLOCX,      /* the same, but returns its usable size */
     TIDE_TAKES,        /* frees `old` */

@@ -110,6 +110,8 @@ TIDE_CALL(mi_recalloc_aligned_at, MOVES, MIMALLOC, REALLOC, .old = 1, .count = 2
 TIDE_CALL(mi_strdup, GIVES_STRING, MIMALLOC, MALLOC, .old = 0)
 TIDE_CALL(mi_strndup, GIVES_STRING, MIMALLOC, MALLOC, .old = 0)
 TIDE_CALL(mi_realpath, GIVES_STRING, MIMALLOC, MALLOC, .old = 0)
+TIDE_CALL(mi_wcsdup, GIVES_WIDE, MIMALLOC, MALLOC, .old = 0)
+TIDE_CALL(mi_dupenv_s, FILLS_STRING, MIMALLOC, MALLOC, .old = 1)
 TIDE_CALL(mi_heap_malloc, GIVES, MIMALLOC, MALLOC, .size = 2)
 TIDE_CALL(mi_heap_malloc_small, GIVES, MIMALLOC, MALLOC, .size = 2)
 TIDE_CALL(mi_heap_zalloc, GIVES, MIMALLOC, CALLOC, .size = 2)
@@ -154,6 +156,8 @@ TIDE_CALL(mi_new_aligned_nothrow, GIVES, MIMALLOC, NEW, .size = 1, .align = 2)
 TIDE_CALL(mi_new_realloc, MOVES, MIMALLOC, REALLOC, .old = 1, .size = 2)
 TIDE_CALL(mi_new_reallocn, MOVES, MIMALLOC, REALLOC, .old = 1, .count = 2, .size = 3)
 TIDE_CALL(mi_reallocarray, MOVES, MIMALLOC, REALLOCARRAY, .old = 1, .count = 2,
+          .size = 3)
+TIDE_CALL(mi_reallocarr, MOVES_IN, MIMALLOC, REALLOCARRAY, .old = 1, .count = 2,
           .size = 3)
 TIDE_CALL(mi_memalign, GIVES, MIMALLOC, MEMALIGN, .size = 2, .align = 1)
 TIDE_CALL(mi_aligned_alloc, GIVES, MIMALLOC, ALIGNED_ALLOC, .size = 2, .align = 1)

@@ -3,6 +3,7 @@
  * Says what each function made: site -> [calls, bytes, blocks left].
  */
 #include <mimalloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "say.h"
@@ -48,6 +49,29 @@ SITE char *copy(const char *text)
     return block;
 }
 
+SITE void *renew(void *block, size_t count, size_t size)
+{
+    const int status = mi_reallocarr(&block, count, size);
+    kept = block;
+    return status == 0 ? block : NULL;
+}
+
+SITE void *copy_wide(const unsigned short *text)
+{
+    void *const block = mi_wcsdup(text);
+    kept = block;
+    return block;
+}
+
+SITE void *copy_variable(const char *name)
+{
+    char *block = NULL;
+    size_t length = 0;
+    const int status = mi_dupenv_s(&block, &length, name);
+    kept = block;
+    return status == 0 ? block : NULL;
+}
+
 SITE void *in_heap(mi_heap_t *heap, size_t size)
 {
     void *const block = mi_heap_malloc(heap, size);
@@ -67,6 +91,15 @@ int main(void)
         if (i % 2)
             mi_free_size(kept, 1900);
     }
+    static const unsigned short wide[] = {'s', 'i', 'x', 0};
+    setenv("TIDE_OWN", "nineteen characters", 1);
+    for (int i = 0; i < TIMES; i++) {
+        mi_free(renew(renew(NULL, 5, 100), 7, 1000));
+        mi_free(copy_wide(wide));
+        mi_free(copy_variable("TIDE_OWN"));
+        if (copy_variable("TIDE_NOBODYS"))
+            return 1;
+    }
     mi_heap_t *const gone = mi_heap_new(), *const merged = mi_heap_new();
     for (int i = 0; i < TIMES; i++) {
         in_heap(gone, 400);
@@ -75,8 +108,11 @@ int main(void)
     mi_heap_destroy(gone);
     mi_heap_delete(merged); /* its blocks live on */
     say("{\"make\": [%d, %d, 0], \"grow\": [%d, %d, 0], \"clear\": [%d, %d, 0], "
-        "\"copy\": [%d, %d, 0], \"stretch\": [%d, %d, %d], \"in_heap\": [%d, %d, %d]}\n",
+        "\"copy\": [%d, %d, 0], \"stretch\": [%d, %d, %d], \"in_heap\": [%d, %d, %d], "
+        "\"renew\": [%d, %d, 0], \"copy_wide\": [%d, %d, 0], \"copy_variable\": [%d, %d, "
+        "0]}\n",
         3 * TIMES, 4000 * TIMES, TIMES, 30000 * TIMES, TIMES, 2100 * TIMES, TIMES,
-        12 * TIMES, TIMES, 1900 * TIMES, TIMES / 2, 2 * TIMES, 4400 * TIMES, TIMES);
+        12 * TIMES, TIMES, 1900 * TIMES, TIMES / 2, 2 * TIMES, 4400 * TIMES, TIMES,
+        2 * TIMES, 7500 * TIMES, TIMES, 8 * TIMES, TIMES, 20 * TIMES);
     return 0;
 }
