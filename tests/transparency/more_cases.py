@@ -116,9 +116,9 @@ MACHINES = (
           "gcc -g -O0 plain.c -o plain -lm; exec qemu-x86_64 ./plain",
           {"qemu-x86_64": 1}, inputs=("plain.c",)),
     shell("mpirun -n 2", "machines", ("openmpi-bin", "libopenmpi-dev"),
-          "mpicc -g ranks.c -o ranks; exec mpirun --allow-run-as-root --oversubscribe "
+          "mpicc -g two_ranks.c -o ranks; exec mpirun --allow-run-as-root --oversubscribe "
           "--mca btl self,vader --mca btl_vader_single_copy_mechanism none -n 2 ./ranks",
-          {"ranks": 2}, inputs=("ranks.c",), timeout=LONG,
+          {"ranks": 2}, inputs=("two_ranks.c",), timeout=LONG,
           skips=(Skip(r"tmp/.*", "session folders of its daemon, named by pid"),)),
 )
 

@@ -1,4 +1,4 @@
-/* inputs/ranks.c - two ranks that hand blocks to each other. */
+/* inputs/two_ranks.c - two ranks that hand blocks to each other. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
