@@ -4,7 +4,10 @@
 
 #include "model/findings_parts.h"
 
-enum { TIDE_NAME_LONG = 48 };
+enum {
+    TIDE_NAME_LONG = 48,   /* without parameters then */
+    TIDE_NAME_LONGER = 80, /* and without template arguments */
+};
 
 /* The end of what NAME opens at its first byte, a bracket; NULL: it does not close, or is part
  * of an operator's name. */
@@ -20,27 +23,39 @@ static const char *find_close(const char *name)
     return NULL;
 }
 
-void tide_found_name(struct tide_text *out, const char *name)
+/* Add NAME, with "..." in place of what stands in brackets that begin with OPEN. */
+static void add_shorter(struct tide_text *out, const char *name, char open)
 {
     static const char word[] = "operator";
     const size_t before = sizeof(word) - 1;
-    if (strlen(name) <= TIDE_NAME_LONG) {
-        tide_text_add(out, name);
-        return;
-    }
     for (const char *at = name; *at; at++) {
         const bool opens =
-            (*at == '<' || *at == '(') && at > name &&
+            *at == open && strncmp(at, "(anonymous", 10) != 0 &&
             ((size_t)(at - name) < before || memcmp(at - before, word, before) != 0);
-        const bool unnamed = opens && strncmp(at, "(anonymous", 10) == 0;
-        const char *const end = opens && !unnamed ? find_close(at) : NULL;
+        const char *const end = opens ? find_close(at) : NULL;
         if (!end || end == at + 1) {
             tide_text_add_bytes(out, at, 1);
             continue;
         }
-        tide_text_add(out, *at == '<' ? "<...>" : "(...)");
+        tide_text_add(out, open == '<' ? "<...>" : "(...)");
         at = end;
     }
+}
+
+void tide_found_name(struct tide_text *out, const char *name)
+{
+    struct tide_text plain = {0};
+    if (strlen(name) <= TIDE_NAME_LONG) {
+        tide_text_add(out, name);
+        return;
+    }
+    add_shorter(&plain, name, '(');
+    if (plain.length > TIDE_NAME_LONGER)
+        add_shorter(out, plain.bytes, '<');
+    else
+        tide_text_add(out, plain.bytes ? plain.bytes : "");
+    out->failed |= plain.failed;
+    tide_text_release(&plain);
 }
 
 /* Heaps that a language's runtime maps: who called it is no news, and what lies in them is not

@@ -199,12 +199,14 @@ enum tide_question tide_rule_question(enum tide_finding_kind kind);
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site);
 /* Does the run allocate many times what it ever holds? */
 bool tide_rule_turns_over(const struct tide_model *model);
+/* Are so many CALLS worth a thought, by the time that they take or by themselves? */
+bool tide_rule_calls_much(const struct tide_model *model, uint64_t calls);
 /* For the order of findings: a share of one kind is worth more than of another. */
 double tide_rule_worth(enum tide_finding_kind kind);
 
 /* --- findings_names.c, findings_lines.c --- */
 
-/* Add NAME, without parameters and template arguments if it is long. */
+/* Add NAME, if it is long without parameters, and still then without template arguments. */
 void tide_found_name(struct tide_text *out, const char *name);
 
 /* Add what FUNCTION maps, if it is the heap of a language's runtime. */

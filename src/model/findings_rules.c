@@ -268,6 +268,14 @@ bool tide_rule_turns_over(const struct tide_model *model)
            heap->allocated_bytes / TIDE_TURNOVER_PEAKS >= heap->peak_bytes;
 }
 
+bool tide_rule_calls_much(const struct tide_model *model, uint64_t calls)
+{
+    const double seconds = (double)calls * TIDE_PAIR_S;
+    return calls >= TIDE_TURNOVER_CALLS ||
+           (seconds >= TIDE_SECONDS_LEAST &&
+            seconds * TIDE_TIME_PARTS >= model->duration_s);
+}
+
 /* By calls when these take time or are very many; by bytes when the whole run allocates
  * many times what it holds, and this is a tenth of it. */
 static bool find_turnover(const struct case_file *file)
@@ -277,9 +285,8 @@ static bool find_turnover(const struct case_file *file)
     const uint64_t calls = subject->freed_calls;
     if (calls < 100 || !comes_and_goes(subject))
         return false;
-    const bool costs = saves_time(file, subject->freed_bytes, calls, calls,
-                                  (double)calls * TIDE_PAIR_S);
-    const bool by_calls = calls >= 1000 && (costs || calls >= TIDE_TURNOVER_CALLS) &&
+    saves_time(file, subject->freed_bytes, calls, calls, (double)calls * TIDE_PAIR_S);
+    const bool by_calls = calls >= 1000 && tide_rule_calls_much(file->model, calls) &&
                           is_part(calls, heap->alloc_calls, TIDE_TURNOVER_PARTS);
     const bool by_bytes =
         subject->freed_bytes >= (uint64_t)TIDE_TURNOVER_MIB * TIDE_MIB &&

@@ -14,7 +14,7 @@
 enum {
     TIDE_WIDE_PARTS = 4, /* a quarter of the whole */
     TIDE_WIDE_ALL = 10,  /* who has nine tenths of it explains nothing */
-    TIDE_WIDE_MAX = 3,   /* for one amount */
+    TIDE_WIDE_MAX = 2,   /* for one amount */
 };
 
 static const uint32_t NONE = UINT32_MAX;
@@ -23,7 +23,7 @@ static const uint32_t NONE = UINT32_MAX;
 struct tide_reach {
     uint64_t sum; /* of what no finding explains yet */
     uint64_t all;
-    uint32_t seen; /* the site it was met at last, + 1: a site counts once */
+    uint32_t seen; /* the stamp of the path it was met on last: it counts once */
     uint32_t near; /* how far it was then from the allocation */
 };
 
@@ -34,6 +34,7 @@ struct widening {
     enum tide_amount amount;
     enum tide_question question;
     struct tide_reach *reach; /* owned, per function */
+    uint32_t stamp;
 };
 
 uint64_t tide_site_amount(const struct tide_site *site, enum tide_amount amount)
@@ -68,20 +69,35 @@ static bool is_explained(const struct widening *widening, uint32_t index)
            subjects->wide[widening->question][index] != NONE;
 }
 
-/* Add AMOUNT of the path at hand to all functions but the outermost, which explains nothing. */
-static void reach_out(struct widening *widening, uint32_t index, uint64_t amount)
+/* Add AMOUNT of the path at hand to all functions on it but the outermost, which
+ * explains nothing; each counts once.  So much of it is UNEXPLAINED. */
+static void reach_out(struct widening *widening, uint64_t amount, uint64_t unexplained)
 {
     const struct tide_paths *const paths = widening->paths;
+    const uint32_t stamp = ++widening->stamp;
     for (size_t i = 0; i + 1 < paths->call_count; i++) {
         struct tide_reach *const reach = &widening->reach[paths->calls[i].function];
-        if (reach->seen == index + 1)
+        if (reach->seen == stamp)
             continue;
-        reach->seen = index + 1;
+        reach->seen = stamp;
         reach->near = (uint32_t)i;
         reach->all += amount;
-        if (!is_explained(widening, index))
-            reach->sum += amount;
+        reach->sum += unexplained;
     }
+}
+
+static enum tide_status reach_all(struct widening *widening)
+{
+    enum tide_status status = TIDE_OK;
+    for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
+        const uint64_t amount = amount_of(widening, i);
+        if (amount == 0)
+            continue;
+        status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
+        if (!status)
+            reach_out(widening, amount, is_explained(widening, i) ? 0 : amount);
+    }
+    return status;
 }
 
 /* The narrowest function that has a quarter of WHOLE; NONE if there is none. */
@@ -124,39 +140,12 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
         status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
         if (status || tide_path_call_of(widening->paths, function) == NONE)
             continue;
+        reach_out(widening, 0, 0 - amount_of(widening, i));
         subjects->wide[widening->question][i] = number;
         tide_subject_add_site(&list[number], &widening->model->sites[i]);
     }
     subjects->count += !status;
     return status;
-}
-
-/* One more subject, if there is one; ADDED says. */
-static enum tide_status widen_once(struct widening *widening, uint64_t whole,
-                                   bool *added)
-{
-    enum tide_status status = TIDE_OK;
-    uint64_t left = 0;
-    for (size_t i = 0; i < widening->paths->function_count; i++)
-        widening->reach[i] = (struct tide_reach){0};
-    for (uint32_t i = 0; i < widening->model->site_count; i++)
-        left += is_explained(widening, i) ? 0 : amount_of(widening, i);
-    *added = false;
-    if (left < whole / TIDE_WIDE_PARTS)
-        return TIDE_OK;
-    for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
-        const uint64_t amount = amount_of(widening, i);
-        if (amount == 0)
-            continue;
-        status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
-        if (!status)
-            reach_out(widening, i, amount);
-    }
-    const uint32_t function = status ? NONE : find_narrowest(widening, whole);
-    if (function == NONE)
-        return status;
-    *added = true;
-    return add_subject(widening, function);
 }
 
 /* The whole that a part of AMOUNT must be large of; 0: it is not worth a look. */
@@ -167,7 +156,9 @@ static uint64_t whole_of(const struct tide_model *model, enum tide_amount amount
     case TIDE_AMOUNT_FREED_BYTES:
         return tide_rule_turns_over(model) ? summary->allocated_bytes : 0;
     case TIDE_AMOUNT_FREED_CALLS:
-        return summary->alloc_calls;
+        return tide_rule_calls_much(model, summary->alloc_calls / TIDE_WIDE_PARTS)
+                   ? summary->alloc_calls
+                   : 0;
     case TIDE_AMOUNT_PEAK_BYTES:
     case TIDE_AMOUNTS:
     default:
@@ -201,15 +192,21 @@ enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
             amount == TIDE_AMOUNT_PEAK_BYTES ? TIDE_ASK_STANDS : TIDE_ASK_CHURNS,
     };
     const uint64_t whole = whole_of(model, amount);
-    bool more = whole > 0;
-    if (!more)
-        return TIDE_OK;
+    uint64_t left = 0;
     enum tide_status status = make_room(subjects, model, widening.question);
     widening.reach = calloc(paths->function_count + 1, sizeof(*widening.reach));
     if (!status && !widening.reach)
         status = TIDE_ENOMEM;
-    for (int i = 0; i < TIDE_WIDE_MAX && more && !status; i++)
-        status = widen_once(&widening, whole, &more);
+    for (uint32_t i = 0; i < model->site_count && !status; i++)
+        left += is_explained(&widening, i) ? 0 : amount_of(&widening, i);
+    if (!status && whole > 0 && left >= whole / TIDE_WIDE_PARTS)
+        status = reach_all(&widening);
+    for (int i = 0; i < TIDE_WIDE_MAX && !status; i++) {
+        const uint32_t function = find_narrowest(&widening, whole);
+        if (function == NONE)
+            break;
+        status = add_subject(&widening, function);
+    }
     free(widening.reach);
     return status;
 }

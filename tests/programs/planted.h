@@ -37,8 +37,11 @@ __attribute__((destructor)) static void free_innocent_blocks(void)
 #    define TEN(tens)                                                           \
         INNOCENT(tens, 0)                                                       \
         INNOCENT(tens, 1)                                                       \
-        INNOCENT(tens, 2) INNOCENT(tens, 3) INNOCENT(tens, 4) INNOCENT(tens, 5) \
-            INNOCENT(tens, 6) INNOCENT(tens, 7) INNOCENT(tens, 8) INNOCENT(tens, 9)
+        INNOCENT(tens, 2)                                                       \
+        INNOCENT(tens, 3)                                                       \
+        INNOCENT(tens, 4)                                                       \
+        INNOCENT(tens, 5) INNOCENT(tens, 6) INNOCENT(tens, 7) INNOCENT(tens, 8) \
+            INNOCENT(tens, 9)
 #    define CALL(tens)                                            \
         innocent_##tens##0(round), innocent_##tens##1(round),     \
             innocent_##tens##2(round), innocent_##tens##3(round), \
