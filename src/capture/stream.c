@@ -270,6 +270,8 @@ static void put_due(struct tide_stream *stream, uint32_t attention)
 static uint32_t bytes_to_stamp(void)
 {
     const uint32_t lanes = atomic_load(&tide_process->lanes);
+    if (tide_session->exact_times)
+        return 0; /* the next record finds no room before it has a stamp */
     if (lanes <= tide_processors)
         return TIDE_STAMP_BYTES;
     const uint32_t share = TIDE_STAMP_BYTES * tide_processors / lanes;

@@ -11,12 +11,12 @@
 #include "cli/options.h"
 #include "collect/collector.h"
 
-enum { TIDE_RECORD_OPTIONS = 12 };
+enum { TIDE_RECORD_OPTIONS = 13 };
 
 struct tide_record_options {
     const char *name;          /* of the trace: a pattern, or NULL */
     struct tide_wishes wishes; /* whole after tide_record_options_end() */
-    int engine, follow;
+    int engine, follow, times;
     uint64_t depth, collectors;
     const char *spaces;
     bool no_stacks, no_names;

@@ -46,6 +46,8 @@ static bool make_page(struct tide_collector *collector,
     collector->page->spaces = wishes->spaces;
     collector->page->free_stacks = wishes->free_stacks;
     collector->page->live_table = wishes->live_table;
+    collector->page->exact_times = wishes->exact_times;
+    collector->exact_times = wishes->exact_times;
     collector->page->follow = wishes->follow;
     collector->page->keep_preload = wishes->keep_preload;
     collector->page->reserved[0] = tide_ticks_kind;

@@ -40,6 +40,7 @@ struct tide_wishes {
     uint32_t depth_limit;
     uint32_t spaces; /* enum tide_space_bit */
     bool free_stacks;
+    bool exact_times;    /* a stamp for every event, and none left out */
     bool live_table;     /* in the process, for tide_find() */
     uint32_t follow;     /* enum tide_follow */
     const char *targets; /* borrowed for the life of the collector: see choice.h */
@@ -56,6 +57,7 @@ struct tide_collector {
     int epoll;       /* owned */
     int kick_fd;     /* owned eventfd: the drain thread has news */
     struct tide_session_page *page;
+    bool exact_times; /* as the wishes had it: others can write to the page */
     struct tide_clock clock;
 
     pthread_mutex_t lock;

@@ -174,7 +174,7 @@ struct tide_desk *tide_outlet_desk(struct tide_collector *collector,
                                    const struct tide_lane_copy *lane)
 {
     struct tide_desks *const desks = &collector->desks;
-    if (!desks->stamp_ticks)
+    if (!desks->stamp_ticks && !collector->exact_times)
         desks->stamp_ticks = tide_clock_rate(&collector->clock) / TIDE_STAMPS_A_SECOND;
     return tide_desk_for(desks, lane);
 }

@@ -96,6 +96,8 @@ uint32_t tide_entry_dies(const struct tide_entry *entry, const struct tide_block
     tide_histogram_add(&histograms->life_ns,
                        (uint64_t)((double)life * account->setup.ns_per_tick),
                        block->size);
+    tide_histogram_add(&histograms->life_allocs, entry->water->births - block->born,
+                       block->size);
     tide_histogram_add(&histograms->life_bytes, detail->allocated - born.bytes,
                        block->size);
     return key;

@@ -204,8 +204,9 @@ struct tide_histograms {
     struct tide_histogram requested, usable; /* by size, at birth */
     struct tide_histogram freed;             /* by size asked for, at death */
     struct tide_histogram life_ns;           /* at death: by how long they lived */
-    struct tide_histogram life_bytes;        /* by what was allocated meanwhile */
-    uint64_t live_calls, live_bytes;         /* those that did not die */
+    struct tide_histogram life_allocs; /* by how many blocks were made meanwhile */
+    struct tide_histogram life_bytes;  /* by what was allocated meanwhile */
+    uint64_t live_calls, live_bytes;   /* those that did not die */
 };
 
 /* One line of source as a frame shows it: an inlined function or the real one. */

@@ -117,6 +117,7 @@ struct tide_session_page {
     uint32_t mortal_with; /* pid of that program; 0: nobody kills the collector so */
     _Atomic uint32_t farewell; /* pid of a process that is about to end and waits */
     _Atomic uint32_t written;  /* that pid: all that it did is in the file */
+    uint32_t exact_times;      /* 1: stamp every event; set before the start */
 };
 _Static_assert(sizeof(struct tide_session_page) <= TIDE_PAGE, "it is a page");
 

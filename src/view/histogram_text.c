@@ -57,6 +57,23 @@ static struct tide_number life_range(size_t place, enum tide_units units)
     return words;
 }
 
+/* Lives that are known to a tenth of a microsecond. */
+static struct tide_number exact_range(size_t place, enum tide_units units)
+{
+    return place ? life_range(place, units) : (struct tide_number){"too short to tell"};
+}
+
+static struct tide_number count_range(size_t place, enum tide_units units)
+{
+    struct tide_number words = {"none"};
+    (void)units;
+    if (place > 0)
+        (void)snprintf(words.text, sizeof(words.text), "%s%.30s",
+                       place < 2 ? "" : "from ",
+                       tide_number_count(tide_histogram_least(place)).text);
+    return words;
+}
+
 static bool is_empty(const struct series *series, size_t count, size_t place)
 {
     for (size_t i = 0; i < count; i++) {
@@ -166,10 +183,17 @@ void tide_view_sizes(struct tide_page *page, const struct tide_model *model)
     add_table(page, &(struct table){"size", size_range, series, 3});
 }
 
+/* Was every event stamped: run --times exact? */
+static bool has_exact_times(const struct tide_trace *trace)
+{
+    return trace->options && strstr(trace->options, " times=exact") != NULL;
+}
+
 void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
 {
     const struct tide_histograms *const all = model->histograms;
     const struct series time = {"blocks", &all->life_ns};
+    const struct series allocs = {"blocks", &all->life_allocs};
     const struct series bytes = {"blocks", &all->life_bytes};
     struct tide_text detail = {0};
     add_sum(&detail, &all->life_ns, page);
@@ -180,16 +204,21 @@ void tide_view_lifetimes(struct tide_page *page, const struct tide_model *model)
     tide_view_part_of_run(&detail, model, true);
     tide_page_heading(page, "Lifetimes", detail.bytes ? detail.bytes : "");
     tide_text_release(&detail);
-    add_table(page, &(struct table){"lived", life_range, &time, 1});
-    if (all->life_ns.calls[0] > 0) {
+    const bool exact = has_exact_times(model->trace);
+    add_table(page,
+              &(struct table){"lived", exact ? exact_range : life_range, &time, 1});
+    if (all->life_ns.calls[0] > 0 && !exact) {
         tide_page_tab(page, 2);
-        tide_page_wrap(page, TIDE_INK_DIM,
-                       "Time is stamped every 85 events of a thread or so, of a single "
-                       "thread every 0.1 ms or 900 events, and every 10 ms at least. "
-                       "Lives are no more exact than that; between two stamps they are "
-                       "too short to tell.",
-                       2);
+        tide_page_wrap(
+            page, TIDE_INK_DIM,
+            "Time is stamped every 85 events of a thread or so, of a single "
+            "thread every 0.1 ms or 900 events, and every 10 ms at least. "
+            "Lives are no more exact than that; those between two stamps are "
+            "told apart below, or by 'tidemark run --times exact'.",
+            2);
     }
+    tide_page_skip(page);
+    add_table(page, &(struct table){"blocks made meanwhile", count_range, &allocs, 1});
     tide_page_skip(page);
     add_table(page, &(struct table){"allocated meanwhile", size_range, &bytes, 1});
 }

@@ -269,6 +269,7 @@ static void add_lifetimes(struct tide_csv *csv, const struct tide_histograms *al
     static const char *const NAMES[] = {"unit", "least", "calls", "bytes", NULL};
     tide_csv_head(csv, NAMES);
     add_lives(csv, "nanoseconds", &all->life_ns);
+    add_lives(csv, "allocations", &all->life_allocs);
     add_lives(csv, "allocated_bytes", &all->life_bytes);
 }
 

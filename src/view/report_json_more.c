@@ -102,6 +102,15 @@ void tide_json_lifetimes(struct tide_json *json, const struct tide_histograms *a
         tide_json_close(json);
     }
     for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
+        if (!all->life_allocs.calls[i])
+            continue;
+        tide_json_open_row(json, NULL);
+        tide_json_uint(json, "least_allocations", tide_histogram_least(i));
+        tide_json_uint(json, "calls", all->life_allocs.calls[i]);
+        tide_json_uint(json, "bytes", all->life_allocs.bytes[i]);
+        tide_json_close(json);
+    }
+    for (size_t i = 0; i < TIDE_HISTOGRAM_PLACES; i++) {
         if (!all->life_bytes.calls[i])
             continue;
         tide_json_open_row(json, NULL);

@@ -150,8 +150,9 @@ static void sizes_and_lives_stand_apart(void **state)
     struct tide_page page = {.out = &text, .style = &WHOLE};
     struct tide_histograms all = {0};
     struct tide_trace trace = {0};
-    struct tide_histogram *const each[] = {&all.requested, &all.usable, &all.freed,
-                                           &all.life_ns, &all.life_bytes};
+    struct tide_histogram *const each[] = {&all.requested,   &all.usable,
+                                           &all.freed,       &all.life_ns,
+                                           &all.life_allocs, &all.life_bytes};
     for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
         each[i]->calls[TIDE_PLACE] = TIDE_LARGE;
         each[i]->bytes[TIDE_PLACE] = TIDE_LARGE;

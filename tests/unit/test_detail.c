@@ -155,6 +155,18 @@ static uint64_t meanwhile(const struct true_history *history, size_t index)
     return sum;
 }
 
+/* How many blocks were made while block INDEX lived, without itself. */
+static uint64_t made_meanwhile(const struct true_history *history, size_t index)
+{
+    uint64_t count = 0;
+    for (size_t i = index + 1; i < history->block_count; i++) {
+        const struct true_block *const block = &history->blocks[i];
+        count +=
+            block->space == TIDE_IN_HEAP && block->birth < history->blocks[index].death;
+    }
+    return count;
+}
+
 static void add_block(struct tide_histograms *truth, const struct true_history *history,
                       size_t index)
 {
@@ -169,6 +181,7 @@ static void add_block(struct tide_histograms *truth, const struct true_history *
     }
     add(&truth->freed, block->size, block->size);
     add(&truth->life_ns, life_of(block) * 1000, block->size);
+    add(&truth->life_allocs, made_meanwhile(history, index), block->size);
     add(&truth->life_bytes, meanwhile(history, index), block->size);
 }
 
