@@ -72,7 +72,7 @@ static int run(int argc, char **argv)
     struct tide_text text = {0};
     int done = parse(argc, argv, &options, &rest);
     if (done < 0)
-        done = tide_open_trace(&tide_cmd_info, &rest, &opened);
+        done = tide_open_trace_counted(&tide_cmd_info, &rest, &opened);
     if (done >= 0)
         return done;
     if (options.json)

@@ -179,11 +179,13 @@ int tide_open_trace(const struct tide_command *command,
     return tide_open_trace_with(command, arguments, &options, out);
 }
 
-int tide_open_trace_with(const struct tide_command *command,
+/* OPTIONS of NULL: what the end of the trace tells is enough. */
+static int open_and_load(const struct tide_command *command,
                          const struct tide_arguments *arguments,
                          const struct tide_model_options *options,
                          struct tide_opened *out)
 {
+    const struct tide_model_options all = {.until_s = -1};
     char why[256] = "";
     *out = (struct tide_opened){0};
     const int done = find_path(command, arguments, &out->path);
@@ -192,13 +194,30 @@ int tide_open_trace_with(const struct tide_command *command,
     enum tide_status status = tide_trace_open(out->path, why, sizeof(why), &out->trace);
     if (!status) {
         why[0] = '\0';
-        status = load(out, options);
+        status = options ? TIDE_ENOENT : tide_model_count(out->trace, &out->model);
+        if (status == TIDE_ENOENT)
+            status = load(out, options ? options : &all);
     }
     if (!status)
         return -1;
     const int result = explain(out->path, status, why);
     tide_opened_close(out);
     return result;
+}
+
+int tide_open_trace_with(const struct tide_command *command,
+                         const struct tide_arguments *arguments,
+                         const struct tide_model_options *options,
+                         struct tide_opened *out)
+{
+    return open_and_load(command, arguments, options, out);
+}
+
+int tide_open_trace_counted(const struct tide_command *command,
+                            const struct tide_arguments *arguments,
+                            struct tide_opened *out)
+{
+    return open_and_load(command, arguments, NULL, out);
 }
 
 int tide_open_trace_only(const char *name, struct tide_opened *out)

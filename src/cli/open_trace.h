@@ -25,6 +25,11 @@ int tide_open_trace_with(const struct tide_command *command,
                          const struct tide_arguments *arguments,
                          const struct tide_model_options *options,
                          struct tide_opened *out);
+/* The same; where the end of the trace tells how many events it has, they are not read, and the
+ * model knows no more than that: see tide_model_count(). */
+int tide_open_trace_counted(const struct tide_command *command,
+                            const struct tide_arguments *arguments,
+                            struct tide_opened *out);
 /* The same with the trace NAME (NULL: the newest of this folder), which is opened and not
  * loaded: there is no model. */
 int tide_open_trace_only(const char *name, struct tide_opened *out);

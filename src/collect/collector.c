@@ -395,7 +395,7 @@ static void write_end(struct tide_collector *collector)
     uint64_t bytes, peak = 0;
     (void)tide_procfs_rss((uint32_t)getpid(), &bytes, &peak);
     const struct tide_finish_facts facts = {
-        .ticks = tide_ticks(),
+        .ticks = collector->looks.now_ticks, /* names came later */
         .chunks = tide_writer_chunks(collector->writer),
         .peak_rss = peak,
         .status = collector->main_status,
@@ -412,6 +412,15 @@ static void write_end(struct tide_collector *collector)
     if (!note.failed)
         (void)tide_writer_chunk(collector->writer, &label, note.bytes, note.length);
     tide_text_release(&note);
+}
+
+/* All events are encoded: how many they are. */
+static void note_totals(struct tide_collector *collector)
+{
+    struct tide_totals sum = {0};
+    for (uint32_t i = 0; i < collector->desks.count; i++)
+        tide_totals_add(&sum, tide_encoder_totals(collector->desks.all[i].encoder));
+    tide_notes_out_totals(&collector->notes, &sum);
 }
 
 static void tell_unrecorded(struct tide_collector *collector)
@@ -454,6 +463,8 @@ void tide_collector_finish(struct tide_collector *collector,
     tide_outlet_write(collector, true);
     if (collector->stopped)
         return; /* the trace is not complete, and does not say that it is */
+    note_totals(collector);
+    tide_outlet_write(collector, true);
     (void)tide_writer_set_rate(collector->writer, tide_clock_rate(&collector->clock));
     tide_collector_write_names(collector, &naming);
     write_end(collector);

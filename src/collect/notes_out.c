@@ -205,6 +205,25 @@ void tide_notes_out_file(struct tide_text *notes, const struct tide_file_facts *
     add_note(notes, TIDE_NOTE_FILE, &fields);
 }
 
+static void put_list(struct tide_text *out, const uint64_t *numbers, size_t count)
+{
+    put_number(out, count);
+    for (size_t i = 0; i < count; i++)
+        put_number(out, numbers[i]);
+}
+
+void tide_notes_out_totals(struct tide_text *notes, const struct tide_totals *totals)
+{
+    struct tide_text fields = {0};
+    put_number(&fields, totals->events);
+    put_number(&fields, totals->allocated_bytes);
+    put_number(&fields, totals->free_calls);
+    put_list(&fields, totals->kinds, TIDE_KINDS);
+    put_list(&fields, totals->maps, TIDE_MAP_CALLS);
+    put_list(&fields, totals->extras, TIDE_TOTALS_EXTRAS);
+    add_note(notes, TIDE_NOTE_TOTALS, &fields);
+}
+
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts)
 {

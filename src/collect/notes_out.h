@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "trace/format.h"
+#include "trace/totals.h"
 
 /* Words of a command line that a note keeps: the rest becomes "...". */
 enum { TIDE_NOTE_WORDS_BYTES = 32 * 1024 };
@@ -89,6 +90,7 @@ void tide_notes_out_trouble(struct tide_text *notes, const char *line);
 void tide_notes_out_naming(struct tide_text *notes,
                            const struct tide_naming_facts *facts);
 void tide_notes_out_file(struct tide_text *notes, const struct tide_file_facts *facts);
+void tide_notes_out_totals(struct tide_text *notes, const struct tide_totals *totals);
 void tide_notes_out_finish(struct tide_text *notes,
                            const struct tide_finish_facts *facts);
 

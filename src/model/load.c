@@ -296,22 +296,49 @@ static enum tide_status fill(struct tide_model *model,
     return status;
 }
 
+/* An empty model of TRACE. */
+static enum tide_status new_model(struct tide_trace *trace, struct tide_model **out)
+{
+    struct tide_model *const model = *out = calloc(1, sizeof(*model));
+    if (!model)
+        return TIDE_ENOMEM;
+    model->trace = trace;
+    model->private_state = calloc(1, sizeof(struct tide_model_state));
+    const enum tide_status status =
+        model->private_state ? tide_stacks_init(&model->stacks) : TIDE_ENOMEM;
+    if (status) {
+        tide_model_free(model);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum tide_status tide_model_count(struct tide_trace *trace, struct tide_model **out)
+{
+    *out = NULL;
+    /* After a pause, which frees count depends on what they free. */
+    if (!trace->has_totals || !trace->complete || trace->bad_chunks ||
+        trace->totals.extras[TIDE_EXTRA_PAUSE])
+        return TIDE_ENOENT;
+    enum tide_status status = new_model(trace, out);
+    if (!status)
+        status = tide_model_from_totals(*out);
+    if (status) {
+        tide_model_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 static enum tide_status load(struct tide_trace *trace,
                              const struct tide_model_options *options, bool resume,
                              struct tide_model **out)
 {
+    struct tide_model *model;
     *out = NULL;
-    enum tide_status status = TIDE_ENOMEM;
-    struct tide_model *const model = calloc(1, sizeof(*model));
-    if (!model)
-        return status;
-    model->trace = trace;
-    model->private_state = calloc(1, sizeof(struct tide_model_state));
-    if (!model->private_state)
-        goto free_model;
-    status = tide_stacks_init(&model->stacks);
+    enum tide_status status = new_model(trace, &model);
     if (status)
-        goto free_model;
+        return status;
 
     struct tide_replay *replay;
     status = tide_replay_open(trace, &model->stacks, &replay);

@@ -294,6 +294,7 @@ struct tide_model {
     enum tide_axis axis; /* of the options: what the timeline is along */
     uint64_t axis_total; /* of it: where the timeline ends */
     uint64_t axis_until; /* of it; UINT64_MAX: all was read */
+    bool counted_only;   /* what only a walk through the events tells is not known */
     bool selected; /* keys in excluded contexts do not count: see options.select */
     void *private_state;
 };
@@ -337,6 +338,11 @@ struct tide_model_options {
                                  usual, UINT64_MAX: none is read or written */
     enum tide_ahead ahead;    /* is the trace decoded by a thread of its own? */
 };
+
+/* What is known of TRACE (borrowed: it must outlive the model) without reading its events: calls,
+ * bytes, processes, but no stacks, no peaks and nothing that is live.  TIDE_ENOENT: its end does
+ * not tell; load it. */
+enum tide_status tide_model_count(struct tide_trace *trace, struct tide_model **out);
 
 /* Read all of TRACE (borrowed: it must outlive the model). */
 enum tide_status tide_model_load(struct tide_trace *trace,

@@ -277,6 +277,33 @@ static void fill_honesty(struct tide_model *model,
         honesty->beyond_rss_bytes = held - resident;
 }
 
+enum tide_status tide_model_from_totals(struct tide_model *model)
+{
+    const struct tide_trace *const trace = model->trace;
+    const struct tide_totals *const totals = &trace->totals;
+    const struct tide_replay_counts counts = {.events = totals->events};
+    struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
+    model->duration_s = tide_trace_seconds(trace, trace->end_ticks);
+    enum tide_status status = count_processes_and_threads(model);
+    if (!status)
+        status = find_rss_peak(model);
+    fill_honesty(model, &counts);
+    model->honesty.rss_explained = 0;
+    for (size_t i = 0; i < trace->process_count; i++)
+        model->honesty.dropped += trace->processes[i].dropped;
+    heap->free_calls = totals->free_calls;
+    heap->failed_calls = totals->extras[TIDE_EXTRA_FAILED];
+    heap->allocated_bytes = totals->allocated_bytes;
+    for (size_t i = 0; i < TIDE_KINDS; i++)
+        heap->alloc_calls += totals->kinds[i];
+    memcpy(model->alloc_kinds, totals->kinds, sizeof(totals->kinds));
+    memcpy(model->map_calls, totals->maps, sizeof(totals->maps));
+    memcpy(model->extra_records, totals->extras, sizeof(totals->extras));
+    model->counted_only = true;
+    find_sanitizer(model);
+    return status;
+}
+
 enum tide_status tide_model_facts(struct tide_model *model,
                                   const struct tide_replay_counts *counts)
 {

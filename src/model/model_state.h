@@ -24,6 +24,8 @@ static inline struct tide_model_state *tide_model_state(const struct tide_model 
 }
 
 /* Fill what the trace says of the run: duration, threads, processes, RSS, losses. */
+/* What the totals of its trace tell, instead of a walk through all events. */
+enum tide_status tide_model_from_totals(struct tide_model *model);
 enum tide_status tide_model_facts(struct tide_model *model,
                                   const struct tide_replay_counts *counts);
 

@@ -246,6 +246,9 @@ TIDE_INLINE bool put_birth(struct tide_encoder *encoder, struct tide_encoder_lan
     if (mode != TIDE_STACK_LEAF && lane->stacks > 0)
         tide_row_birth_keep(memory, &birth, lane->current);
     tide_encoder_add_birth(memory, birth.address, birth.usable);
+    memory->totals.events++;
+    memory->totals.kinds[tide_row_birth_kind(&birth)]++;
+    memory->totals.allocated_bytes += birth.size;
     return true;
 }
 
@@ -295,6 +298,8 @@ TIDE_INLINE bool put_death(struct tide_encoder *encoder, struct tide_encoder_lan
         put_address(encoder, TIDE_COLUMN_DEATHS, address, memory->last_death);
     }
     tide_encoder_add_death(memory, address);
+    memory->totals.events++;
+    memory->totals.free_calls++;
     if (__builtin_expect(stacked, 0))
         put_death_stack(encoder, lane, row, TIDE_ROW_DETAIL(head), (uint32_t)entry);
     return true;
@@ -311,6 +316,8 @@ static bool put_move_back(struct tide_encoder *encoder, struct tide_row_hand *ro
     row->at++;
     put_tag(encoder, tag & (15u | TIDE_TAG_NUMBERED | TIDE_TAG_GONE),
             numbered ? (uint16_t)*row->at++ : 0);
+    encoder->memory.totals.events++;
+    encoder->memory.totals.free_calls -= !(tag & TIDE_TAG_GONE); /* counted at BEGIN */
     return true;
 }
 
@@ -377,6 +384,8 @@ static bool put_map(struct tide_encoder *encoder, struct tide_encoder_lane *lane
     put(encoder, TIDE_COLUMN_REST, TIDE_ROW_DETAIL(at[0]));
     for (int i = 1; i < 5; i++)
         put(encoder, TIDE_COLUMN_REST, at[i]);
+    encoder->memory.totals.events++;
+    encoder->memory.totals.maps[TIDE_ROW_DETAIL(at[0])]++;
     put_stack(encoder, lane, row, mode, (uint32_t)entry);
     return true;
 }
@@ -396,6 +405,9 @@ static bool put_extra(struct tide_encoder *encoder, struct tide_encoder_lane *la
     put(encoder, TIDE_COLUMN_REST, (uint64_t)(end - values));
     memcpy(encoder->columns.out[TIDE_COLUMN_REST], values, (size_t)(end - values));
     encoder->columns.out[TIDE_COLUMN_REST] += end - values;
+    const uint64_t kind = head & TIDE_ROW_ADDRESS_MASK;
+    if (kind < TIDE_TOTALS_EXTRAS)
+        encoder->memory.totals.extras[kind]++;
     lane->told = true;
     lane->numbers |= (head & TIDE_ROW_ADDRESS_MASK) == TIDE_EXTRA_NUMBERS;
     return true;
@@ -486,6 +498,11 @@ enum tide_status tide_encoder_add_plain(struct tide_encoder *encoder,
 const struct tide_seen_words *tide_encoder_seen(const struct tide_encoder *encoder)
 {
     return &encoder->seen;
+}
+
+const struct tide_totals *tide_encoder_totals(const struct tide_encoder *encoder)
+{
+    return &encoder->memory.totals;
 }
 
 void tide_encoder_columns(const struct tide_encoder *encoder,

@@ -17,6 +17,7 @@
 #include "trace/format.h"
 #include "trace/row.h"
 #include "trace/seen_words.h"
+#include "trace/totals.h"
 
 struct tide_encoder; /* opaque: see encode.c */
 
@@ -59,6 +60,8 @@ enum tide_status tide_encoder_add_plain(struct tide_encoder *encoder,
                                         const uint64_t *rows, size_t bytes);
 /* Which words stood in the stacks of all that it was given. */
 const struct tide_seen_words *tide_encoder_seen(const struct tide_encoder *encoder);
+/* What it was given so far. */
+const struct tide_totals *tide_encoder_totals(const struct tide_encoder *encoder);
 /* The columns of the chunk. */
 void tide_encoder_columns(const struct tide_encoder *encoder,
                           struct tide_column_bytes out[TIDE_COLUMNS]);

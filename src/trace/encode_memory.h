@@ -13,6 +13,7 @@
 #include "trace/format.h"
 #include "trace/piles.h"
 #include "trace/row.h"
+#include "trace/totals.h"
 #include "trace/words.h"
 
 #define TIDE_LIKE_NONE 0ull
@@ -33,6 +34,7 @@ enum {
 };
 
 struct tide_encoder_memory {
+    struct tide_totals totals; /* never forgotten */
     uint32_t births, deaths;
     uint64_t next_birth, last_death; /* address bases */
     uint8_t last_kind;

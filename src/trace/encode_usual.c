@@ -117,6 +117,8 @@ TIDE_INLINE bool put_birth(struct hand *hand, struct tide_encoder_memory *memory
     if (!here)
         put_place(hand, memory, address);
     put_short(&hand->stacks, entry, leaps);
+    memory->totals.kinds[kind]++;
+    memory->totals.allocated_bytes += size;
     memory->next[*current] = (uint16_t)entry;
     memory->like[entry] = likeness;
     *current = entry;
@@ -198,6 +200,10 @@ void tide_encode_usual(struct tide_column_set *columns,
             break;
         }
     }
+    /* Each row became one tag; births have two words, deaths one. */
+    const uint64_t records = (uint64_t)(hand.tags - columns->out[TIDE_COLUMN_TAGS]);
+    memory->totals.events += records;
+    memory->totals.free_calls += 2 * records - (uint64_t)(at - row->at);
     row->at = at;
     lane->current = current;
     give_back(columns, &hand);

@@ -176,6 +176,11 @@ enum tide_note {
                                   its names into the trace */
     TIDE_NOTE_FILE = 45, /* str path, str build-id in hex, size, ns of its last change:
                                   what a module's file was when the run ended */
+    TIDE_NOTE_TOTALS =
+        46, /* events (ALLOC, FREE, MOVE_*, MAP), bytes asked for, frees; then
+                                  three lists, each a count and so many numbers: births by
+                                  enum tide_alloc_kind, MAP by call, EXTRA by kind; good when
+                                  the file is complete */
 
     /* In the END chunk. */
     TIDE_NOTE_END = 64, /* ticks, chunks before this one, collector peak RSS bytes,

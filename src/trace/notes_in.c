@@ -329,6 +329,34 @@ static void note_naming(struct tide_notes *notes, uint32_t index,
         notes->trace->naming = naming;
 }
 
+/* Numbers that a later version adds to a list are passed over. */
+static void read_list(struct tide_cursor *cursor, uint64_t *numbers, size_t room)
+{
+    const uint64_t count = tide_cursor_varint(cursor);
+    for (uint64_t i = 0; i < count && !cursor->failed; i++) {
+        const uint64_t number = tide_cursor_varint(cursor);
+        if (i < room)
+            numbers[i] = number;
+    }
+}
+
+static void note_totals(struct tide_notes *notes, uint32_t index,
+                        struct tide_cursor *cursor)
+{
+    (void)index;
+    struct tide_totals totals = {0};
+    totals.events = tide_cursor_varint(cursor);
+    totals.allocated_bytes = tide_cursor_varint(cursor);
+    totals.free_calls = tide_cursor_varint(cursor);
+    read_list(cursor, totals.kinds, TIDE_KINDS);
+    read_list(cursor, totals.maps, TIDE_MAP_CALLS);
+    read_list(cursor, totals.extras, TIDE_TOTALS_EXTRAS);
+    if (cursor->failed)
+        return;
+    notes->trace->has_totals = true;
+    notes->trace->totals = totals;
+}
+
 static void note_file(struct tide_notes *notes, uint32_t index,
                       struct tide_cursor *cursor)
 {
@@ -388,6 +416,7 @@ static const struct {
     {TIDE_NOTE_UNRECORDED, TIDE_CHUNK_RUN, note_unrecorded},
     {TIDE_NOTE_NAMING, TIDE_CHUNK_RUN, note_naming},
     {TIDE_NOTE_FILE, TIDE_CHUNK_RUN, note_file},
+    {TIDE_NOTE_TOTALS, TIDE_CHUNK_RUN, note_totals},
     {TIDE_NOTE_END, TIDE_CHUNK_END, note_end},
 };
 

@@ -23,6 +23,7 @@
 #include "trace/event.h"
 #include "trace/format.h"
 #include "trace/stacks.h"
+#include "trace/totals.h"
 
 /* A loaded ELF file of one process or of several alike: same path and build-id. */
 struct tide_module {
@@ -169,6 +170,8 @@ struct tide_trace {
     size_t window_count;
     struct tide_symbol_note *symbol_notes; /* in file order */
     size_t symbol_note_count;
+    bool has_totals; /* they are of all that was written */
+    struct tide_totals totals;
     struct tide_naming_counts naming;
     struct tide_unrecorded_program *unrecorded; /* in file order: as they ended */
     size_t unrecorded_count;

@@ -60,6 +60,10 @@ static void add_storage(struct tide_json *json, const struct tide_model *model)
     tide_json_uint(json, "stored_bytes", sums.stored_bytes);
     tide_json_uint(json, "raw_bytes", sums.raw_bytes);
     tide_json_uint(json, "events", events);
+    tide_json_uint(json, "alloc_calls", model->summary[TIDE_IN_HEAP].alloc_calls);
+    tide_json_uint(json, "free_calls", model->summary[TIDE_IN_HEAP].free_calls);
+    tide_json_uint(json, "allocated_bytes",
+                   model->summary[TIDE_IN_HEAP].allocated_bytes);
     if (events > 0)
         tide_json_number(json, "bytes_per_event",
                          (double)model->trace->file_bytes / (double)events);

@@ -100,6 +100,11 @@ static void add_storage(struct tide_page *page, const struct tide_model *model)
         tide_text_addf(&words, ", %.2f bytes each in the file",
                        (double)trace->file_bytes / (double)model->honesty.events);
     add_entry_text(page, "events", &words);
+    const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
+    tide_text_addf(&words, "%s by ",
+                   tide_number_bytes(heap->allocated_bytes, units).text);
+    tide_words_count(&words, heap->alloc_calls, "call");
+    add_entry_text(page, "allocated", &words);
     tide_words_count(&words, trace->chunk_count, "chunk");
     tide_text_add(&words, " of ");
     tide_words_count(&words, trace->lane_count, "lane");

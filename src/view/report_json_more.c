@@ -265,6 +265,16 @@ static void add_drops(struct tide_json *json, const struct tide_trace *trace)
     tide_json_close(json);
 }
 
+/* What only a walk through all events tells: null when nobody took it. */
+static void add_walked(struct tide_json *json, const struct tide_model *model,
+                       const char *key, uint64_t value)
+{
+    if (model->counted_only)
+        tide_json_null(json, key);
+    else
+        tide_json_uint(json, key, value);
+}
+
 void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
 {
     const struct tide_honesty *const honesty = &model->honesty;
@@ -272,25 +282,25 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
     tide_json_uint(json, "events", honesty->events);
     tide_json_uint(json, "dropped", honesty->dropped);
     add_drops(json, model->trace);
-    tide_json_uint(json, "unmatched_frees", honesty->unmatched_frees);
-    tide_json_uint(json, "inherited_frees", honesty->inherited_frees);
-    tide_json_uint(json, "replaced_blocks", honesty->replaced_blocks);
-    tide_json_uint(json, "reordered", honesty->reordered);
-    tide_json_uint(json, "lost_records", honesty->lost_records);
-    tide_json_uint(json, "truncated_stacks", honesty->truncated_stacks);
+    add_walked(json, model, "unmatched_frees", honesty->unmatched_frees);
+    add_walked(json, model, "inherited_frees", honesty->inherited_frees);
+    add_walked(json, model, "replaced_blocks", honesty->replaced_blocks);
+    add_walked(json, model, "reordered", honesty->reordered);
+    add_walked(json, model, "lost_records", honesty->lost_records);
+    add_walked(json, model, "truncated_stacks", honesty->truncated_stacks);
     add_unfinished(json, honesty);
-    tide_json_uint(json, "unresolved_frames", honesty->unresolved_frames);
+    add_walked(json, model, "unresolved_frames", honesty->unresolved_frames);
     add_unnamed(json, honesty);
     tide_json_bool(json, "complete", honesty->complete);
-    if (model->rss_peak_bytes)
+    if (model->rss_peak_bytes && !model->counted_only)
         tide_json_number(json, "rss_explained", honesty->rss_explained);
     else
         tide_json_null(json, "rss_explained");
-    tide_json_uint(json, "beyond_rss_bytes", honesty->beyond_rss_bytes);
-    tide_json_uint(json, "region_mismatches", honesty->region_mismatches);
-    tide_json_uint(json, "unmatched_labels", honesty->unmatched_labels);
-    tide_json_uint(json, "oversized_labels", honesty->oversized_labels);
-    tide_json_uint(json, "paused_frees", honesty->paused_frees);
+    add_walked(json, model, "beyond_rss_bytes", honesty->beyond_rss_bytes);
+    add_walked(json, model, "region_mismatches", honesty->region_mismatches);
+    add_walked(json, model, "unmatched_labels", honesty->unmatched_labels);
+    add_walked(json, model, "oversized_labels", honesty->oversized_labels);
+    add_walked(json, model, "paused_frees", honesty->paused_frees);
     tide_json_uint(json, "recorder_bytes", honesty->recorder_bytes);
     tide_json_uint(json, "ring_bytes", honesty->ring_bytes);
     tide_json_uint(json, "order_table_bytes", honesty->order_table_bytes);
