@@ -89,18 +89,44 @@ static bool is_loadable(Elf *elf)
            (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
+/* What FILE->elf has. */
+static enum tide_status look_at(struct tide_elf_file *file)
+{
+    if (!file->elf || !is_loadable(file->elf))
+        return TIDE_ECORRUPT;
+    read_build_id(file);
+    look_at_sections(file);
+    return TIDE_OK;
+}
+
 static enum tide_status load(struct tide_elf_file *file, int fd)
 {
     if (elf_version(EV_CURRENT) == EV_NONE)
         return TIDE_ESYSTEM;
     file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    if (!file->elf)
-        return TIDE_ECORRUPT;
-    if (!is_loadable(file->elf) || elf_cntl(file->elf, ELF_C_FDREAD) != 0)
-        return TIDE_ECORRUPT;
-    read_build_id(file);
-    look_at_sections(file);
-    return TIDE_OK;
+    const enum tide_status status = look_at(file);
+    return status || elf_cntl(file->elf, ELF_C_FDREAD) == 0 ? status : TIDE_ECORRUPT;
+}
+
+enum tide_status tide_elf_file_of_memory(void *image, size_t size,
+                                         struct tide_elf_file **out)
+{
+    struct tide_elf_file *const file = *out = calloc(1, sizeof(*file));
+    if (!file) {
+        free(image);
+        return TIDE_ENOMEM;
+    }
+    file->image = image;
+    enum tide_status status = TIDE_ESYSTEM;
+    if (elf_version(EV_CURRENT) != EV_NONE) {
+        file->elf = elf_memory(image, size);
+        status = look_at(file);
+    }
+    if (status) {
+        tide_elf_file_close(file);
+        *out = NULL;
+    }
+    return status;
 }
 
 enum tide_status tide_elf_file_open(const char *path, struct tide_elf_file **out)
@@ -140,6 +166,7 @@ void tide_elf_file_close(struct tide_elf_file *file)
     if (!file)
         return;
     (void)elf_end(file->elf); /* NULL is fine */
+    free(file->image);
     free(file->path);
     free(file);
 }

@@ -24,8 +24,9 @@ struct tide_build_id {
 };
 
 struct tide_elf_file {
-    Elf *elf;   /* owned */
-    char *path; /* owned: as it was opened */
+    Elf *elf;    /* owned */
+    char *path;  /* owned: as it was opened; NULL: it is in memory */
+    void *image; /* owned: that memory; NULL: it is a file */
     struct tide_build_id id;
     struct tide_file_known known; /* what the file is now */
     bool has_dwarf;
@@ -36,6 +37,9 @@ struct tide_elf_file {
  * but a regular file is refused, so that a FIFO or a device cannot hold us up.  No
  * descriptor stays open. */
 enum tide_status tide_elf_file_open(const char *path, struct tide_elf_file **out);
+/* The same in SIZE bytes at IMAGE, which are its from here on, also after a failure. */
+enum tide_status tide_elf_file_of_memory(void *image, size_t size,
+                                         struct tide_elf_file **out);
 void tide_elf_file_close(struct tide_elf_file *file);
 
 /* Is it of 64 bits and in this machine's order of bytes, so that it can be read as it

@@ -15,6 +15,7 @@
 #include "symbol/debuginfod.h"
 #include "symbol/dwarf_info.h"
 #include "symbol/elf_file.h"
+#include "symbol/mini_debug.h"
 #include "symbol/name_child.h"
 #include "symbol/name_pool.h"
 #include "symbol/symtab.h"
@@ -35,6 +36,7 @@ struct tide_symbolizer {
     struct tide_build_id id;
     struct tide_elf_file *module; /* owned; NULL: gone, or another one stands there */
     struct tide_elf_file *debug;  /* owned; NULL: none, or the module has it all */
+    struct tide_elf_file *mini;   /* owned; NULL: it brings no symbols, or needs none */
     bool other;                   /* another one stands there */
     bool prepared;                /* all below is filled, as far as it can be */
     struct tide_symtab symtab;
@@ -113,6 +115,7 @@ void tide_symbolizer_close(struct tide_symbolizer *symbolizer)
     tide_child_module_close(&symbolizer->remote);
     tide_dwarf_info_close(symbolizer->dwarf);
     tide_symtab_release(&symbolizer->symtab);
+    tide_elf_file_close(symbolizer->mini);
     tide_elf_file_close(symbolizer->debug);
     tide_elf_file_close(symbolizer->module);
     tide_name_pool_release(&symbolizer->pool);
@@ -141,8 +144,12 @@ static enum tide_status load_symtab(struct tide_symbolizer *symbolizer)
     const struct tide_elf_file *const module = symbolizer->module;
     const struct tide_elf_file *const debug = symbolizer->debug;
     if (debug && debug->has_symtab && !(module && module->has_symtab))
-        return tide_symtab_load(&symbolizer->symtab, debug);
-    return module ? tide_symtab_load(&symbolizer->symtab, module) : TIDE_OK;
+        return tide_symtab_load(&symbolizer->symtab, debug, NULL);
+    if (!module)
+        return TIDE_OK;
+    if (!module->has_symtab)
+        symbolizer->mini = tide_mini_debug_open(module);
+    return tide_symtab_load(&symbolizer->symtab, module, symbolizer->mini);
 }
 
 static enum tide_status load_dwarf(struct tide_symbolizer *symbolizer)
@@ -181,8 +188,9 @@ enum tide_module_state tide_symbolizer_state(const struct tide_symbolizer *symbo
         return TIDE_MODULE_READ;
     if (!module)
         return symbolizer->other ? TIDE_MODULE_OTHER : TIDE_MODULE_GONE;
-    return module->has_dwarf || module->has_symtab ? TIDE_MODULE_READ
-                                                   : TIDE_MODULE_STRIPPED;
+    return module->has_dwarf || module->has_symtab || symbolizer->mini
+               ? TIDE_MODULE_READ
+               : TIDE_MODULE_STRIPPED;
 }
 
 /* --- Answers ---------------------------------------------------------------------- */

@@ -81,9 +81,11 @@ static enum tide_status collect(struct symbols *symbols, Elf *elf, Elf_Scn *sect
     const size_t count = size > 0 ? data->d_size / size : 0;
     if (count == 0 || count > TIDE_SYMBOLS_MAX)
         return TIDE_OK;
-    symbols->list = calloc(count, sizeof(*symbols->list));
-    if (!symbols->list)
+    struct symbol *const list =
+        reallocarray(symbols->list, symbols->count + count, sizeof(*list));
+    if (!list)
         return TIDE_ENOMEM;
+    symbols->list = list;
 
     for (size_t i = 0; i < count; i++) {
         GElf_Sym symbol;
@@ -186,17 +188,23 @@ static Elf_Scn *find_table(Elf *elf, GElf_Word type)
     return NULL;
 }
 
+static enum tide_status collect_from(struct symbols *symbols,
+                                     const struct tide_elf_file *file)
+{
+    Elf_Scn *const section =
+        file ? find_table(file->elf, file->has_symtab ? SHT_SYMTAB : SHT_DYNSYM) : NULL;
+    return section ? collect(symbols, file->elf, section) : TIDE_OK;
+}
+
 enum tide_status tide_symtab_load(struct tide_symtab *table,
-                                  const struct tide_elf_file *file)
+                                  const struct tide_elf_file *file,
+                                  const struct tide_elf_file *more)
 {
     *table = (struct tide_symtab){0};
-    Elf_Scn *const section =
-        find_table(file->elf, file->has_symtab ? SHT_SYMTAB : SHT_DYNSYM);
-    if (!section)
-        return TIDE_OK;
-
     struct symbols symbols = {0};
-    enum tide_status status = collect(&symbols, file->elf, section);
+    enum tide_status status = collect_from(&symbols, file);
+    if (!status)
+        status = collect_from(&symbols, more);
     if (!status && symbols.count > 0) {
         qsort(symbols.list, symbols.count, sizeof(*symbols.list), compare_symbols);
         keep_best(&symbols);

@@ -22,9 +22,11 @@ struct tide_symtab {
 };
 
 /* Fill TABLE (empty before) from FILE (borrowed: must outlive it): from its full symbol
- * table or, without one, from the dynamic one. */
+ * table or, without one, from the dynamic one.  MORE (the same, or NULL) is a file with symbols of
+ * the same module that FILE does not have. */
 enum tide_status tide_symtab_load(struct tide_symtab *table,
-                                  const struct tide_elf_file *file);
+                                  const struct tide_elf_file *file,
+                                  const struct tide_elf_file *more);
 void tide_symtab_release(struct tide_symtab *table);
 
 /* The function at ADDRESS, its name in POOL; NULL when none is known. */
