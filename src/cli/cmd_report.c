@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/fetch_names.h"
 #include "cli/memory_limit.h"
+#include "cli/near_function.h"
 #include "cli/open_moment.h"
 #include "cli/report_table.h"
 #include "cli/report_write.h"
@@ -106,12 +107,29 @@ static enum tide_status prepare(struct tide_report_options *options,
     return status ? status : prepare_views(options, opened);
 }
 
+/* Rows of what a program does not mark have no names: say how it would. */
+static void say_unmarked(const struct tide_report_options *options)
+{
+    const struct tide_told *const told = options->told;
+    if (told && options->shapes[TIDE_SHAPE_REGIONS] &&
+        told->region_count < 2) /* one is none */
+        (void)tide_fail("the program marks no regions; docs/api.md says how it can");
+    if (told && options->shapes[TIDE_SHAPE_LABELS] && told->label_count == 0)
+        (void)tide_fail("the program labels no blocks; docs/api.md says how it can");
+}
+
 /* Report on OPENED, which is given back; the exit status. */
 static int report(struct tide_report_options *options, struct tide_opened *opened,
                   struct tide_suppressions *suppressions)
 {
     struct tide_text text = {0};
     enum tide_status status = prepare(options, opened, suppressions);
+    if (!status)
+        status = tide_say_near_function(opened->model, options->filter.function);
+    if (!status)
+        status = tide_say_near_function(opened->model, options->focus);
+    if (!status)
+        say_unmarked(options);
     if (!status)
         status = options->json || options->csv
                      ? tide_report_data(opened->model, options, &text)
@@ -144,7 +162,7 @@ static int run(int argc, char **argv)
         done = open_wanted(&options, &rest, &opened);
     if (done < 0 && (options.filter.rank || options.shapes[TIDE_SHAPE_RANKS]) &&
         !tide_ranks_known(opened.trace)) {
-        done = tide_fail("%s: no process of it has an MPI rank", opened.path);
+        done = tide_fail("%s: no process in it has an MPI rank", opened.path);
         tide_opened_close(&opened);
     }
     if (done < 0) {

@@ -55,17 +55,19 @@ static int fail_unknown(const struct tide_opened *opened, const char *when,
                         const struct tide_moment *moment)
 {
     if (moment->count == 1)
-        return tide_fail("%s: there is only one mark of that name: '%s'", opened->path,
+        return tide_fail("%s: there is only one of that name: '%s'", opened->path,
                          when);
     if (moment->count > 0)
-        return tide_fail("%s: there are only %llu marks of that name: '%s'",
-                         opened->path, (unsigned long long)moment->count, when);
+        return tide_fail("%s: there are only %llu of that name: '%s'", opened->path,
+                         (unsigned long long)moment->count, when);
     if (moment->known.length > 0)
-        return tide_fail("%s: it has no mark '%s'; it has: %s", opened->path, when,
-                         moment->known.bytes);
-    return tide_fail("%s: it has no mark '%s', and no other; there are TRACE@12.5s, "
-                     "TRACE@150ms, TRACE@peak and TRACE@end",
-                     opened->path, when);
+        return tide_fail(
+            "%s: there is no tide_snapshot or tide_event '%s'; there are: %s",
+            opened->path, when, moment->known.bytes);
+    return tide_fail(
+        "%s: the program made no tide_snapshot or tide_event, so there is no "
+        "'%s'; a time works (@12.5s, @150ms), and @peak and @end",
+        opened->path, when);
 }
 
 /* Where the heap stands highest. */
@@ -114,7 +116,7 @@ static int find_place(const struct tide_opened *opened, const char *when,
     out->at_s = seconds;
     out->until_s = tide_end_of_nanosecond(seconds);
     if (seconds > tide_end_of_nanosecond(opened->model->duration_s))
-        return tide_fail("%s: it ends at %.3f s, before %s", opened->path,
+        return tide_fail("%s: the run ended at %.3f s, before %s", opened->path,
                          opened->model->duration_s, when);
     return -1;
 }

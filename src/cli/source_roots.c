@@ -151,7 +151,7 @@ int tide_source_roots_allow(struct tide_sources *sources,
     if (!status && geteuid() != 0)
         status = allow_usual(sources, trace);
     else if (!status && given->count == 0)
-        (void)tide_fail("--source: to root lines are shown only of files below a "
-                        "--source-root DIR, since a trace can name any file");
+        (void)tide_fail("--source: for root, say where the sources are with "
+                        "--source-root DIR, because a trace can name any file");
     return status ? tide_fail("%s", tide_status_words(status)) : -1;
 }

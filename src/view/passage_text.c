@@ -114,8 +114,8 @@ void tide_view_passages(struct tide_page *page, const struct tide_model *model,
     struct tide_paths paths;
     if (!passages) {
         tide_page_wrap(page, TIDE_INK_DIM,
-                       "Of a free the trace knows the thread, not the stack: tidemark "
-                       "run --free-stacks records it.",
+                       "The trace does not say where blocks were freed: tidemark run "
+                       "--free-stacks records that.",
                        0);
         return;
     }

@@ -97,7 +97,7 @@ static const char *nothing_of(const struct tide_model *model,
                    ? "the heap was not recorded, as run --spaces asks"
                    : "mapped memory was not recorded, as run --spaces asks";
     if (totals->filtered)
-        return "nothing that the filter lets through";
+        return "nothing matches the filters";
     if (model->summary[totals->space].alloc_calls == 0 && model->stopped)
         return "nothing by then";
     if (totals->whole_bytes > 0)

@@ -222,9 +222,9 @@ class Refused(tide.Case):
 
     def test_moments_that_are_not_there(self):
         trace = record("marks").trace
-        for when, words in (("nowhen", "it has: before the end, event0 to event4"),
-                            ("event3#2", "there is only one mark"),
-                            ("1000s", "it ends at")):
+        for when, words in (("nowhen", "there are: before the end, event0 to event4"),
+                            ("event3#2", "there is only one of that name"),
+                            ("1000s", "the run ended at")):
             for verb in (["diff", f"{trace}@{when}", trace],
                          ["resolve", trace, f"0x1@{when}"],
                          ["resolve", trace, "0x1", f"@{when}"]):

@@ -126,7 +126,7 @@ class Limits(tide.Case):
             self.assertEqual((found["measured"], found["passed"]), (live, True), when)
         done = check("--max-leak", "0", f"{marks}@m1")
         self.assertIn("FAIL  live at that moment: 1000 B, at most 0 B", done.stdout)
-        self.assertIn("it has no mark 'm9'; it has: m1, m2",
+        self.assertIn("no tide_snapshot or tide_event 'm9'; there are: m1, m2",
                       check("--max-leak", "0", f"{marks}@m9").stderr)
         words = ("--max-growth", "0%", "--baseline", f"{marks}@m2", f"{marks}@m1")
         self.assertEqual(check(*words).returncode, 0)

@@ -322,7 +322,7 @@ class Moments(tide.Case):
         found = read(f"{trace}@m7#2", f"{trace}@m7#3")
         self.assertEqual(found["total"]["bytes"], 20)
         done = diff(f"{trace}@m7#2", f"{trace}@m7#4")
-        self.assertEqual((done.returncode, "only 3 marks" in done.stderr), (1, True))
+        self.assertEqual((done.returncode, "only 3 of that name" in done.stderr), (1, True))
 
     def test_in_seconds(self):
         trace = tide.record_once("in_seconds", "a1x7", "z100", "a3x100", "z600", "a4x100")
@@ -354,10 +354,10 @@ class Manners(tide.Case):
         self.expect(diff("--flat", "--tree", base(), later()), 2, "at a time")
         self.expect(diff("--bytes", "--si", base(), later()), 2, "either")
         self.expect(diff(base(), "/nowhere.tide"), 1, "no such file")
-        self.expect(diff(base(), f"{base()}@1000000s"), 1, "it ends at")
-        self.expect(diff(base(), f"{base()}@high"), 1, "no mark 'high'")
+        self.expect(diff(base(), f"{base()}@1000000s"), 1, "the run ended at")
+        self.expect(diff(base(), f"{base()}@high"), 1, "so there is no 'high'")
         loop = tide.record_once("loop", program_name="event_loop")
-        self.expect(diff(loop, f"{loop}@EV.52"), 1, "it has: EV.1, EV.51, ENDJOB")
+        self.expect(diff(loop, f"{loop}@EV.52"), 1, "there are: EV.1, EV.51, ENDJOB")
 
     def test_a_name_may_hold_the_sign(self):
         odd = os.path.join(tide.FOLDER, "odd@name.tide")

@@ -111,11 +111,11 @@ class Ranks(tide.Case):
         done = subprocess.run([tide.TIDEMARK, "report", plain.trace, "--rank", "0"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no process of it has an MPI rank", done.stderr)
+        self.assertIn("no process in it has an MPI rank", done.stderr)
         done = subprocess.run([tide.TIDEMARK, "report", plain.trace, "--ranks"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no process of it has an MPI rank", done.stderr)
+        self.assertIn("no process in it has an MPI rank", done.stderr)
 
 
 if __name__ == "__main__":

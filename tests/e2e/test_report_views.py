@@ -216,6 +216,15 @@ class Views(tide.Case):
         self.assertIn("No stack at the peak has such a function.",
                       self.text("--callers", "nobody_at_all"))
 
+    def test_a_misspelt_function_is_told(self):
+        def said(*options):
+            return subprocess.run([tide.TIDEMARK, "report", *options, self.run_of.trace],
+                                  capture_output=True, text=True, check=True).stderr
+        for option in ("--function", "--callers", "--sandwich"):
+            self.assertIn("'chrun'; did you mean churn?", said(option, "chrun"))
+            self.assertIn("report --flat -n 0 lists all", said(option, "zzzzzz*"))
+            self.assertEqual(said(option, "churn"), "")
+
     def test_callers_say_where_they_looked(self):
         calls = self.report("--total", "--callers", "churn")["rows"][0]["calls"]
         for shape in ("--callers", "--sandwich"):
