@@ -22,14 +22,14 @@ static uint64_t bytes, calls;
         bytes += size;                                      \
         calls++;                                            \
     }
-#define TEN(name, tens)                                                             \
-    MAKE(name, tens##0)                                                             \
-    MAKE(name, tens##1)                                                             \
-    MAKE(name, tens##2)                                                             \
-    MAKE(name, tens##3)                                                             \
-    MAKE(name, tens##4)                                                             \
-    MAKE(name, tens##5) MAKE(name, tens##6) MAKE(name, tens##7) MAKE(name, tens##8) \
-        MAKE(name, tens##9)
+#define TEN(name, tens) \
+    MAKE(name, tens##0) \
+    MAKE(name, tens##1) \
+    MAKE(name, tens##2) \
+    MAKE(name, tens##3) \
+    MAKE(name, tens##4) \
+    MAKE(name, tens##5) \
+    MAKE(name, tens##6) MAKE(name, tens##7) MAKE(name, tens##8) MAKE(name, tens##9)
 #define CALL(name, tens)                                                  \
     name##tens##0(frame), name##tens##1(frame), name##tens##2(frame),     \
         name##tens##3(frame), name##tens##4(frame), name##tens##5(frame), \
