@@ -299,8 +299,9 @@ static const char *scope_name(struct tide_dwarf_info *info,
                               struct tide_dwarf_unit *unit, struct tide_scope *scope)
 {
     Dwarf_Die die;
-    if (!scope->named && dwarf_offdie(info->dwarf, scope->die, &die))
-        scope->name = tide_dwarf_names_of(&info->names, &die, &unit->die);
+    if (!scope->named &&
+        dwarf_offdie(dwarf_cu_getdwarf(unit->body.cu), scope->die, &die))
+        scope->name = tide_dwarf_names_of(&info->names, &die, &unit->body);
     scope->named = true;
     return scope->name;
 }

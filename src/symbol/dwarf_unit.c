@@ -13,6 +13,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/plain_file.h"
+#include "base/text.h"
 #include "symbol/debug_image.h"
 #include "symbol/die_walk.h"
 
@@ -144,15 +146,54 @@ static enum tide_die_step visit(void *user, Dwarf_Die *die, uint32_t *value)
     }
 }
 
+/* The text of attribute NAME of DIE, or NULL. */
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+}
+
+/* Does the file with the rest of UNIT (-gsplit-dwarf) lie where libdw will open it, and is it a
+ * plain file? */
+static bool may_open_split(Dwarf_Die *unit)
+{
+    const char *name = text_of(unit, DW_AT_dwo_name);
+    if (!name)
+        name = text_of(unit, DW_AT_GNU_dwo_name);
+    const char *const folder = text_of(unit, DW_AT_comp_dir);
+    if (!name || (name[0] != '/' && (!folder || folder[0] != '/')))
+        return false;
+    struct tide_text path = {0};
+    if (name[0] != '/')
+        tide_text_addf(&path, "%s/", folder);
+    tide_text_add(&path, name);
+    const bool may = !path.failed && !tide_plain_file_barred(path.bytes);
+    tide_text_release(&path);
+    return may;
+}
+
+/* libdw takes a split unit only if it has the id that the program names. */
+static void find_body(struct tide_dwarf_unit *unit)
+{
+    Dwarf_Die split;
+    uint8_t type;
+    unit->body = unit->die;
+    if (may_open_split(&unit->die) &&
+        dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+        type == DW_UT_skeleton && split.addr)
+        unit->body = split;
+}
+
 enum tide_status tide_dwarf_unit_scan(struct tide_dwarf_unit *unit)
 {
     if (unit->scanned)
         return TIDE_OK;
     unit->scanned = true;
+    find_body(unit);
 
     struct scan scan = {0};
     const struct tide_die_visitor visitor = {.visit = visit, .user = &scan};
-    enum tide_status status = tide_die_walk(&unit->die, TIDE_NO_OWNER, &visitor);
+    enum tide_status status = tide_die_walk(&unit->body, TIDE_NO_OWNER, &visitor);
     if (!status && scan.status != TIDE_ELIMIT) /* what was found so far is good */
         status = scan.status;
     if (!status)
@@ -202,7 +243,8 @@ static void read_lines(struct tide_dwarf_unit *unit)
         unit->lines = NULL;
         unit->line_count = 0;
     }
-    if (dwarf_getsrcfiles(&unit->die, &unit->files, NULL) != 0)
+    if (dwarf_getsrcfiles(unit->body.addr ? &unit->body : &unit->die, &unit->files,
+                          NULL) != 0)
         unit->files = NULL;
 }
 
@@ -251,8 +293,5 @@ const char *tide_dwarf_unit_file(struct tide_dwarf_unit *unit, uint32_t index)
 
 const char *tide_dwarf_unit_folder(struct tide_dwarf_unit *unit)
 {
-    Dwarf_Attribute attribute;
-    return dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute)
-               ? dwarf_formstring(&attribute)
-               : NULL;
+    return text_of(&unit->die, DW_AT_comp_dir);
 }

@@ -23,7 +23,10 @@ struct tide_scope {
 };
 
 struct tide_dwarf_unit {
-    Dwarf_Die die;                  /* of the unit */
+    Dwarf_Die die; /* of the unit */
+    Dwarf_Die
+        body; /* what describes its functions: die, or that of the split unit, which
+                       lies in a file of its own; filled when it is scanned */
     struct tide_debug_image *image; /* borrowed: where it is read from; may be NULL */
     bool stray;                     /* it does not say which addresses it covers */
     bool scanned;                   /* scopes and functions are filled */

@@ -92,6 +92,64 @@ class DebugKinds(tide.Case):
         self.assertIn("exported", named)
         self.assertNotIn("load", named)
 
+    SPLIT = """#include <stdlib.h>
+static void *kept[8];
+static inline __attribute__((always_inline)) void *inner(int n)
+{
+    return malloc((size_t)n + 1);
+}
+__attribute__((noinline)) static void *outer(int n)
+{
+    void *block = inner(n); /* called here */
+    return block;
+}
+int main(void)
+{
+    for (int i = 0; i < 8; i++)
+        kept[i] = outer(i);
+    return 0;
+}
+"""
+
+    def build_split(self, *flags):
+        with open(os.path.join(self.folder, "prog.c"), "w", encoding="utf-8") as file:
+            file.write(self.SPLIT)
+        do("gcc", "-g", "-O1", "-gsplit-dwarf", *flags, "-c", "prog.c", folder=self.folder)
+        do("gcc", "-o", "prog", "prog.o", folder=self.folder)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "prog.dwo")))
+
+    def test_debug_information_beside_the_object(self):
+        call = next(number for number, text in enumerate(self.SPLIT.splitlines(), 1)
+                    if "called here" in text)
+        for version in ("5", "4"):
+            self.build_split(f"-gdwarf-{version}")
+            for options in ((), ("--no-names",)):
+                found = self.functions(*options)
+                self.assertEqual(found.get("inner"), call - 4, f"DWARF {version}: {found}")
+                self.assertEqual(found.get("outer"), call, f"DWARF {version}: {found}")
+
+    def test_without_it_the_symbol_table_names_and_the_line_is_known(self):
+        self.build_split()
+        os.unlink(os.path.join(self.folder, "prog.dwo"))
+        found = self.functions()
+        self.assertNotIn("inner", found)
+        self.assertIn("outer", found)
+
+    def test_that_of_another_build_is_not_taken(self):
+        self.build_split()
+        os.rename(os.path.join(self.folder, "prog"), os.path.join(self.folder, "kept"))
+        self.SPLIT = self.SPLIT.replace("inner", "later").replace("outer", "other")
+        self.build_split()
+        os.rename(os.path.join(self.folder, "kept"), os.path.join(self.folder, "prog"))
+        self.assertFalse({"inner", "later", "other"} & set(self.functions()))
+
+    def test_what_is_no_file_is_not_opened(self):
+        self.build_split()
+        dwo = os.path.join(self.folder, "prog.dwo")
+        os.unlink(dwo)
+        os.mkfifo(dwo)
+        self.assertIn("outer", self.functions())
+
 
 if __name__ == "__main__":
     unittest.main()
