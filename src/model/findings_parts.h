@@ -66,7 +66,7 @@ struct tide_subject {
     uint32_t function; /* in the paths */
     uint32_t space;    /* enum tide_space */
     uint32_t stacks;
-    /* With all that it calls, as far as no other finding explains that: see
+    /* With all that it calls, as far as no other wide subject has that: see
      * findings_wide.c.  Only the amounts of QUESTION are known. */
     bool wide;
     enum tide_question question;

@@ -292,8 +292,10 @@ static bool find_turnover(const struct case_file *file)
         subject->freed_bytes >= (uint64_t)TIDE_TURNOVER_MIB * TIDE_MIB &&
         tide_rule_turns_over(file->model) &&
         is_part(subject->freed_bytes, heap->allocated_bytes, TIDE_CALLS_PARTS);
+    const double share = share_of(subject->freed_bytes, heap->allocated_bytes);
+    /* The more a function has part in, the less it says. */
     const double bytes_rank =
-        TIDE_TURNOVER_WORTH * share_of(subject->freed_bytes, heap->allocated_bytes);
+        TIDE_TURNOVER_WORTH * share * (subject->wide ? 1 - share : 1);
     if (by_bytes && bytes_rank > file->out->rank)
         file->out->rank = bytes_rank;
     return by_calls || by_bytes;
@@ -384,7 +386,8 @@ static bool find_start_up(const struct case_file *file)
 static bool find_peak_owner(const struct case_file *file)
 {
     const struct tide_subject *const subject = file->subject;
-    return subject->peak_bytes >= 8 * TIDE_MIB &&
+    const uint64_t least = (subject->wide ? 4 : 8) * TIDE_MIB;
+    return subject->peak_bytes >= least &&
            is_part(subject->peak_bytes, file->peak, 4) &&
            saves_bytes(file, subject->peak_bytes, subject->peak_blocks,
                        subject->peak_bytes);

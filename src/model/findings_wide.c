@@ -2,9 +2,9 @@
  * does.
  *
  * Where blocks come from many functions, none of them is worth a finding, and yet all may be
- * made on behalf of one: a parser, a layout, a command.  The sites that no finding is about
- * are summed up by every function on their stacks, and the narrowest one that has enough of
- * the whole becomes a subject of its own.
+ * made on behalf of one: a parser, a layout, a command.  All sites are summed up by every
+ * function on their stacks, and the narrowest one that has enough of the whole, and of what no
+ * finding is about yet, becomes a subject of its own.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@
 
 enum {
     TIDE_WIDE_PARTS = 4, /* a quarter of the whole */
-    TIDE_WIDE_ALL = 10,  /* who has nine tenths of it explains nothing */
+    TIDE_WIDE_NEWS = 10, /* of which a tenth of the whole is in no other finding */
+    TIDE_WIDE_ALL = 10,  /* who has nine tenths explains nothing */
     TIDE_WIDE_MAX = 2,   /* for one amount */
 };
 
@@ -21,10 +22,11 @@ static const uint32_t NONE = UINT32_MAX;
 
 /* What a function has of the amount at hand. */
 struct tide_reach {
-    uint64_t sum; /* of what no finding explains yet */
-    uint64_t all;
-    uint32_t seen; /* the stamp of the path it was met on last: it counts once */
-    uint32_t near; /* how far it was then from the allocation */
+    uint64_t whole; /* all that it has part in */
+    uint64_t left;  /* without what other wide subjects have */
+    uint64_t news;  /* of that: what no finding explains */
+    uint32_t seen;  /* the stamp of the path it was met on last: it counts once */
+    uint32_t near;  /* how far it was then from the allocation */
 };
 
 struct widening {
@@ -57,21 +59,28 @@ static uint64_t amount_of(const struct widening *widening, uint32_t index)
     return site->space == TIDE_IN_HEAP ? tide_site_amount(site, widening->amount) : 0;
 }
 
-/* Is there a finding already?  Who holds most is not explained by a function without a name
- * that several others call. */
-static bool is_explained(const struct widening *widening, uint32_t index)
+static bool is_taken(const struct widening *widening, uint32_t index)
+{
+    return widening->subjects->wide[widening->question][index] != NONE;
+}
+
+/* What of AMOUNT is in no finding.  Who holds most is not explained by a function without a
+ * name that several others call. */
+static uint64_t news_of(const struct widening *widening, uint32_t index,
+                        uint64_t amount)
 {
     const struct tide_subjects *const subjects = widening->subjects;
     const struct tide_subject *const leaf =
         &subjects->list[subjects->of_site[index].subject];
-    return (leaf->explained[widening->question] &&
-            !(widening->question == TIDE_ASK_STANDS && leaf->may_be_layer)) ||
-           subjects->wide[widening->question][index] != NONE;
+    const bool told = leaf->explained[widening->question] &&
+                      !(widening->question == TIDE_ASK_STANDS && leaf->may_be_layer);
+    return told ? 0 : amount;
 }
 
-/* Add AMOUNT of the path at hand to all functions on it but the outermost, which
- * explains nothing; each counts once.  So much of it is UNEXPLAINED. */
-static void reach_out(struct widening *widening, uint64_t amount, uint64_t unexplained)
+/* Visit the functions on the path at hand but the outermost, which explains nothing; each
+ * once.  With ADD they get AMOUNT and its NEWS, else that is taken from what is left. */
+static void reach_out(struct widening *widening, uint64_t amount, uint64_t news,
+                      bool add)
 {
     const struct tide_paths *const paths = widening->paths;
     const uint32_t stamp = ++widening->stamp;
@@ -81,8 +90,9 @@ static void reach_out(struct widening *widening, uint64_t amount, uint64_t unexp
             continue;
         reach->seen = stamp;
         reach->near = (uint32_t)i;
-        reach->all += amount;
-        reach->sum += unexplained;
+        reach->whole += add ? amount : 0;
+        reach->left = add ? reach->left + amount : reach->left - amount;
+        reach->news = add ? reach->news + news : reach->news - news;
     }
 }
 
@@ -90,14 +100,36 @@ static enum tide_status reach_all(struct widening *widening)
 {
     enum tide_status status = TIDE_OK;
     for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
-        const uint64_t amount = amount_of(widening, i);
+        const uint64_t amount = is_taken(widening, i) ? 0 : amount_of(widening, i);
         if (amount == 0)
             continue;
         status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
         if (!status)
-            reach_out(widening, amount, is_explained(widening, i) ? 0 : amount);
+            reach_out(widening, amount, news_of(widening, i, amount), true);
     }
     return status;
+}
+
+/* Who has a finding of his own gets no second one. */
+static void leave_out_told(struct widening *widening)
+{
+    const struct tide_subjects *const subjects = widening->subjects;
+    for (size_t i = 0; i < subjects->count; i++)
+        if (subjects->list[i].explained[widening->question])
+            widening->reach[subjects->list[i].function].whole = UINT64_MAX;
+}
+
+/* Does a function that reaches so far explain a good part of WHOLE, and something new? */
+static bool explains(const struct tide_reach *reach, uint64_t whole)
+{
+    return reach->left > 0 && reach->left >= whole / TIDE_WIDE_PARTS &&
+           reach->news >= whole / TIDE_WIDE_NEWS &&
+           reach->whole <= whole - whole / TIDE_WIDE_ALL;
+}
+
+static bool is_narrower(const struct tide_reach *a, const struct tide_reach *b)
+{
+    return a->left < b->left || (a->left == b->left && a->near < b->near);
 }
 
 /* The narrowest function that has a quarter of WHOLE; NONE if there is none. */
@@ -107,13 +139,9 @@ static uint32_t find_narrowest(const struct widening *widening, uint64_t whole)
     const struct tide_reach *const reach = widening->reach;
     uint32_t best = NONE;
     for (uint32_t i = 0; i < paths->function_count; i++) {
-        if (reach[i].sum == 0 || reach[i].sum < whole / TIDE_WIDE_PARTS ||
-            reach[i].all > whole - whole / TIDE_WIDE_ALL ||
-            !paths->functions[i].resolved ||
-            !tide_blame_fits(&widening->subjects->blamer, paths, i))
-            continue;
-        if (best == NONE || reach[i].sum < reach[best].sum ||
-            (reach[i].sum == reach[best].sum && reach[i].near < reach[best].near))
+        if (explains(&reach[i], whole) && paths->functions[i].resolved &&
+            tide_blame_fits(&widening->subjects->blamer, paths, i) &&
+            (best == NONE || is_narrower(&reach[i], &reach[best])))
             best = i;
     }
     return best;
@@ -135,12 +163,13 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
                                          .wide = true,
                                          .question = widening->question};
     for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
-        if (amount_of(widening, i) == 0 || is_explained(widening, i))
+        const uint64_t amount = is_taken(widening, i) ? 0 : amount_of(widening, i);
+        if (amount == 0)
             continue;
         status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
         if (status || tide_path_call_of(widening->paths, function) == NONE)
             continue;
-        reach_out(widening, 0, 0 - amount_of(widening, i));
+        reach_out(widening, amount, news_of(widening, i, amount), false);
         subjects->wide[widening->question][i] = number;
         tide_subject_add_site(&list[number], &widening->model->sites[i]);
     }
@@ -192,15 +221,17 @@ enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
             amount == TIDE_AMOUNT_PEAK_BYTES ? TIDE_ASK_STANDS : TIDE_ASK_CHURNS,
     };
     const uint64_t whole = whole_of(model, amount);
-    uint64_t left = 0;
+    uint64_t news = 0;
     enum tide_status status = make_room(subjects, model, widening.question);
     widening.reach = calloc(paths->function_count + 1, sizeof(*widening.reach));
     if (!status && !widening.reach)
         status = TIDE_ENOMEM;
     for (uint32_t i = 0; i < model->site_count && !status; i++)
-        left += is_explained(&widening, i) ? 0 : amount_of(&widening, i);
-    if (!status && whole > 0 && left >= whole / TIDE_WIDE_PARTS)
+        news += news_of(&widening, i, amount_of(&widening, i));
+    if (!status && whole > 0 && news >= whole / TIDE_WIDE_NEWS)
         status = reach_all(&widening);
+    if (!status)
+        leave_out_told(&widening);
     for (int i = 0; i < TIDE_WIDE_MAX && !status; i++) {
         const uint32_t function = find_narrowest(&widening, whole);
         if (function == NONE)

@@ -38,7 +38,7 @@ for _ in range(rounds):
 ROUNDS = {"planted_leak_growing": 10}
 # A leak of one block is told from a buffer by its size.
 SCALES = {"planted_leak_once": 20}
-# It is no start of the program where the program is a script.
+# No start of the program in a script; and a busy machine may delay a program's end.
 ALONE = {"planted_start_up"}
 
 
@@ -65,6 +65,8 @@ class First(tide.Case):
 
     def test_among_fifty_innocents(self):
         for name in PLANTED:
+            if name in ALONE:
+                continue
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 target = build(name, folder, "-DTIDE_INNOCENT")
                 findings = self.first([target], name, folder)

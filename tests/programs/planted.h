@@ -34,14 +34,14 @@ __attribute__((destructor)) static void free_innocent_blocks(void)
             free(innocent_blocks[tens * 10 + ones]);                                 \
             innocent_blocks[tens * 10 + ones] = malloc(24 + 90 * ones + round % 13); \
         }
-#    define TEN(tens)                                                           \
-        INNOCENT(tens, 0)                                                       \
-        INNOCENT(tens, 1)                                                       \
-        INNOCENT(tens, 2)                                                       \
-        INNOCENT(tens, 3)                                                       \
-        INNOCENT(tens, 4)                                                       \
-        INNOCENT(tens, 5) INNOCENT(tens, 6) INNOCENT(tens, 7) INNOCENT(tens, 8) \
-            INNOCENT(tens, 9)
+#    define TEN(tens)     \
+        INNOCENT(tens, 0) \
+        INNOCENT(tens, 1) \
+        INNOCENT(tens, 2) \
+        INNOCENT(tens, 3) \
+        INNOCENT(tens, 4) \
+        INNOCENT(tens, 5) \
+        INNOCENT(tens, 6) INNOCENT(tens, 7) INNOCENT(tens, 8) INNOCENT(tens, 9)
 #    define CALL(tens)                                            \
         innocent_##tens##0(round), innocent_##tens##1(round),     \
             innocent_##tens##2(round), innocent_##tens##3(round), \
