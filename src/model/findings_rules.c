@@ -295,7 +295,7 @@ static bool find_turnover(const struct case_file *file)
     const double share = share_of(subject->freed_bytes, heap->allocated_bytes);
     /* The more a function has part in, the less it says. */
     const double bytes_rank =
-        TIDE_TURNOVER_WORTH * share * (subject->wide ? 1 - share : 1);
+        TIDE_TURNOVER_WORTH * share * (subject->wide ? (1 - share) * (1 - share) : 1);
     if (by_bytes && bytes_rank > file->out->rank)
         file->out->rank = bytes_rank;
     return by_calls || by_bytes;

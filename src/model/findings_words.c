@@ -9,6 +9,8 @@
 /* A rate of less is noise. */
 static const double TIDE_RATE_LEAST_S = 1.0;
 
+/* Who holds less than a twentieth of the peak is not told as the next. */
+enum { TIDE_NEXT_PARTS = 20 };
 /* Of the run's time: what is less is not worth saying. */
 static const double TIDE_SHARE_SAID = 0.005;
 
@@ -453,7 +455,7 @@ static void say_peak_owner(const struct sentence *s)
     add_span(s);
     tide_text_add(s->text, ".");
     add_untouched(s);
-    if (standing->next_bytes) {
+    if (standing->next_bytes && standing->next_bytes >= peak / TIDE_NEXT_PARTS) {
         tide_text_add(s->text, " Next is ");
         tide_found_name(s->text, standing->next);
         tide_text_add(s->text, " with ");
