@@ -276,7 +276,7 @@ static enum tide_status make_room(struct tide_paths *paths, size_t count)
 static enum tide_status add_frame(struct tide_paths *paths, uint32_t frame)
 {
     const struct tide_frame_calls *const own = &paths->frames[frame];
-    enum tide_status status = tide_paths_name(paths, frame);
+    enum tide_status status = own->known ? TIDE_OK : name_frame(paths, frame);
     if (!status)
         status = make_room(paths, own->count);
     for (uint32_t i = 0; i < own->count && !status; i++)

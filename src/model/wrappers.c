@@ -6,9 +6,9 @@
  * in other ways.  Those that turn out to be wrappers are folded, the ends move outwards,
  * and the next round looks at who wraps the wrapper.  No event is read again.
  *
- * Only mean sizes are known of a caller.  That is enough: blocks whose size has nothing to
- * do with who asks have nearly the same mean for all, so means count as different from a
- * quarter on.
+ * What tells a wrapper is that who asks decides on the size: so there must be callers that
+ * always get blocks of one size, each of another.  Slabs of a pool and tables that grow
+ * are of different sizes as well, but not one for each caller.
  */
 #include "model/wrappers.h"
 
@@ -28,8 +28,9 @@ enum {
     TIDE_SPOTS_BY_SHAPE = 2,
     TIDE_CALLERS_LEAST = 4, /* places that call it */
     TIDE_CALLING_LEAST = 3, /* functions that do */
-    TIDE_SIZES_LEAST = 3,   /* different mean sizes, ... */
+    TIDE_SIZES_LEAST = 3,   /* different sizes, ... */
     TIDE_SIZES_ENOUGH = 6,  /* ... or a quarter as many as callers; so many will do */
+    TIDE_STEADY_LEAST = 4,  /* so many blocks of one size are no chance */
 };
 
 /* A call on a stack. */
@@ -57,8 +58,11 @@ struct shape {
 struct caller {
     uint32_t function; /* that is called */
     uint32_t from;     /* the function that calls */
-    uint64_t calls, bytes, mean;
+    uint64_t calls;
+    uint64_t size; /* of all its blocks; TIDE_SIZE_VARIES */
 };
+
+#define TIDE_SIZE_VARIES UINT64_MAX
 
 struct finder {
     struct tide_model *model;
@@ -180,6 +184,19 @@ static void note_spot(const struct finder *finder, struct shape *shape,
         shape->spots[shape->spot_count++] = spot;
 }
 
+/* The size of all blocks of SITE; TIDE_SIZE_VARIES: they have several, by what is known. */
+static uint64_t size_of(const struct tide_site *site)
+{
+    const uint64_t size = site->calls ? site->bytes / site->calls : 0;
+    const bool equal =
+        size && size * site->calls == site->bytes &&
+        size * site->freed_calls == site->freed_bytes &&
+        size * site->temporary_calls == site->temporary_bytes &&
+        size * (uint64_t)site->peak_blocks == (uint64_t)site->peak_bytes &&
+        site->most_bytes % size == 0;
+    return equal ? size : TIDE_SIZE_VARIES;
+}
+
 static enum tide_status note_caller(struct finder *finder, uint32_t function,
                                     struct place from, const struct tide_site *site)
 {
@@ -198,8 +215,11 @@ static enum tide_status note_caller(struct finder *finder, uint32_t function,
     finder->callers = list;
     list[number].function = function;
     list[number].from = call->function;
+    if (list[number].calls == 0)
+        list[number].size = size_of(site);
+    else if (list[number].size != size_of(site))
+        list[number].size = TIDE_SIZE_VARIES;
     list[number].calls += site->calls;
-    list[number].bytes += site->bytes;
     return TIDE_OK;
 }
 
@@ -219,13 +239,13 @@ static enum tide_status look_at_end(struct finder *finder, size_t i)
     return from.node ? note_caller(finder, function, from, site) : TIDE_OK;
 }
 
-static int by_mean(const void *one, const void *other)
+static int by_size(const void *one, const void *other)
 {
     const struct caller *const a = one;
     const struct caller *const b = other;
     if (a->function != b->function)
         return a->function < b->function ? -1 : 1;
-    return (a->mean > b->mean) - (a->mean < b->mean);
+    return (a->size > b->size) - (a->size < b->size);
 }
 
 static int by_from(const void *one, const void *other)
@@ -243,22 +263,21 @@ static void count_callers(struct finder *finder)
 {
     struct caller *const list = finder->callers;
     const size_t count = finder->pairs.count;
-    for (size_t i = 0; i < count; i++)
-        list[i].mean = list[i].calls ? list[i].bytes / list[i].calls : 0;
     if (count)
         qsort(list, count, sizeof(*list), by_from);
     for (size_t i = 0; i < count; i++)
         finder->shapes[list[i].function].calling +=
             i == 0 || by_from(&list[i - 1], &list[i]) != 0;
     if (count)
-        qsort(list, count, sizeof(*list), by_mean);
+        qsort(list, count, sizeof(*list), by_size);
     for (size_t i = 0; i < count; i++) {
         struct shape *const shape = &finder->shapes[list[i].function];
         shape->callers++;
-        if (shape->sizes == 0 || list[i].mean * 4 / 5 >= shape->last_size) {
-            shape->sizes++;
-            shape->last_size = list[i].mean ? list[i].mean : 1;
-        }
+        if (list[i].size == TIDE_SIZE_VARIES || list[i].calls < TIDE_STEADY_LEAST ||
+            (shape->sizes > 0 && list[i].size * 4 / 5 < shape->last_size))
+            continue;
+        shape->sizes++;
+        shape->last_size = list[i].size;
     }
 }
 

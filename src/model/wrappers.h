@@ -6,7 +6,7 @@
  *
  * A wrapper is known by its name, or by its shape in the trace: it allocates at one or two
  * places, hardly anything below it allocates anywhere else, and many functions call it, for
- * blocks of different sizes.  A function that makes blocks of one size for many callers
+ * blocks of sizes of their own.  A function that makes blocks of one size for many callers
  * (make_node) is none, and neither is one that makes blocks larger (push): what they do is
  * decided there.
  */

@@ -154,8 +154,10 @@ static void add_losses(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
-/* Add what only makes them less telling; true when there is any. */
-static bool add_limited(struct tide_text *out, const struct tide_model *model)
+/* Add what only makes them less telling, but for frames without names if NAMES_TOLD; true
+ * when there is any. */
+static bool add_limited(struct tide_text *out, const struct tide_model *model,
+                        bool names_told)
 {
     const struct tide_honesty *const h = &model->honesty;
     const bool deepest = tide_view_is_deepest(model->trace);
@@ -168,7 +170,8 @@ static bool add_limited(struct tide_text *out, const struct tide_model *model)
          "stacks cut at the depth limit, the highest there is"},
         {h->unfinished_stacks, "stack that ends in [unknown]",
          "stacks that end in [unknown]"},
-        {h->unresolved_frames, "frame without a name", "frames without a name"},
+        {names_told ? 0 : h->unresolved_frames, "frame without a name",
+         "frames without a name"},
         {h->inherited_frees, "free of a block inherited by fork",
          "frees of blocks inherited by fork"},
         {h->region_mismatches,
@@ -190,7 +193,7 @@ static void add_limits(struct tide_page *page, const struct tide_model *model)
     struct tide_text words = {0};
     if (!callers)
         tide_text_add(&words, "No stacks were recorded, as --no-stacks asks; ");
-    if (!add_limited(&words, model))
+    if (!add_limited(&words, model, false))
         tide_text_add(&words, callers ? "No stack was too deep, every frame has a name"
                                       : "every function has a name");
     tide_text_add(&words, ".");
@@ -357,6 +360,28 @@ static void add_unnamed(struct tide_page *page, const struct tide_model *model)
     }
 }
 
+/* Which functions count as their callers though they are no library's. */
+static void add_wrappers(struct tide_page *page, const struct tide_model *model)
+{
+    struct tide_text names = {0}, safe = {0}, words = {0};
+    struct naming naming = naming_of(model->wrapper_count);
+    for (size_t i = 0; i < model->wrapper_count; i++)
+        add_name(&naming, model->wrappers[i].name);
+    const bool any = naming.count > 0;
+    tell_names(&names, &naming);
+    tide_name_safe(&safe, names.bytes ? names.bytes : "", page->style);
+    tide_text_addf(&words,
+                   "Taken for wrappers of malloc, which count as their callers: %s "
+                   "(--no-fold shows them).",
+                   safe.bytes ? safe.bytes : "");
+    if (any)
+        add_paragraph(page, TIDE_INK_PLAIN, words.bytes);
+    page->out->failed |= names.failed || safe.failed || words.failed;
+    tide_text_release(&names);
+    tide_text_release(&safe);
+    tide_text_release(&words);
+}
+
 /* What the +- beside the peak means. */
 static void add_margin(struct tide_page *page, const struct tide_model *model)
 {
@@ -453,7 +478,7 @@ static void add_trust(struct tide_page *page, const struct tide_model *model)
                        tide_number_bytes(margin, units).text);
     if (!tide_view_knows_callers(model->trace))
         tide_text_add(&words, "; no stacks were recorded");
-    if (add_limited(&limits, model))
+    if (add_limited(&limits, model, h->unnamed_count > 0)) /* said below */
         tide_text_addf(&words, "; %s (details: -v)", limits.bytes ? limits.bytes : "");
     tide_text_add(&words, ".");
     tide_page_add(page, TIDE_INK_TITLE, "Trust");
@@ -480,6 +505,7 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model, b
         add_limits(page, model);
     add_unfinished(page, &model->honesty);
     add_unnamed(page, model);
+    add_wrappers(page, model);
     add_costs(page, model);
     for (size_t i = 0; troubles && troubles[i]; i++)
         add_alarm(page, troubles[i]);

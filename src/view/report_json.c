@@ -460,6 +460,7 @@ void tide_view_report_json(struct tide_text *out, const struct tide_report_json 
     if (report->suppressions)
         tide_json_suppressed(&writer.json, report->suppressions);
     add_findings(&writer);
+    tide_json_wrappers(&writer.json, report->model);
     tide_json_honesty(&writer.json, report->model);
     tide_json_close(&writer.json);
     tide_paths_release(&writer.paths);

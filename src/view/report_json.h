@@ -121,6 +121,8 @@ void tide_json_lifetimes(struct tide_json *json, const struct tide_histograms *a
  * when nothing is known. */
 void tide_json_leak(struct tide_json *json, const struct tide_model *model,
                     uint32_t site);
+/* The functions that only hand on what they are asked for: model/wrappers.h. */
+void tide_json_wrappers(struct tide_json *json, const struct tide_model *model);
 void tide_json_suppressed(struct tide_json *json,
                           const struct tide_suppressions *suppressions);
 void tide_json_flows(struct tide_json *json, const struct tide_model *model,

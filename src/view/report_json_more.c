@@ -164,6 +164,18 @@ void tide_json_suppressed(struct tide_json *json,
     tide_json_close(json);
 }
 
+void tide_json_wrappers(struct tide_json *json, const struct tide_model *model)
+{
+    tide_json_open(json, "wrappers", '[');
+    for (size_t i = 0; i < model->wrapper_count; i++) {
+        tide_json_open_row(json, NULL);
+        tide_json_string(json, "function", model->wrappers[i].name);
+        tide_json_string(json, "module", model->wrappers[i].module);
+        tide_json_close(json);
+    }
+    tide_json_close(json);
+}
+
 /* --- Flows --------------------------------------------------------------------------- */
 
 static void add_thread(struct tide_json *json, const char *key,

@@ -47,7 +47,7 @@ class Wrappers(tide.Case):
     def test_no_table_has_them(self):
         for options in ([], ["--peak"], ["--leaks"], ["--churn"], ["--bottom-up"],
                         ["--flat"], ["--total", "--stacks"], ["--callers", "make_node"],
-                        ["--gprof"], ["-v"]):
+                        ["--gprof"]):
             text = text_of("report", self.ran.trace, *options)
             for name in WRAPPERS:
                 self.assertNotIn(name, text, options)
@@ -68,6 +68,15 @@ class Wrappers(tide.Case):
         self.assertEqual(shown["make_node"]["bytes"], rows["make_node"]["bytes"])
         self.assertIn("xgrab", text_of("report", self.ran.trace, "--total", "--bottom-up",
                                        "--no-fold"))
+
+    def test_which_they_are_is_said(self):
+        wrappers = self.ran.report()["wrappers"]
+        self.assertEqual({each["function"] for each in wrappers}, WRAPPERS)
+        self.assertEqual({each["module"] for each in wrappers},
+                         {tide.program("hands_on")})
+        text = " ".join(text_of("report", self.ran.trace, "-v").split())
+        self.assertIn("which count as their callers: grab_clean, xgrab (--no-fold shows "
+                      "them).", text)
 
     def test_a_diff_has_none(self):
         other = tide.Recorded([tide.program("hands_on")])
