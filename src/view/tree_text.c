@@ -121,6 +121,7 @@ struct layout {
     int again; /* ... how often it is called */
     int more;  /* columns of " > ..." after it; 0: nothing is hidden below */
     int place; /* columns of the place, with the gap before it and others; 0: none */
+    int first; /* the same behind the first name, where callers follow */
     struct tide_number others; /* what is said of other lines, after the place */
 };
 
@@ -134,9 +135,10 @@ static int count_lines(const struct tide_chain *chain, const struct layout *layo
     for (size_t i = 0; i < chain->count; i = i == 0 ? from : i + 1) {
         const bool last = i + 1 == chain->count;
         const int dots = i == 0 && from > 1 ? layout->dots + layout->joint : 0;
-        const int columns =
-            last ? layout->name + layout->more + layout->place
-                 : tide_columns(tide_chain_name(chain, i)) + layout->joint + dots;
+        const int place = i == 0 ? layout->first : 0;
+        const int columns = last ? layout->name + layout->more + layout->place
+                                 : tide_columns(tide_chain_name(chain, i)) + place +
+                                       layout->joint + dots;
         if (column > 0 && column + columns - !last > layout->room) {
             lines++;
             column = 0;
@@ -181,13 +183,21 @@ static struct tide_number others_of(const struct tree_text *tree,
     return words;
 }
 
-/* What a line holds: the last name and its place, both on one line. */
+/* The row of BRANCH that has a place: that of the call which is nearest to the allocation. */
+static const struct tide_tree_row *placed_row(const struct tree_text *tree,
+                                              const struct tide_branch *branch)
+{
+    return &tree->rows->tree[tree->up ? branch->first : branch->last];
+}
+
+/* What a line holds: the last name and its place, both on one line; or, where callers
+ * follow, the first. */
 static struct layout layout_of(const struct tree_text *tree,
                                const struct tide_chain *chain,
                                const struct tide_branch *branch)
 {
     const struct tide_style *const style = tree->page->style;
-    const struct tide_tree_row *const row = &tree->rows->tree[branch->last];
+    const struct tide_tree_row *const row = placed_row(tree, branch);
     struct layout layout = {
         .lines = tree->page->brief ? 1 : TIDE_CHAIN_LINES,
         .room = tide_page_left(tree->page),
@@ -201,7 +211,13 @@ static struct layout layout_of(const struct tree_text *tree,
     const int place = tide_place_columns(row->file, row->line, style);
     const int room = layout.room - layout.more;
     const int most = room * 2 / 5;
-    if (place > 0) {
+    if (place > 0 && tree->up && chain->count > 1) {
+        layout.first = (place < most ? place : most) + 2;
+        layout.others = others_of(tree, row,
+                                  room - tide_columns(tide_chain_name(chain, 0)) -
+                                      layout.first - layout.joint);
+        layout.first += tide_columns(layout.others.text);
+    } else if (place > 0) {
         layout.others = others_of(tree, row, room - layout.name - place - 2);
         layout.place = place + 2 + tide_columns(layout.others.text);
     }
@@ -231,26 +247,34 @@ static void make_room(const struct tree_text *tree, const struct tide_branch *br
     tide_page_tab(tree->page, start);
 }
 
+static void add_place(const struct tree_text *tree, const struct tide_branch *branch,
+                      const struct layout *layout, int columns)
+{
+    const struct tide_tree_row *const row = placed_row(tree, branch);
+    tide_page_add(tree->page, TIDE_INK_PLAIN, "  ");
+    tide_page_place(tree->page, row->file, row->line,
+                    columns - 2 - tide_columns(layout->others.text));
+    tide_page_add(tree->page, TIDE_INK_DIM, layout->others.text);
+}
+
 /* The last name, and where it allocates or calls on. */
 static void add_last(const struct tree_text *tree, const struct tide_branch *branch,
                      const struct layout *layout, const struct tide_number *again)
 {
     struct tide_page *const page = tree->page;
-    const struct tide_tree_row *const row = &tree->rows->tree[branch->last];
-    tide_page_function(page, TIDE_INK_BOLD, row_name(tree->rows, branch->last),
+    tide_page_function(page, layout->first ? TIDE_INK_PLAIN : TIDE_INK_BOLD,
+                       row_name(tree->rows, branch->last),
                        tide_page_left(page) - layout->place - layout->more -
                            layout->again);
     tide_page_add(page, TIDE_INK_PLAIN, again->text);
+    if (layout->place > 2 && tree->up)
+        add_place(tree, branch, layout, layout->place);
     if (layout->more > 0) {
         add_joint(tree);
         tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
     }
-    if (layout->place > 2) {
-        tide_page_add(page, TIDE_INK_PLAIN, "  ");
-        tide_page_place(page, row->file, row->line,
-                        layout->place - 2 - tide_columns(layout->others.text));
-        tide_page_add(page, TIDE_INK_DIM, layout->others.text);
-    }
+    if (layout->place > 2 && !tree->up)
+        add_place(tree, branch, layout, layout->place);
 }
 
 /* Not even the first name and the last have room in one line: "... > c  file.c:12". */
@@ -281,9 +305,13 @@ static void add_chain(const struct tree_text *tree, const struct tide_branch *br
     for (size_t i = 0; i + 1 < chain->count; i = i == 0 ? second : i + 1) {
         const char *const name = tide_chain_name(chain, i);
         const bool gap = i == 0 && second > 1;
-        const int after = layout.joint + (gap ? layout.joint + layout.dots : 0);
+        const int place = i == 0 ? layout.first : 0;
+        const int after = place + layout.joint + (gap ? layout.joint + layout.dots : 0);
         make_room(tree, branch, start, tide_columns(name) + after - 1);
-        tide_page_name(page, TIDE_INK_PLAIN, name, layout.room - after);
+        tide_page_name(page, place ? TIDE_INK_BOLD : TIDE_INK_PLAIN, name,
+                       layout.room - after);
+        if (place > 0)
+            add_place(tree, branch, &layout, place);
         add_joint(tree);
         if (gap) {
             tide_page_add(page, TIDE_INK_DIM,

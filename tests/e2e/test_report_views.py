@@ -208,6 +208,9 @@ class Views(tide.Case):
 
     def test_callers_and_callees(self):
         text = self.text("--total", "--callers", "churn")
+        self.assertRegex(text, r" churn  \w+\.c:\d+( and \d+ other lines?)? ← ")
+        self.assertRegex(self.text("--total", "--bottom-up"),
+                         r" churn  \w+\.c:\d+( and \d+ other lines?)? ← ")
         self.assertRegex(text, r"churn.*main")
         result = self.report("--total", "--sandwich", "keep")
         self.assertEqual(result["rows"][0]["function"], "keep")
