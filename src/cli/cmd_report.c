@@ -62,9 +62,10 @@ static enum tide_status prepare_views(struct tide_report_options *options,
     if (options->largest)
         status = tide_largest_blocks(opened->model, space, NULL, &options->largest_of);
     if (!status && wants_process_peaks(options))
-        status = tide_process_peaks_find(opened->model, space, &options->process_peaks);
+        status = tide_process_peaks_find(opened->model, space, options->suppressed,
+                                         &options->process_peaks);
     if (!status && options->shapes[TIDE_SHAPE_RANKS])
-        status = tide_ranks_find(opened->model, &options->ranks);
+        status = tide_ranks_find(opened->model, options->suppressed, &options->ranks);
     if (!status && wants_told(options))
         status = tide_told_build(opened->model, &options->told);
     return status;

@@ -5,9 +5,25 @@
 
 #include "model/block_stream.h"
 
+struct walk {
+    struct tide_process_peaks *peaks;
+    bool *hidden; /* owned, per node of stacks: its blocks do not count as left */
+    size_t hidden_count;
+};
+
+static enum tide_status on_block(void *user, const struct tide_life *life,
+                                 const struct tide_death *death)
+{
+    const struct walk *const walk = user;
+    if (!death && life->space == TIDE_IN_HEAP && life->stack < walk->hidden_count &&
+        walk->hidden[life->stack])
+        walk->peaks->list[life->process].last_bytes -= life->left;
+    return TIDE_OK;
+}
+
 static enum tide_status on_level(void *user, const struct tide_level *level)
 {
-    struct tide_process_peaks *const peaks = user;
+    struct tide_process_peaks *const peaks = ((struct walk *)user)->peaks;
     struct tide_process_peak *const peak = &peaks->list[level->process];
     if (level->space != peaks->space)
         return TIDE_OK;
@@ -30,6 +46,7 @@ static int highest_first(const void *one, const void *other)
 
 enum tide_status tide_process_peaks_find(struct tide_model *model,
                                          enum tide_space space,
+                                         const struct tide_suppressions *suppressed,
                                          struct tide_process_peaks *out)
 {
     const size_t processes = model->trace->process_count;
@@ -39,8 +56,16 @@ enum tide_status tide_process_peaks_find(struct tide_model *model,
         return TIDE_ENOMEM;
     for (size_t i = 0; i < processes; i++)
         out->list[i].process = (uint32_t)i;
-    const struct tide_block_watch watch = {.user = out, .level = on_level};
-    const enum tide_status status = tide_block_stream(model, &watch, NULL);
+    struct walk walk = {.peaks = out};
+    enum tide_status status = TIDE_OK;
+    if (space == TIDE_IN_HEAP)
+        status =
+            tide_suppressed_stacks(model, suppressed, &walk.hidden, &walk.hidden_count);
+    const struct tide_block_watch watch = {
+        .user = &walk, .level = on_level, .block = walk.hidden ? on_block : NULL};
+    if (!status)
+        status = tide_block_stream(model, &watch, NULL);
+    free(walk.hidden);
     qsort(out->list, processes, sizeof(*out->list), highest_first);
     while (!status && out->count < processes && out->list[out->count].bytes)
         out->count++;

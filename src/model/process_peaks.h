@@ -12,12 +12,13 @@
 #include <tidemark/status.h>
 
 #include "model/model.h"
+#include "model/suppress.h"
 
 struct tide_process_peak {
     uint32_t process;    /* index in the trace */
     uint64_t bytes;      /* at most */
     uint64_t ticks;      /* when first */
-    uint64_t last_bytes; /* when it ended, or the run */
+    uint64_t last_bytes; /* when it ended, or the run; without what is suppressed */
 };
 
 struct tide_process_peaks {
@@ -30,6 +31,7 @@ struct tide_process_peaks {
 /* Walks through the trace of MODEL.  Release it, whatever is returned. */
 enum tide_status tide_process_peaks_find(struct tide_model *model,
                                          enum tide_space space,
+                                         const struct tide_suppressions *suppressed,
                                          struct tide_process_peaks *out);
 void tide_process_peaks_release(struct tide_process_peaks *peaks);
 

@@ -44,6 +44,8 @@ struct walk {
     struct process *processes; /* owned, per process of the trace */
     struct ending *ends;       /* owned; in their order */
     size_t end_count, next_end;
+    bool *hidden; /* owned, per node of stacks: its blocks do not count as left */
+    size_t hidden_count;
 };
 
 uint64_t tide_rank_value(const struct tide_rank *rank, enum tide_rank_measure measure)
@@ -215,6 +217,7 @@ static void release(struct walk *walk)
     free(walk->lanes);
     free(walk->processes);
     free(walk->ends);
+    free(walk->hidden);
 }
 
 /* --- The walk ------------------------------------------------------------------------ */
@@ -288,6 +291,8 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
     struct process *const process = &walk->processes[life->process];
     struct book *const book = &walk->books[process->rank];
     if (life->space != TIDE_IN_HEAP)
+        return TIDE_OK;
+    if (!death && life->stack < walk->hidden_count && walk->hidden[life->stack])
         return TIDE_OK;
     if (!death) {
         walk->ranks->list[process->rank].live_bytes += life->size;
@@ -429,13 +434,18 @@ static void finish(struct walk *walk)
     }
 }
 
-enum tide_status tide_ranks_find(struct tide_model *model, struct tide_ranks *out)
+enum tide_status tide_ranks_find(struct tide_model *model,
+                                 const struct tide_suppressions *suppressed,
+                                 struct tide_ranks *out)
 {
     struct walk walk = {.trace = model->trace, .ranks = out};
     const struct tide_block_watch watch = {
         .user = &walk, .birth = on_birth, .block = on_block, .span = on_span};
     *out = (struct tide_ranks){0};
     enum tide_status status = begin(&walk);
+    if (!status)
+        status =
+            tide_suppressed_stacks(model, suppressed, &walk.hidden, &walk.hidden_count);
     if (!status)
         status = tide_block_stream(model, &watch, NULL);
     if (!status) {

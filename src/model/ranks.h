@@ -15,6 +15,7 @@
 #include <tidemark/status.h>
 
 #include "model/model.h"
+#include "model/suppress.h"
 
 struct tide_rank {
     bool ranked; /* false: all processes without a rank */
@@ -56,8 +57,11 @@ struct tide_ranks {
 bool tide_ranks_known(const struct tide_trace *trace);
 /* How many ranks TRACE has; 2: or more. */
 int tide_ranks_up_to_two(const struct tide_trace *trace);
-/* Walks through the trace of MODEL.  Release it, whatever is returned. */
-enum tide_status tide_ranks_find(struct tide_model *model, struct tide_ranks *out);
+/* Walks through the trace of MODEL.  What was live at the end is without what SUPPRESSED,
+ * or NULL, leaves out.  Release it, whatever is returned. */
+enum tide_status tide_ranks_find(struct tide_model *model,
+                                 const struct tide_suppressions *suppressed,
+                                 struct tide_ranks *out);
 void tide_ranks_release(struct tide_ranks *ranks);
 
 uint64_t tide_rank_value(const struct tide_rank *rank, enum tide_rank_measure measure);

@@ -194,3 +194,22 @@ enum tide_status tide_suppressions_apply(struct tide_suppressions *suppressions,
     tide_paths_release(&paths);
     return status;
 }
+
+enum tide_status tide_suppressed_stacks(const struct tide_model *model,
+                                        const struct tide_suppressions *suppressions,
+                                        bool **out, size_t *count)
+{
+    *out = NULL;
+    *count = 0;
+    if (!suppressions || !suppressions->sites || suppressions->blocks == 0)
+        return TIDE_OK;
+    for (size_t i = 0; i < model->site_count; i++)
+        if (model->sites[i].stack >= *count)
+            *count = (size_t)model->sites[i].stack + 1;
+    *out = calloc(*count + 1, sizeof(**out));
+    if (!*out)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < model->site_count; i++)
+        (*out)[model->sites[i].stack] |= suppressions->sites[i];
+    return TIDE_OK;
+}

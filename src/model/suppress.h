@@ -50,4 +50,10 @@ enum tide_status tide_suppressions_apply(struct tide_suppressions *suppressions,
 /* Does PATTERN, as a file has it, mean NAME? */
 bool tide_suppression_means(const char *pattern, const char *name);
 
+/* Which stacks, by node, are those of suppressed sites; *OUT is owned by the caller, NULL:
+ * none are.  COUNT: how many nodes it has. */
+enum tide_status tide_suppressed_stacks(const struct tide_model *model,
+                                        const struct tide_suppressions *suppressions,
+                                        bool **out, size_t *count);
+
 #endif

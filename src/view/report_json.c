@@ -250,10 +250,16 @@ void tide_json_summary(struct tide_json *json, const struct tide_summary *summar
     tide_json_uint(json, "temporary_bytes", summary->temporary_bytes);
 }
 
-static void add_summary(struct tide_json *json, const struct tide_model *model)
+static void add_summary(struct tide_json *json, const struct tide_report_json *report)
 {
+    const struct tide_model *const model = report->model;
+    const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
+    const struct tide_suppressions *const hidden = report->suppressions;
     tide_json_open(json, "summary", '{');
-    tide_json_summary(json, &model->summary[TIDE_IN_HEAP]);
+    tide_json_summary(json, heap);
+    tide_json_uint(json, "left_bytes", heap->live_bytes - (hidden ? hidden->bytes : 0));
+    tide_json_uint(json, "left_blocks",
+                   heap->live_blocks - (hidden ? hidden->blocks : 0));
     if (model->rss_peak_bytes)
         tide_json_uint(json, "rss_peak_bytes", model->rss_peak_bytes);
     else
@@ -445,7 +451,7 @@ void tide_view_report_json(struct tide_text *out, const struct tide_report_json 
     writer.paths.hide = report->rows ? report->rows->hide : NULL;
     tide_json_open(&writer.json, NULL, '{');
     add_request(&writer.json, report);
-    add_summary(&writer.json, report->model);
+    add_summary(&writer.json, report);
     add_spaces(&writer.json, report->model);
     add_cautions(&writer.json, report->cautions);
     const struct tide_view_totals totals = totals_of(report);

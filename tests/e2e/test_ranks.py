@@ -74,7 +74,7 @@ class Ranks(tide.Case):
                                 env={"PMI_RANK": "5"})
             [row] = run.report("--ranks")["ranks"]
             summary = run.report()["summary"]
-            for mine, whole in (("peak_bytes", "peak_bytes"), ("live_bytes", "live_bytes"),
+            for mine, whole in (("peak_bytes", "peak_bytes"), ("live_bytes", "left_bytes"),
                                 ("peak_uncertainty_bytes", "peak_uncertainty_bytes"),
                                 ("alloc_calls", "alloc_calls"), ("threads", "threads"),
                                 ("allocated_bytes", "allocated_bytes")):
