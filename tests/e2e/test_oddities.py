@@ -93,7 +93,7 @@ class Oddities(tide.TidyCase):
         self.whole(result)
         self.assertEqual(self.counts(result, truth), truth)
         sites = run.sites("--total")
-        self.assertEqual((sites["made_by_new"]["calls"], sites["made_by_malloc"]["calls"]),
+        self.assertEqual((sites["made_by_new"]["calls"], sites["made_in_c"]["calls"]),
                          (1500, 500))
 
     def test_a_free_by_its_old_name(self):

@@ -8,7 +8,7 @@ __attribute__((noinline)) static void *made_by_new(size_t size)
     return block;
 }
 
-__attribute__((noinline)) static void *made_by_malloc(size_t size)
+__attribute__((noinline)) static void *made_in_c(size_t size)
 {
     void *volatile block = std::malloc(size);
     return block;
@@ -18,7 +18,7 @@ int main()
 {
     for (int i = 0; i < 500; i++) {
         std::free(made_by_new(100));
-        ::operator delete(made_by_malloc(200));
+        ::operator delete(made_in_c(200));
         ::operator delete[](made_by_new(300));
         ::operator delete(std::realloc(made_by_new(400), 4000));
     }

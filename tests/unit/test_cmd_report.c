@@ -320,7 +320,7 @@ static void says_nothing_foolish_of_next_to_nothing(void **state)
                        shape < 4 ? WHAT[shape] : SHAPES[shape - 4],
                        i / 3 % 2 ? "one" : "bare");
         assert_int_equal(run(&tide_cmd_report, line), 0);
-        assert_string_equal(err, "");
+        assert_true(*err == '\0' || strstr(err, "no function that allocates"));
         assert_null(strstr(out, "nan"));
         assert_null(strstr(out, "inf,"));
         assert_null(strstr(out, "100.0 %"));
@@ -387,7 +387,7 @@ static void says_what_a_file_is_that_is_no_trace(void **state)
     assert_int_equal(run(&tide_cmd_report, "prog"), 1);
     assert_string_equal(err,
                         "tidemark: prog: this is a program, not a trace; record it "
-                        "first: tidemark run\n");
+                        "first: tidemark run prog\n");
     assert_int_equal(run(&tide_cmd_report, "text"), 1);
     assert_string_equal(err, "tidemark: text: this is text, not a trace\n");
     assert_int_equal(run(&tide_cmd_info, "empty.tide"), 1);

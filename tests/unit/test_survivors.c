@@ -385,12 +385,12 @@ static void says_how_fast(void **state)
 {
     (void)state;
     const struct tide_survival survival = spread(100, 0, 31, 1);
-    model.extra_records[TIDE_EXTRA_EVENT] = 10;
+    model.extra_records[TIDE_EXTRA_EVENT] = 50;
     const struct tide_leak leak = tide_leak_judge(&model, &survival);
     model.extra_records[TIDE_EXTRA_EVENT] = 0;
     assert_true(leak.first_s == 1.0 && leak.last_s == 3.0);
     assert_true(leak.bytes_per_second == 500.0);
-    assert_int_equal(leak.bytes_per_event, 100);
+    assert_int_equal(leak.bytes_per_event, 20);
 }
 
 /* --- History ------------------------------------------------------------------------- */
