@@ -8,6 +8,7 @@
 #include "model/grow.h"
 #include "model/pattern.h"
 #include "model/symbolize.h"
+#include "model/wrappers.h"
 #include "symbol/name_child.h"
 #include "trace/format.h"
 
@@ -156,8 +157,8 @@ static void take_place(struct tide_frames *frames, const struct tide_frame *fram
     out->line = location ? location->line : 0;
 }
 
-/* The innermost function of FRAME that is not a library's becomes the place; until there
- * is one, any is better than none.  True: it was found. */
+/* The innermost function of FRAME that is not a library's, nor by its name a wrapper of
+ * malloc, becomes the place; until there is one, any is better than none.  True: it was found. */
 static bool try_frame(struct tide_frames *frames, const struct tide_frame *frame,
                       struct tide_stack_place *out)
 {
@@ -169,7 +170,8 @@ static bool try_frame(struct tide_frames *frames, const struct tide_frame *frame
     }
     for (size_t i = 0; i < count; i++) {
         const char *const name = list[i].function;
-        const bool library = name && tide_is_library_function(name);
+        const bool library = name && (tide_is_library_function(name) ||
+                                      tide_wrapper_name(name) >= TIDE_NAME_WRAPS);
         if (!out->function || !library)
             take_place(frames, frame, &list[i], out);
         if (!library)

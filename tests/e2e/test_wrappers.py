@@ -78,6 +78,13 @@ class Wrappers(tide.Case):
         self.assertIn("which count as their callers: grab_clean, xgrab (--no-fold shows "
                       "them).", text)
 
+    def test_a_query_passes_over_those_with_a_telling_name(self):
+        ran = tide.Recorded([tide.program("clean_layer")])
+        text = text_of("query", ran.trace,
+                       "AGGREGATE sum(size) GROUP BY leaf FORMAT csv")
+        self.assertIn("note_names", text)
+        self.assertNotIn("xmalloc", text)
+
     def test_a_diff_has_none(self):
         other = tide.Recorded([tide.program("hands_on")])
         for options in (["--total"], ["--total", "--flat"]):
