@@ -51,6 +51,25 @@ static void take_header(struct tide_unwind_starts *starts, const Elf_Data *data,
     starts->base = address;
 }
 
+/* SECTION, called NAME, may be one of the two tables. */
+static void take_section(struct tide_unwind_starts *starts, const char *name,
+                         Elf_Scn *section, const GElf_Shdr *header)
+{
+    const bool is_header = strcmp(name, ".eh_frame_hdr") == 0;
+    if (!is_header && strcmp(name, ".eh_frame") != 0)
+        return;
+    const Elf_Data *const data = elf_rawdata(section, NULL);
+    if (!data || !data->d_buf)
+        return;
+    if (is_header) {
+        take_header(starts, data, header->sh_addr);
+        return;
+    }
+    starts->frames = data->d_buf;
+    starts->frame_bytes = data->d_size;
+    starts->frame_base = header->sh_addr;
+}
+
 void tide_unwind_starts_load(struct tide_unwind_starts *starts,
                              const struct tide_elf_file *file)
 {
@@ -64,19 +83,8 @@ void tide_unwind_starts_load(struct tide_unwind_starts *starts,
             (header.sh_flags & SHF_COMPRESSED))
             continue;
         const char *const name = elf_strptr(file->elf, names, header.sh_name);
-        const bool is_header = name && strcmp(name, ".eh_frame_hdr") == 0;
-        if (!is_header && !(name && strcmp(name, ".eh_frame") == 0))
-            continue;
-        const Elf_Data *const data = elf_rawdata(section, NULL);
-        if (!data || !data->d_buf)
-            continue;
-        if (is_header) {
-            take_header(starts, data, header.sh_addr);
-        } else {
-            starts->frames = data->d_buf;
-            starts->frame_bytes = data->d_size;
-            starts->frame_base = header.sh_addr;
-        }
+        if (name)
+            take_section(starts, name, section, &header);
     }
 }
 
