@@ -14,6 +14,7 @@
 #include "collect/collector.h"
 #include "collect/notes_out.h"
 #include "collect/stack_frames.h"
+#include "symbol/debug_file.h"
 #include "symbol/name_child.h"
 #include "symbol/name_pool.h"
 #include "trace/name_notes.h"
@@ -83,14 +84,15 @@ static enum tide_status ask(struct writing *writing, const struct group *group,
     const struct tide_module *const module =
         &writing->trace->modules[group->frames[0].module];
     uint64_t *const addresses = calloc(group->count, sizeof(*addresses));
+    const struct tide_child_file file = {.path = module->path,
+                                         .build_id = module->build_id,
+                                         .debug_root = TIDE_DEBUG_ROOT};
     struct tide_child_module asked = {0};
     enum tide_status status = addresses ? TIDE_OK : TIDE_ENOMEM;
     for (size_t i = 0; i < group->count && !status; i++)
         addresses[i] = group->frames[i].address;
     if (!status)
-        status =
-            tide_child_module_open(&asked, writing->child, module->path,
-                                   module->build_id, "", (struct tide_file_known){0});
+        status = tide_child_module_open(&asked, writing->child, &file);
     if (!status)
         status = tide_child_module_ask(&asked, addresses, group->count, &writing->pool,
                                        answers);

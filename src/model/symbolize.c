@@ -192,14 +192,10 @@ static enum tide_status keep_embedded(struct tide_model *model, uint32_t frame,
 }
 
 /* What the file of the module says today, if it is the same file. */
-static enum tide_status ask_file(const struct tide_model *model,
-                                 struct sources *sources,
+static enum tide_status ask_file(const struct sources *sources,
                                  const struct tide_asked_frame *question,
-                                 size_t count_left,
                                  const struct tide_location **locations, size_t *count)
 {
-    if (!sources->opened && open_module(model, sources, question, count_left))
-        return TIDE_ENOMEM;
     return sources->symbolizer
                ? sources->source->find(sources->symbolizer,
                                        tide_call_address(question->value), locations,
@@ -219,8 +215,9 @@ static enum tide_status answer(struct tide_model *model, struct sources *sources
                            tide_call_address(question->value), &brought);
     if (tide_embedded_has_file(places, brought))
         return keep_embedded(model, question->frame, places, brought);
-    const enum tide_status status =
-        ask_file(model, sources, question, count_left, &locations, &count);
+    if (!sources->opened && open_module(model, sources, question, count_left))
+        return TIDE_ENOMEM;
+    const enum tide_status status = ask_file(sources, question, &locations, &count);
     if (status == TIDE_ENOMEM)
         return status;
     if (brought && (status || count == 0 || !locations[count - 1].file))

@@ -404,14 +404,13 @@ enum tide_status tide_child_module_ask(struct tide_child_module *module,
 /* --- Modules ----------------------------------------------------------------------- */
 
 enum tide_status tide_child_module_open(struct tide_child_module *module,
-                                        struct tide_name_child *child, const char *path,
-                                        const char *build_id, const char *debug_root,
-                                        struct tide_file_known file)
+                                        struct tide_name_child *child,
+                                        const struct tide_child_file *file)
 {
-    const char *const texts[] = {path, build_id, debug_root};
+    const char *const texts[] = {file->path, file->build_id, file->debug_root};
     size_t size = 0;
     *module = (struct tide_child_module){
-        .child = child, .file = file, .state = TIDE_MODULE_READ};
+        .child = child, .file = file->known, .state = TIDE_MODULE_READ};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         size += strlen(texts[i]) + 1;
     module->texts = size < UINT32_MAX ? malloc(size) : NULL;

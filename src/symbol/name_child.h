@@ -51,10 +51,14 @@ struct tide_child_module {
     enum tide_module_state state;
 };
 
+/* Which file that is: as in tide_symbolizer_open(). */
+struct tide_child_file {
+    const char *path, *build_id, *debug_root; /* borrowed for the call */
+    struct tide_file_known known;
+};
 enum tide_status tide_child_module_open(struct tide_child_module *module,
-                                        struct tide_name_child *child, const char *path,
-                                        const char *build_id, const char *debug_root,
-                                        struct tide_file_known file);
+                                        struct tide_name_child *child,
+                                        const struct tide_child_file *file);
 void tide_child_module_close(struct tide_child_module *module);
 
 /* What is known of one address, in a pool. */

@@ -96,8 +96,9 @@ enum tide_status tide_symbolizer_open(const char *path, const char *build_id,
     symbolizer->debug_root = strdup(root ? root : TIDE_DEBUG_ROOT);
     enum tide_status status = symbolizer->debug_root ? TIDE_OK : TIDE_ENOMEM;
     if (!status && options && options->child)
-        status = tide_child_module_open(&symbolizer->remote, options->child, path,
-                                        build_id, symbolizer->debug_root, known);
+        status = tide_child_module_open(
+            &symbolizer->remote, options->child,
+            &(struct tide_child_file){path, build_id, symbolizer->debug_root, known});
     else if (!status)
         status = open_module(symbolizer, path, build_id, &known);
     if (status) {

@@ -24,10 +24,15 @@ struct tide_totals {
 static inline void tide_totals_add(struct tide_totals *sum,
                                    const struct tide_totals *more)
 {
-    uint64_t *const out = (uint64_t *)sum;
-    const uint64_t *const in = (const uint64_t *)more;
-    for (unsigned i = 0; i < sizeof(*sum) / sizeof(*out); i++)
-        out[i] += in[i];
+    sum->events += more->events;
+    sum->allocated_bytes += more->allocated_bytes;
+    sum->free_calls += more->free_calls;
+    for (unsigned i = 0; i < TIDE_KINDS; i++)
+        sum->kinds[i] += more->kinds[i];
+    for (unsigned i = 0; i < TIDE_MAP_CALLS; i++)
+        sum->maps[i] += more->maps[i];
+    for (unsigned i = 0; i < TIDE_TOTALS_EXTRAS; i++)
+        sum->extras[i] += more->extras[i];
 }
 
 #endif

@@ -78,6 +78,19 @@ class DebugKinds(tide.Case):
         for options in ((), ("--no-names",)):
             self.assertLessEqual({"load", "exported", "main"}, set(self.functions(*options)))
 
+    def test_the_run_names_what_separate_debug_files_tell(self):
+        """By .gnu_debuglink, and gone before the report: the trace has them."""
+        self.build()
+        do("objcopy", "--only-keep-debug", "prog", "prog.debug", folder=self.folder)
+        do("strip", "--strip-all", "prog", folder=self.folder)
+        do("objcopy", "--add-gnu-debuglink=prog.debug", "prog", folder=self.folder)
+        trace = tide.Recorded([os.path.join(self.folder, "prog")],
+                              folder=tempfile.mkdtemp(dir=self.folder)).trace
+        os.unlink(os.path.join(self.folder, "prog.debug"))
+        rows = tide.report(trace, "--total", "--flat")["rows"]
+        found = {row["function"]: row["line"] for row in rows}
+        self.assertEqual(found.get("load"), 5)
+
     def test_without_them_only_what_is_exported_has_a_name(self):
         self.build("-rdynamic")
         do("strip", "--strip-all", "prog", folder=self.folder)

@@ -37,9 +37,8 @@ static enum tide_status ask(const struct tide_name_limit *limit)
     assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
     assert_int_equal(tide_name_child_new(NULL, &child), TIDE_OK);
     tide_name_child_limit(child, limit);
-    assert_int_equal(tide_child_module_open(&module, child, path, "", "",
-                                            (struct tide_file_known){0}),
-                     TIDE_OK);
+    const struct tide_child_file file = {path, "", "", {0}};
+    assert_int_equal(tide_child_module_open(&module, child, &file), TIDE_OK);
     const enum tide_status first =
         tide_child_module_ask(&module, addresses, 1, &pool, answers);
     assert_int_equal(tide_child_module_ask(&module, addresses, 1, &pool, answers),
