@@ -14,7 +14,7 @@
 enum {
     TIDE_WIDE_PARTS = 4, /* a quarter of the whole */
     TIDE_WIDE_NEWS = 10, /* of which a tenth of the whole is in no other finding */
-    TIDE_WIDE_ALL = 10,  /* who has nine tenths explains nothing */
+    TIDE_WIDE_ALL = 3,   /* who has more than two thirds explains nothing */
     TIDE_WIDE_MAX = 2,   /* for one amount */
 };
 
