@@ -462,7 +462,7 @@ static void say_peak_owner(const struct sentence *s)
         tide_add_bytes(s->text, (double)standing->next_bytes);
         tide_text_add(s->text, ".");
     }
-    tide_text_add(s->text, " Less of it, or freed earlier, lowers the peak by up to ");
+    tide_text_add(s->text, " Less of it, or freed earlier, saves up to ");
     tide_add_bytes(s->text, (double)s->verdict->gain_bytes);
     tide_text_add(s->text, ".");
 }

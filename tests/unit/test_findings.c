@@ -21,7 +21,7 @@ static void names_who_owns_the_peak(void **state)
     found("peak_owner",
           "parse (parse.c:5) holds 30.0 MiB in 7 blocks at the peak, 91 % of it, made "
           "from 1.0 s to 2.0 s. Next is main with 3.0 MiB. Less of it, or freed "
-          "earlier, lowers the peak by up to 30.0 MiB.");
+          "earlier, saves up to 30.0 MiB.");
     assert_int_equal(findings.list[0].bytes, 30 * TIDE_MIB);
     assert_int_equal(findings.list[0].gain_bytes, 30 * TIDE_MIB);
     assert_int_equal(findings.list[0].calls, 7);
@@ -64,8 +64,8 @@ static void speaks_of_mapped_memory_by_its_name(void **state)
     found(
         "peak_owner",
         "parse (parse.c:5) holds 8.0 MiB in 1 block at the peak of mapped memory, 100 % "
-        "of it, made at 0 us and never freed. Less of it, or freed earlier, lowers the "
-        "peak by up to 8.0 MiB.");
+        "of it, made at 0 us and never freed. Less of it, or freed earlier, saves up to "
+        "8.0 MiB.");
 }
 
 static void speaks_of_mapped_memory_alone_when_asked_to(void **state)
