@@ -184,13 +184,16 @@ static enum tide_status suppress(struct tide_suppressions *suppressions,
                                  struct tide_diff_request *request,
                                  struct tide_diff_view *view)
 {
-    if (request->metric != TIDE_METRIC_LEAKS || view->at_s[TIDE_SIDE_BASE] >= 0 ||
-        view->at_s[TIDE_SIDE_NEW] >= 0)
+    const bool leaks = request->metric == TIDE_METRIC_LEAKS;
+    if (view->at_s[TIDE_SIDE_BASE] >= 0 || view->at_s[TIDE_SIDE_NEW] >= 0)
         return TIDE_OK;
     enum tide_status status = TIDE_OK;
     for (int side = 0; side < TIDE_SIDES && !status; side++) {
         status = tide_suppressions_apply(&suppressions[side], request->models[side],
                                          request->space);
+        view->left_out[side] = &suppressions[side];
+        if (!leaks)
+            continue;
         request->suppressed[side] = suppressions[side].sites;
         view->suppressed[side] = &suppressions[side];
     }

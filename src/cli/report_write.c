@@ -19,6 +19,7 @@ enum {
     TIDE_ROWS_TREE = 30, /* without -n */
     TIDE_ROWS_FLAT = 20,
     TIDE_ROWS_STACKS = 10,
+    TIDE_SCREEN_LINES = 50,
 };
 
 /* The rows of SHAPE that are shown when -n does not say. */
@@ -159,7 +160,7 @@ static void add_fitting(struct tide_page *page, const struct tide_model *model,
                         const struct parts *parts, enum tide_shape shape, size_t limit,
                         size_t lines)
 {
-    enum { TIDE_ROWS_LEAST = 2 };
+    enum { TIDE_ROWS_LEAST = 1 };
     struct tide_text text = {0};
     struct tide_page aside = *page;
     if (lines == 0) {
@@ -278,7 +279,9 @@ enum tide_status tide_report_text(const struct tide_model *model,
     const enum tide_status status = some ? add_views(&page, model, options)
                                          : tide_report_default(&page, model, options);
     tide_view_honesty(&page, model, options->verbose);
-    tide_view_warning(&page, model->trace);
+    if (tide_report_lines(out) >
+        TIDE_SCREEN_LINES) /* what is above was scrolled away */
+        tide_view_warning(&page, model->trace);
     return status;
 }
 

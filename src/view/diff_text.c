@@ -31,9 +31,14 @@ static void fill_figures(const struct tide_diff_view *view, struct figure *figur
     for (int side = 0; side < TIDE_SIDES; side++) {
         const struct tide_summary *const summary =
             &view->models[side]->summary[view->diff->space];
+        const struct tide_suppressions *const hidden = view->left_out[side];
         const uint64_t values[TIDE_FIGURES] = {
-            summary->peak_bytes,      summary->live_bytes,  summary->live_blocks,
-            summary->allocated_bytes, summary->alloc_calls, summary->temporary_calls,
+            summary->peak_bytes,
+            summary->live_bytes - (hidden ? hidden->bytes : 0),
+            summary->live_blocks - (hidden ? hidden->blocks : 0),
+            summary->allocated_bytes,
+            summary->alloc_calls,
+            summary->temporary_calls,
         };
         for (int i = 0; i < TIDE_FIGURES; i++)
             figures[i].change.bytes[side] = values[i];

@@ -30,6 +30,7 @@ struct tide_diff_view {
     double at_s[TIDE_SIDES];       /* of a snapshot; negative: the end of the run */
     /* What was left out of the leaks; NULL: it is not of leaks at the end. */
     const struct tide_suppressions *suppressed[TIDE_SIDES];
+    const struct tide_suppressions *left_out[TIDE_SIDES]; /* of what is live; or NULL */
     enum tide_diff_shape shape;
     size_t limit; /* rows at most, those that changed most; 0: all */
 };

@@ -60,6 +60,15 @@ class AtEnd(tide.Case):
                                      trace))["process_peaks"]
             self.assertEqual(sum(row["last_bytes"] for row in peaks), left[0])
 
+    def test_a_diff_compares_it(self):
+        text = words("diff", "--bytes", self.traces[0], self.traces[1])
+        _, left = self.check(self.traces[0])
+        _, left_new = self.check(self.traces[1])
+        for label, values in (("live", (left[0], left_new[0])),
+                              ("blocks", (left[1], left_new[1]))):
+            found = re.search(rf"(?m)^  {label} +([\d,]+)(?: B)? +([\d,]+)", text)
+            self.assertEqual(tuple(int(n.replace(",", "")) for n in found.groups()), values)
+
     def test_check_measures_it(self):
         for trace in self.traces:
             _, left = self.check(trace)

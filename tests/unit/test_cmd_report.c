@@ -320,7 +320,8 @@ static void says_nothing_foolish_of_next_to_nothing(void **state)
                        shape < 4 ? WHAT[shape] : SHAPES[shape - 4],
                        i / 3 % 2 ? "one" : "bare");
         assert_int_equal(run(&tide_cmd_report, line), 0);
-        assert_true(*err == '\0' || strstr(err, "no function that allocates"));
+        const char *const end = strchr(err, '\n'); /* why a table is empty: a line */
+        assert_true(!*err || (end && !end[1]));
         assert_null(strstr(out, "nan"));
         assert_null(strstr(out, "inf,"));
         assert_null(strstr(out, "100.0 %"));
@@ -354,13 +355,13 @@ static void every_axis_and_layout_of_every_trace(void **state)
     assert_true(json_valid(out));
 }
 
-static void a_cut_trace_is_reported_and_says_so_first_and_last(void **state)
+static void a_cut_trace_is_reported_and_says_so_first(void **state)
 {
     (void)state;
     assert_int_equal(run(&tide_cmd_report, "cut.tide"), 0);
     const char *const warning = "! This trace ends early at byte ";
     assert_int_equal(strncmp(out, warning, strlen(warning)), 0);
-    assert_non_null(strstr(out + 1, warning));
+    assert_null(strstr(out + 1, warning)); /* not twice on a screen */
     assert_non_null(strstr(out, "600 B  in 3 blocks"));
     assert_int_equal(run(&tide_cmd_report, "--json cut.tide"), 0);
     assert_true(json_raw_at(out, "honesty.complete", "false"));
@@ -452,7 +453,7 @@ int main(void)
         cmocka_unit_test(every_shape_keeps_to_the_width),
         cmocka_unit_test(says_nothing_foolish_of_next_to_nothing),
         cmocka_unit_test(every_axis_and_layout_of_every_trace),
-        cmocka_unit_test(a_cut_trace_is_reported_and_says_so_first_and_last),
+        cmocka_unit_test(a_cut_trace_is_reported_and_says_so_first),
         cmocka_unit_test(takes_the_newest_trace_when_none_is_named),
         cmocka_unit_test(says_what_a_file_is_that_is_no_trace),
         cmocka_unit_test(refuses_options_that_contradict_each_other),
