@@ -64,8 +64,9 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
                                  "none"},
     [TIDE_ATTRIBUTE_AGE] = {"age", TIDE_VALUE_REAL, TIDE_UNIT_SECONDS, E | B | S,
                             "since birth: at death, at the snapshot, or at the end"},
-    [TIDE_ATTRIBUTE_THREAD] = {"thread", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R,
-                               "id of the thread (a block: its maker)"},
+    [TIDE_ATTRIBUTE_THREAD] =
+        {"thread", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R,
+         "id of the thread (of a block: the one that allocated it)"},
     [TIDE_ATTRIBUTE_THREAD_NAME] = {"thread.name", TIDE_VALUE_STRING, TIDE_UNIT_NONE,
                                     E | B | S | R, "its name"},
     [TIDE_ATTRIBUTE_ALLOC_THREAD] = {"alloc.thread", TIDE_VALUE_UINT, TIDE_UNIT_NONE,
@@ -104,13 +105,15 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
                                   E | B, "seconds from the start to the block's death"},
     [TIDE_ATTRIBUTE_LIVE] = {"live", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, B,
                              "the block was never freed"},
-    [TIDE_ATTRIBUTE_TEMPORARY] = {"temporary", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, E | B,
-                                  "freed by its maker before that thread's next "
-                                  "allocation"},
-    [TIDE_ATTRIBUTE_FOREIGN] = {"foreign", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, E | B,
-                                "freed by another thread than its maker"},
+    [TIDE_ATTRIBUTE_TEMPORARY] =
+        {"temporary", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, E | B,
+         "freed by the thread that allocated it, before its next "
+         "allocation"},
+    [TIDE_ATTRIBUTE_FOREIGN] =
+        {"foreign", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, E | B,
+         "freed by another thread than the one that allocated it"},
     [TIDE_ATTRIBUTE_PEAK] = {"peak", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, B,
-                             "the block lived when the heap stood highest"},
+                             "the block was live when the heap was largest"},
     [TIDE_ATTRIBUTE_EVENT] = {"event", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R,
                               "iteration of the program's outer loop"},
     [TIDE_ATTRIBUTE_ITERATION] = {"iteration", TIDE_VALUE_INT, TIDE_UNIT_NONE,

@@ -154,7 +154,7 @@ void tide_view_flows(struct tide_page *page, const struct tide_model *model,
         calls += model->flows[i].calls;
     }
     if (calls == 0) {
-        tide_text_add(&detail, "nothing: every block was freed by its maker, or never");
+        tide_text_add(&detail, "nothing: each thread freed only its own blocks");
     } else {
         tide_text_addf(&detail, "%s in ",
                        tide_number_bytes(bytes, page->style->units).text);

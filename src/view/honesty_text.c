@@ -132,7 +132,7 @@ static void add_losses(struct tide_page *page, const struct tide_model *model)
     const size_t before = words.length;
     const bool any = add_lost(&words, h);
     if (!any && troubles && troubles[0])
-        tide_text_add(&words, "there was more, as is said below");
+        tide_text_add(&words, "there was more, see below");
     else if (!any)
         tide_text_add(
             &words, h->events ? "none dropped, all frees matched a recorded allocation"
@@ -177,8 +177,8 @@ static bool add_limited(struct tide_text *out, const struct tide_model *model,
         {h->region_mismatches,
          "end of a region that was not open, or not the innermost",
          "ends of regions that were not open, or not the innermost"},
-        {h->unmatched_labels, "name given to what is no block",
-         "names given to what is no block"},
+        {h->unmatched_labels, "label given to something that is not a block",
+         "labels given to something that is not a block"},
         {h->oversized_labels, "name of more bytes than its block has",
          "names of more bytes than their blocks have"},
         {h->paused_frees, "free of what was made in a pause, it seems",

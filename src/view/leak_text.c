@@ -59,15 +59,15 @@ void tide_words_leak(struct tide_text *out, const struct tide_leak *leak,
     const struct tide_number last = tide_number_seconds(leak->last_s);
     const bool at_once = strcmp(first.text, last.text) == 0;
     if (blocks == 1) {
-        tide_text_addf(out, "%sborn at %s", comma, first.text);
+        tide_text_addf(out, "%sallocated at %s", comma, first.text);
         return;
     }
     if (leak->ended && !at_once)
         tide_text_addf(out, ", from %s on", first.text);
     else if (!leak->ended && at_once)
-        tide_text_addf(out, "%sborn at %s", comma, first.text);
+        tide_text_addf(out, "%sallocated at %s", comma, first.text);
     else if (!leak->ended)
-        tide_text_addf(out, "%sborn from %s to %s", comma, first.text, last.text);
+        tide_text_addf(out, "%sallocated from %s to %s", comma, first.text, last.text);
     const bool grows = leak->kind == TIDE_LEAK_GROWING;
     if (leak->bytes_per_second > 0 && leak->bytes_per_second < 1e18 && grows)
         tide_text_addf(out, ", %s/s",

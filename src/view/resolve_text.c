@@ -145,7 +145,7 @@ static void add_death(struct writer *writer, const struct tide_answer *answer)
     if (answer->death.tid)
         add_who(&words, trace, answer->life.process, answer->death.tid);
     else
-        tide_text_add(&words, ", by nobody that is known");
+        tide_text_add(&words, ", by an unknown thread");
     if (answer->death.moved_to)
         tide_text_addf(&words, " to 0x%" PRIx64, answer->death.moved_to);
     add_line(writer->page, answer->death.moved_to ? "moved" : "freed", &words);

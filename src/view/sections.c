@@ -140,7 +140,8 @@ void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model
                            bool until)
 {
     if (model->from_s > 0)
-        tide_text_addf(out, ", born after %s", tide_number_seconds(model->from_s).text);
+        tide_text_addf(out, ", allocated after %s",
+                       tide_number_seconds(model->from_s).text);
     if (until && model->stopped) {
         tide_text_add(out, ", up to ");
         add_until(out, model);

@@ -146,7 +146,7 @@ class Words(tide.Case):
             [tide.TIDEMARK, "report", self.made.trace, "--peak", "--between", "0.000001",
              "1000"], capture_output=True, text=True, timeout=120, check=True, env=env)
         heading = done.stdout.split("\n\u2500", 1)[0]
-        self.assertIn("born after 0.000 s", " ".join(heading.split()))
+        self.assertIn("allocated after 0.000 s", " ".join(heading.split()))
         self.assertTrue(all(len(line) <= 60 for line in heading.splitlines()), heading)
 
     def test_totals_of_histograms_are_those_of_the_rows(self):

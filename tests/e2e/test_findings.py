@@ -170,8 +170,8 @@ class Leaks(tide.Case):
         self.assertEqual((leak["evidence"], leak["threads"]), ("per_thread", 8))
 
     def test_words(self):
-        for name, words in (("planted_leak_growing", "still growing, born from |grew until"),
-                            ("planted_leak_once", "once, born at "),
+        for name, words in (("planted_leak_growing", "still growing, allocated from |grew until"),
+                            ("planted_leak_once", "once, allocated at "),
                             ("planted_leak_per_thread", "per thread, in 8 threads, ")):
             text = text_of("report", "--leaks", self.ran[name].trace)[1]
             self.assertRegex(text, words)
@@ -309,8 +309,8 @@ class Flow(tide.Case):
         out = text_of("report", "--flow", self.ran.trace)[1]
         self.assertIn("Freed by another thread  28.5 MiB in 200,000 blocks", out)
         self.assertIn("make_message", out)
-        self.assertIn("the trace knows the thread, not the stack: tidemark run "
-                      "--free-stacks", " ".join(out.split()))
+        self.assertIn("The trace does not say where blocks were freed: tidemark run "
+                      "--free-stacks records that.", " ".join(out.split()))
         self.assertIsNone(self.ran.report("--flow")["sites"])
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
@@ -319,7 +319,7 @@ class Flow(tide.Case):
             ran = tide.Recorded([tide.program("planted_leak_once")], folder=folder)
             self.assertEqual(ran.report("--flow")["rows"], [])
             out = text_of("report", "--flow", ran.trace)[1]
-            self.assertIn("nothing: every block was freed by its maker", out)
+            self.assertIn("nothing: each thread freed only its own blocks", out)
 
     def test_it_takes_no_filter(self):
         status, _, problem = text_of("report", "--flow", "--thread", "1", self.ran.trace)

@@ -190,7 +190,7 @@ class Resolve(tide.Case):
                                     ((RUN.trace,), 2, "which address?"),
                                     ((RUN.trace, "high"), 2, "'high' is not an address"),
                                     ((RUN.trace, "0x1", "1" * 17), 2, "not an address"),
-                                    ((RUN.trace, "0x1@never"), 1, "no mark 'never'"),
+                                    ((RUN.trace, "0x1@never"), 1, "tide_event 'never'"),
                                     (("/nowhere.tide", "0x1"), 1, "no such file")):
             with self.subTest(words=words):
                 done = resolve(*words)

@@ -336,7 +336,7 @@ static void the_honesty_lines_name_every_loss(void **state)
     static const char *troubles[] = {"a process was not recorded", NULL};
     f.trace.troubles = troubles;
     tide_view_honesty(&page, &f.model, true);
-    assert_holds(&text, "1,234,567 events recorded; there was more, as is said below.");
+    assert_holds(&text, "1,234,567 events recorded; there was more, see below.");
     f.trace.troubles = NULL;
     tide_text_clear(&text);
     f.model.honesty.events = 0;
@@ -443,9 +443,9 @@ static void what_was_born_at_once_has_one_time(void **state)
         const char *words;
     } CASES[] = {
         {{.kind = TIDE_LEAK_ONCE, .first_s = 0.0601, .last_s = 0.0604},
-         "once, born at 0.060 s"},
+         "once, allocated at 0.060 s"},
         {{.kind = TIDE_LEAK_ONCE, .first_s = 0.060, .last_s = 0.061},
-         "once, born from 0.060 s to 0.061 s"},
+         "once, allocated from 0.060 s to 0.061 s"},
         {{.kind = TIDE_LEAK_GROWING, .ended = true, .first_s = 0.06, .last_s = 0.06},
          "grew until 0.060 s"},
         {{.kind = TIDE_LEAK_GROWING, .ended = true, .first_s = 0.05, .last_s = 0.06},
@@ -454,12 +454,12 @@ static void what_was_born_at_once_has_one_time(void **state)
           .first_s = 0.003,
           .last_s = 0.006,
           .bytes_per_second = 1e8},
-         "in one stretch, born from 0.003 s to 0.006 s"},
+         "in one stretch, allocated from 0.003 s to 0.006 s"},
         {{.rhythm = TIDE_RHYTHM_SCATTERED, .first_s = 1, .last_s = 6},
-         "now and then, born from 1.000 s to 6.000 s"},
+         "now and then, allocated from 1.000 s to 6.000 s"},
         {{.rhythm = TIDE_RHYTHM_STRETCH, .first_s = 1, .last_s = 6, .processes = 3},
-         "in 3 processes, born from 1.000 s to 6.000 s"},
-        {{.first_s = 1, .last_s = 6}, "born from 1.000 s to 6.000 s"},
+         "in 3 processes, allocated from 1.000 s to 6.000 s"},
+        {{.first_s = 1, .last_s = 6}, "allocated from 1.000 s to 6.000 s"},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct tide_text text = {0};
