@@ -75,27 +75,35 @@ static void print_option(const struct tide_option *option, size_t column)
     print_wrapped(option->help, column, TIDE_HELP_INDENT + width);
 }
 
-/* Returns how many it kept back. */
+/* The options of TABLE from COLUMN on; HEADING is what stands above the next one, or NULL.
+ * Returns how many it kept back. */
+static size_t print_table(const struct tide_option *table, size_t column, bool all,
+                          const char **heading)
+{
+    size_t hidden = 0;
+    for (const struct tide_option *o = table; o->name; o++) {
+        if (o->heading)
+            *heading = o->heading;
+        if (o->rare && !all) {
+            hidden++;
+            continue;
+        }
+        if (*heading)
+            (void)printf("\n%s\n", *heading);
+        *heading = NULL;
+        print_option(o, column);
+    }
+    return hidden;
+}
+
 static size_t print_options(const struct tide_option *const tables[TIDE_OPTION_TABLES],
                             bool all)
 {
     const size_t column = find_column(tables, all);
     const char *heading = "options";
     size_t hidden = 0;
-    for (int i = 0; i < TIDE_OPTION_TABLES; i++) {
-        for (const struct tide_option *o = tables[i]; o->name; o++) {
-            if (o->heading)
-                heading = o->heading;
-            if (o->rare && !all) {
-                hidden++;
-                continue;
-            }
-            if (heading)
-                (void)printf("\n%s\n", heading);
-            heading = NULL;
-            print_option(o, column);
-        }
-    }
+    for (int i = 0; i < TIDE_OPTION_TABLES; i++)
+        hidden += print_table(tables[i], column, all, &heading);
     return hidden;
 }
 
