@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "query_asker.h"
+#include "view/query_columns.h"
 
 static void table_stands_in_columns(void **state)
 {
@@ -30,6 +31,36 @@ static void table_cuts_what_is_too_long(void **state)
         "SELECT region,region AS abcdefghijkl WHERE event.end#region=solve "
         "FORMAT table(column-width=8)",
         "region   abc~~jkl \nmai~~lve mai~~lve \n");
+}
+
+static void narrow_terminals_cut_texts_and_not_numbers(void **state)
+{
+    (void)state;
+    enum { TIDE_NAMES, TIDE_BYTES, TIDE_HIDDEN, TIDE_PATHS, TIDE_ALL };
+    static const bool NUMERIC[TIDE_ALL] = {[TIDE_BYTES] = true};
+    int widths[TIDE_ALL] = {30, 20, -1, 40};
+    tide_query_fit(widths, NUMERIC, TIDE_ALL, 0);
+    assert_int_equal(widths[TIDE_PATHS], 40);
+    tide_query_fit(widths, NUMERIC, TIDE_ALL, 80);
+    assert_int_equal(widths[TIDE_NAMES] + widths[TIDE_PATHS], 80 - 3 - 20);
+    assert_int_equal(widths[TIDE_BYTES], 20);
+    assert_int_equal(widths[TIDE_HIDDEN], -1);
+    assert_int_equal(tide_query_block(widths, TIDE_ALL, 0, 80), TIDE_ALL);
+}
+
+static void what_still_has_no_room_stands_below(void **state)
+{
+    (void)state;
+    static const bool NUMERIC[] = {true, true, true, false};
+    int widths[] = {30, 30, 30, 200};
+    tide_query_fit(widths, NUMERIC, 4, 80);
+    assert_int_equal(widths[0], 30);
+    assert_int_equal(widths[3], 79); /* no more than a line */
+    assert_int_equal(tide_query_block(widths, 4, 0, 80), 2);
+    assert_int_equal(tide_query_block(widths, 4, 2, 80), 3);
+    assert_int_equal(tide_query_block(widths, 4, 3, 80), 4);
+    assert_int_equal(tide_query_block(widths, 4, 0, 10), 1); /* at least one */
+    assert_int_equal(tide_query_block(widths, 4, 0, 0), 4);
 }
 
 static void table_leaves_out_empty_rows(void **state)
@@ -212,6 +243,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_stands_in_columns),
         cmocka_unit_test(table_cuts_what_is_too_long),
+        cmocka_unit_test(narrow_terminals_cut_texts_and_not_numbers),
+        cmocka_unit_test(what_still_has_no_room_stands_below),
         cmocka_unit_test(table_leaves_out_empty_rows),
         cmocka_unit_test(tree_has_a_line_per_record),
         cmocka_unit_test(tree_shows_nodes_without_records),
