@@ -90,6 +90,7 @@ static enum tide_status walk(const struct tide_model *model,
 
 /* While stacks are sorted. */
 struct sorting {
+    const struct tide_rows *rows;
     const char **names; /* owned, per site: of its innermost function */
 };
 
@@ -99,7 +100,11 @@ static int by_column(const void *one, const void *other, void *user)
     const struct tide_stack_row *const a = one;
     const struct tide_stack_row *const b = other;
     int first = 0;
-    if (sorting->names)
+    if (tide_rows_by_share(sorting->rows))
+        first =
+            tide_rows_compare(sorting->rows, (struct tide_amount){a->bytes, a->calls},
+                              (struct tide_amount){b->bytes, b->calls});
+    else if (sorting->names)
         first = strcmp(sorting->names[a->site], sorting->names[b->site]);
     else if (a->calls != b->calls)
         first = a->calls < b->calls ? 1 : -1;
@@ -110,9 +115,10 @@ static int by_column(const void *one, const void *other, void *user)
 static enum tide_status sort_stacks(const struct tide_model *model,
                                     struct tide_rows *rows, struct tide_paths *paths)
 {
-    struct sorting sorting = {0};
+    struct sorting sorting = {.rows = rows};
     enum tide_status status = TIDE_OK;
-    if (rows->sort != TIDE_SORT_CALLS && rows->sort != TIDE_SORT_NAME)
+    if (rows->sort != TIDE_SORT_CALLS && rows->sort != TIDE_SORT_NAME &&
+        !tide_rows_by_share(rows))
         return TIDE_OK;
     if (rows->sort == TIDE_SORT_NAME) {
         sorting.names = calloc(model->site_count + 1, sizeof(*sorting.names));

@@ -10,6 +10,7 @@
 #include "model/grow.h"
 #include "model/pairs.h"
 #include "model/path.h"
+#include "model/rows_build.h"
 #include "model/survivors.h"
 
 /* Below the heaviest ones rows are shown only by who asks for all of them; to walk a
@@ -105,11 +106,25 @@ static int by_calls(const void *one, const void *other)
     return by_weight(one, other);
 }
 
+static int by_share(const void *one, const void *other, void *rows)
+{
+    const struct tide_stack_row *const a = &((const struct tide_alike *)one)->row;
+    const struct tide_stack_row *const b = &((const struct tide_alike *)other)->row;
+    const int first = tide_rows_compare(rows, (struct tide_amount){a->bytes, a->calls},
+                                        (struct tide_amount){b->bytes, b->calls});
+    return first ? first : by_weight(one, other);
+}
+
 /* The sums may stand in another order than the first stack of each. */
 static void sort(const struct tide_rows *rows, struct tide_alikes *out)
 {
     if (out->count == 0 || rows->sort == TIDE_SORT_NAME)
         return;
+    if (tide_rows_by_share(rows)) {
+        struct tide_rows totals = *rows;
+        qsort_r(out->list, out->count, sizeof(*out->list), by_share, &totals);
+        return;
+    }
     qsort(out->list, out->count, sizeof(*out->list),
           rows->sort == TIDE_SORT_CALLS ? by_calls : by_weight);
 }

@@ -57,4 +57,30 @@ enum tide_status tide_tree_finish(struct tide_tree_builder *builder,
                                   struct tide_rows *rows);
 void tide_tree_release(struct tide_tree_builder *builder);
 
+/* Does an amount weigh what the larger of its shares of bytes and calls does?  So it is with
+ * what churns, unless a column is asked for: many small blocks cost as much as a few large. */
+static inline bool tide_rows_by_share(const struct tide_rows *rows)
+{
+    return rows->metric == TIDE_METRIC_CHURN && rows->sort == TIDE_SORT_USUAL;
+}
+
+/* The larger of the two shares. */
+static inline double tide_rows_share(const struct tide_rows *rows,
+                                     struct tide_amount amount)
+{
+    const double bytes =
+        rows->total_bytes ? (double)amount.bytes / (double)rows->total_bytes : 0;
+    const double calls =
+        rows->total_calls ? (double)amount.calls / (double)rows->total_calls : 0;
+    return bytes > calls ? bytes : calls;
+}
+
+/* The order of two amounts by that, heaviest first; 0: they are equal in it. */
+static inline int tide_rows_compare(const struct tide_rows *rows,
+                                    struct tide_amount one, struct tide_amount other)
+{
+    const double a = tide_rows_share(rows, one), b = tide_rows_share(rows, other);
+    return (a < b) - (a > b);
+}
+
 #endif

@@ -103,6 +103,11 @@ static int by_column(const struct tide_rows *rows, const struct tide_flat_row *a
     case TIDE_SORT_MODULE:
         return strcmp(tide_path_base(one->module), tide_path_base(other->module));
     case TIDE_SORT_USUAL:
+        if (tide_rows_by_share(rows))
+            return tide_rows_compare(
+                rows, (struct tide_amount){a->self_bytes, a->self_calls},
+                (struct tide_amount){b->self_bytes, b->self_calls});
+        return descending(a->self_bytes, b->self_bytes);
     case TIDE_SORT_BYTES:
     case TIDE_SORT_SELF:
     default:

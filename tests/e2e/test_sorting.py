@@ -144,5 +144,19 @@ class Sorting(tide.Case):
             self.assertIn(columns, self.text(*words, status=2))
 
 
+class Churn(tide.Case):
+    """What churns is ranked by bytes and by calls: one program has the bytes, one the calls."""
+    def test_many_small_blocks_come_before_a_few_with_more_bytes(self):
+        run = tide.Recorded(["/bin/sh", "-c", f"{tide.program('alters')} t3x20000; "
+                             f"{tide.program('rebuilt')} t3000x13"])
+        usual = run.report("--churn", "--stacks")["rows"]
+        by_bytes = run.report("--churn", "--stacks", "--sort", "bytes")["rows"]
+        self.assertEqual(usual[0]["calls"], 3000)
+        self.assertEqual(by_bytes[0]["bytes"], 60000)
+        text = subprocess.run([tide.TIDEMARK, "report", "--churn", run.trace],
+                              capture_output=True, text=True, check=True, timeout=60).stdout
+        self.assertLess(text.index(" 3,000 "), text.index(" 58.6 KiB "))
+
+
 if __name__ == "__main__":
     tide.main()
