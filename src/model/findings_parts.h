@@ -247,6 +247,17 @@ enum tide_status tide_found_caller(const struct tide_model *model,
                                    const struct tide_subjects *subjects,
                                    struct tide_paths *paths, struct tide_found *found);
 
+/* --- findings_numbers.c --- */
+
+/* Add "12 ms", "1.5 s". */
+void tide_found_seconds(struct tide_text *text, double seconds);
+/* Add "8 %", and below one "0.3 %". */
+void tide_found_percent(struct tide_text *text, double share);
+/* Are both times the same, as far as numbers show? */
+bool tide_found_same_time(struct tide_text *text, double first_s, double last_s);
+/* Add ", made from 1.0 s to 2.0 s" or ", made at 1.0 s". */
+void tide_found_times(struct tide_text *text, double first_s, double last_s);
+
 /* --- findings_stand.c --- */
 
 /* Fill the standing of what was FOUND, and lower what it saves to what is certain. */

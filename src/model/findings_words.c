@@ -1,7 +1,5 @@
 /* model/findings_words.c - what a finding says: what was measured, and what helps.
  */
-#include <string.h>
-
 #include "model/amounts.h"
 #include "model/findings_parts.h"
 #include "model/process_ends.h"
@@ -15,48 +13,6 @@ enum { TIDE_NEXT_PARTS = 20 };
 static const double TIDE_SHARE_SAID = 0.005;
 
 /* --- Numbers ------------------------------------------------------------------------- */
-
-static void add_seconds(struct tide_text *text, double seconds)
-{
-    if (seconds < 0.001)
-        tide_text_addf(text, "%.0f us", seconds * 1e6);
-    else if (seconds < 1)
-        tide_text_addf(text, "%.*f ms", seconds < 0.01 ? 1 : 0, seconds * 1e3);
-    else
-        tide_text_addf(text, "%.*f s", seconds < 100 ? 1 : 0, seconds);
-}
-
-/* "8 %", and below one as "0.3 %". */
-static void add_percent(struct tide_text *text, double share)
-{
-    const double percent = share * 100;
-    tide_text_addf(text, "%.*f %%", percent < 1 && percent > 0 ? 1 : 0, percent);
-}
-
-/* Are both times the same, as far as numbers show? */
-static bool are_same(struct tide_text *text, double first_s, double last_s)
-{
-    struct tide_text first = {0}, last = {0};
-    add_seconds(&first, first_s);
-    add_seconds(&last, last_s);
-    text->failed |= first.failed || last.failed;
-    const bool same = first.bytes && last.bytes && strcmp(first.bytes, last.bytes) == 0;
-    tide_text_release(&first);
-    tide_text_release(&last);
-    return same;
-}
-
-/* ", made from 1.0 s to 2.0 s", ", made at 1.0 s" */
-static void add_times(struct tide_text *text, double first_s, double last_s)
-{
-    const bool same = are_same(text, first_s, last_s);
-    tide_text_add(text, same ? ", made at " : ", made from ");
-    add_seconds(text, first_s);
-    if (same)
-        return;
-    tide_text_add(text, " to ");
-    add_seconds(text, last_s);
-}
 
 /* What all sentences are made of. */
 struct sentence {
@@ -85,7 +41,7 @@ static const char *were(const struct sentence *s)
 static void add_share_of_peak(const struct sentence *s)
 {
     tide_text_add(s->text, ", ");
-    add_percent(s->text, s->verdict->share);
+    tide_found_percent(s->text, s->verdict->share);
     tide_text_addf(s->text, " of the peak%s",
                    s->subject->space == TIDE_IN_HEAP ? "" : " of mapped memory");
 }
@@ -115,7 +71,7 @@ static void add_gain_of_time(const struct sentence *s)
     tide_text_add(s->text, " saves about ");
     tide_add_count(s->text, s->verdict->gain_calls, "call");
     tide_text_add(s->text, ", some ");
-    add_seconds(s->text, s->verdict->seconds);
+    tide_found_seconds(s->text, s->verdict->seconds);
     tide_text_add(s->text, ".");
 }
 
@@ -129,14 +85,15 @@ static void add_gain_of_bytes(const struct sentence *s)
 
 static bool made_at_once(const struct sentence *s)
 {
-    return are_same(s->text, s->verdict->leak.first_s, s->verdict->leak.last_s);
+    return tide_found_same_time(s->text, s->verdict->leak.first_s,
+                                s->verdict->leak.last_s);
 }
 
 static void add_births(const struct sentence *s)
 {
     const struct tide_leak *const leak = &s->verdict->leak;
-    add_times(s->text, leak->first_s,
-              s->verdict->calls == 1 ? leak->first_s : leak->last_s);
+    tide_found_times(s->text, leak->first_s,
+                     s->verdict->calls == 1 ? leak->first_s : leak->last_s);
 }
 
 static void begin_leak(const struct sentence *s)
@@ -161,7 +118,7 @@ static void end_late_leak(const struct sentence *s)
     tide_text_add(s->text, verdict->gain_at_most ? " and up to " : " and ");
     tide_add_bytes(s->text, (double)verdict->gain_bytes);
     tide_text_add(s->text, " at the peak, ");
-    add_percent(s->text, verdict->share);
+    tide_found_percent(s->text, verdict->share);
     tide_text_add(s->text, " of it.");
 }
 
@@ -176,7 +133,7 @@ static void end_leak(const struct sentence *s)
     }
     add_gain_of_bytes(s);
     tide_text_add(s->text, verdict->gain_at_most ? ", up to " : ", ");
-    add_percent(s->text, verdict->share);
+    tide_found_percent(s->text, verdict->share);
     tide_text_add(s->text, " of the peak.");
 }
 
@@ -282,7 +239,7 @@ static void say_churn(const struct sentence *s)
     tide_text_add(s->text, " of ");
     tide_add_bytes(s->text, (double)s->verdict->bytes / (double)s->verdict->calls);
     tide_text_add(s->text, ", ");
-    add_percent(s->text, share_of_calls(s));
+    tide_found_percent(s->text, share_of_calls(s));
     tide_text_add(s->text, " of all allocation calls");
     add_rate(s);
     tide_text_add(s->text, ". Keeping one and using it again");
@@ -300,10 +257,10 @@ static void say_turnover(const struct sentence *s)
     tide_text_add(s->text, " in ");
     tide_add_count(s->text, s->verdict->calls, "block");
     tide_text_add(s->text, ": ");
-    add_percent(s->text,
-                (double)s->verdict->bytes / (double)(heap->allocated_bytes + 1));
+    tide_found_percent(s->text,
+                       (double)s->verdict->bytes / (double)(heap->allocated_bytes + 1));
     tide_text_add(s->text, " of all bytes that the run allocates, ");
-    add_percent(s->text, share_of_calls(s));
+    tide_found_percent(s->text, share_of_calls(s));
     tide_text_add(s->text, " of all calls");
     add_rate(s);
     if (s->verdict->share >= TIDE_SHARE_SAID) {
@@ -341,7 +298,7 @@ static void say_foreign_free(const struct sentence *s)
     add_rate(s);
     tide_text_add(s->text, ". Giving them back to their maker, or handing over more at "
                            "once, saves up to ");
-    add_seconds(s->text, s->verdict->seconds);
+    tide_found_seconds(s->text, s->verdict->seconds);
     tide_text_add(s->text, " of waiting for the allocator.");
 }
 
@@ -363,7 +320,7 @@ static void say_late_free(const struct sentence *s)
     const struct tide_hold *const late = &s->subject->late;
     add_amount(s);
     tide_text_addf(s->text, " from %s stayed for ", s->who);
-    add_seconds(s->text, late->until_s - late->from_s);
+    tide_found_seconds(s->text, late->until_s - late->from_s);
     tide_text_add(s->text, " after the last of ");
     tide_add_count(s->text, late->siblings, "other");
     tide_text_addf(s->text, " like %s %s gone. Freeing %s with them",
@@ -395,7 +352,7 @@ static void say_start_up(const struct sentence *s)
 {
     add_amount(s);
     tide_text_addf(s->text, " from %s %s made within the first ", s->who, were(s));
-    add_seconds(s->text, s->subject->start_up.from_s);
+    tide_found_seconds(s->text, s->subject->start_up.from_s);
     tide_text_add(s->text,
                   " and held until the end: what every run costs from its start");
     add_share_of_peak(s);
@@ -420,14 +377,14 @@ static void add_span(const struct sentence *s)
     const double first = tide_trace_seconds(s->model->trace, s->subject->first_ticks);
     const double last = tide_trace_seconds(s->model->trace, s->subject->last_ticks);
     const double peak = s->model->summary[s->subject->space].peak_time_s;
-    add_times(s->text, first, last < peak || peak <= first ? last : peak);
+    tide_found_times(s->text, first, last < peak || peak <= first ? last : peak);
     if (s->subject->freed_calls == 0)
         tide_text_add(s->text, " and never freed");
     else if (standing->known && standing->to_end)
         tide_text_add(s->text, " and held until the end");
     else if (standing->known) {
         tide_text_add(s->text, " and gone by ");
-        add_seconds(s->text, standing->until_s);
+        tide_found_seconds(s->text, standing->until_s);
     }
 }
 
@@ -450,7 +407,7 @@ static void say_peak_owner(const struct sentence *s)
     tide_text_addf(s->text, "%s holds ", s->who);
     add_amount(s);
     tide_text_addf(s->text, " at the peak%s, ", heap ? "" : " of mapped memory");
-    add_percent(s->text, (double)s->verdict->bytes / (double)peak);
+    tide_found_percent(s->text, (double)s->verdict->bytes / (double)peak);
     tide_text_add(s->text, " of it");
     add_span(s);
     tide_text_add(s->text, ".");
@@ -508,6 +465,6 @@ void tide_found_words(struct tide_text *out, const struct tide_model *model,
     tide_text_add(out, ", those from ");
     tide_found_name(out, found->caller);
     tide_text_add(out, " have ");
-    add_percent(out, found->caller_share);
+    tide_found_percent(out, found->caller_share);
     tide_text_add(out, ".");
 }
