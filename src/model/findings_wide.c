@@ -23,6 +23,7 @@ static const uint32_t NONE = UINT32_MAX;
 /* What a function has of the amount at hand. */
 struct tide_reach {
     uint64_t whole; /* all that it has part in */
+    uint64_t own;   /* of that: what it allocates itself */
     uint64_t left;  /* without what other wide subjects have */
     uint64_t news;  /* of that: what no finding explains */
     uint32_t seen;  /* the stamp of the path it was met on last: it counts once */
@@ -104,8 +105,12 @@ static enum tide_status reach_all(struct widening *widening)
         if (amount == 0)
             continue;
         status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
-        if (!status)
-            reach_out(widening, amount, news_of(widening, i, amount), true);
+        if (status)
+            break;
+        reach_out(widening, amount, news_of(widening, i, amount), true);
+        const struct tide_subjects *const subjects = widening->subjects;
+        const uint32_t leaf = subjects->list[subjects->of_site[i].subject].function;
+        widening->reach[leaf].own += amount;
     }
     return status;
 }
@@ -119,11 +124,12 @@ static void leave_out_told(struct widening *widening)
             widening->reach[subjects->list[i].function].whole = UINT64_MAX;
 }
 
-/* Does a function that reaches so far explain a good part of WHOLE, and something new? */
+/* Does a function that reaches so far explain a good part of WHOLE, and something new?  What
+ * one mostly allocates itself is for the rules of single functions to tell. */
 static bool explains(const struct tide_reach *reach, uint64_t whole)
 {
     return reach->left > 0 && reach->left >= whole / TIDE_WIDE_PARTS &&
-           reach->news >= whole / TIDE_WIDE_NEWS &&
+           reach->news >= whole / TIDE_WIDE_NEWS && reach->own <= reach->whole / 2 &&
            reach->whole <= whole - whole / TIDE_WIDE_ALL;
 }
 
