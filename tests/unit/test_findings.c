@@ -307,6 +307,56 @@ static void points_at_what_was_never_touched(void **state)
     assert_int_equal(count_kind("oversized"), 0);
 }
 
+/* Addresses that a runtime or a library reserves are not memory. */
+static void tells_what_is_reserved_from_what_is_used(void **state)
+{
+    (void)state;
+    begin();
+    hand_site(&hand, (struct tide_site){.stack = PARSE,
+                                        .space = TIDE_IN_MMAP,
+                                        .calls = 1,
+                                        .most_bytes = 512 * TIDE_MIB,
+                                        .peak_bytes = 512 * TIDE_MIB,
+                                        .peak_blocks = 1});
+    hand.process.status_known = true;
+    hand.process.rss_peak = 27 * TIDE_MIB;
+    build();
+    found("reserved",
+          "parse (parse.c:5) maps 512.0 MiB, but the process never had more than 27.0 "
+          "MiB in memory: the rest is reserved, and takes addresses only.");
+    assert_int_equal(findings.list[0].space, TIDE_IN_MMAP);
+    hand.process.rss_peak = 300 * TIDE_MIB;
+    build();
+    assert_string_equal(findings.list[0].kind, "peak_owner");
+    assert_non_null(
+        strstr(findings.list[0].text, " 212.0 MiB of it was never touched"));
+}
+
+/* Five functions that it calls have a tenth of the peak each, no one has a quarter. */
+static void names_the_function_on_whose_behalf_blocks_are_made(void **state)
+{
+    (void)state;
+    static const uint64_t MAKERS[] = {0x700, 0xa00, 0xb00, 0xc00, 0xd00};
+    begin();
+    for (size_t i = 0; i < 5; i++)
+        hand_site(&hand, (struct tide_site){.stack = STACK({TIDE_HAND_APP, 0x100},
+                                                           {TIDE_HAND_APP, 0x200},
+                                                           {TIDE_HAND_APP, MAKERS[i]}),
+                                            .peak_bytes = 4 * TIDE_MIB,
+                                            .peak_blocks = 1});
+    for (size_t i = 0; i < 5; i++)
+        hand_site(&hand, (struct tide_site){.stack = STACK({TIDE_HAND_APP, 0x100},
+                                                           {TIDE_HAND_APP, MAKERS[i]}),
+                                            .peak_bytes = 4 * TIDE_MIB,
+                                            .peak_blocks = 1});
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_string_equal(findings.list[0].kind, "peak_owner");
+    assert_non_null(strstr(findings.list[0].text,
+                           "parse (parse.c:5), with what it calls, holds 20.0 MiB in 5 "
+                           "blocks at the peak, 50 % of it"));
+}
+
 /* The site holds 2 MiB in CALLS - FREED blocks at the moments from FIRST to LAST. */
 static void hold(uint32_t first, uint32_t last, uint64_t calls, uint64_t freed)
 {
@@ -523,6 +573,8 @@ int main(void)
         CASE(points_at_blocks_that_others_free),
         CASE(points_at_tiny_blocks),
         CASE(points_at_what_was_never_touched),
+        CASE(tells_what_is_reserved_from_what_is_used),
+        CASE(names_the_function_on_whose_behalf_blocks_are_made),
         CASE(points_at_what_outlives_its_kind),
         CASE(points_at_what_every_start_costs),
         CASE(blames_who_called_the_runtime_or_a_wrapper),
