@@ -154,16 +154,17 @@ size_t tide_report_lines(const struct tide_text *text)
     return lines;
 }
 
-/* As add_shape(), with fewer rows where LINES lines, unless 0, do not suffice: a tree says
+/* As add_shape(), with fewer rows where ROOM.lines, unless 0, do not suffice: a tree says
  * of each caller how much of it is not shown. */
 static void add_fitting(struct tide_page *page, const struct tide_model *model,
-                        const struct parts *parts, enum tide_shape shape, size_t limit,
-                        size_t lines)
+                        const struct parts *parts, enum tide_shape shape,
+                        struct tide_report_room room)
 {
     enum { TIDE_ROWS_LEAST = 1 };
     struct tide_text text = {0};
     struct tide_page aside = *page;
-    if (lines == 0) {
+    size_t limit = room.rows;
+    if (room.lines == 0) {
         add_shape(page, model, parts, shape, limit);
         return;
     }
@@ -171,7 +172,7 @@ static void add_fitting(struct tide_page *page, const struct tide_model *model,
     do {
         tide_text_clear(&text);
         add_shape(&aside, model, parts, shape, limit);
-    } while (tide_report_lines(&text) > lines && limit-- > TIDE_ROWS_LEAST);
+    } while (tide_report_lines(&text) > room.lines && limit-- > TIDE_ROWS_LEAST);
     tide_text_add_bytes(page->out, text.bytes ? text.bytes : "", text.length);
     page->out->failed |= text.failed;
     tide_text_release(&text);
@@ -194,7 +195,8 @@ enum tide_status tide_report_add_view(struct tide_page *page,
     if (shape == TIDE_SHAPE_FLOW)
         add_flow(page, model, options, limit);
     else if (!tide_shape_told(shape) || shape == TIDE_SHAPE_WINDOWS)
-        add_fitting(page, model, &parts, shape, limit, room.lines);
+        add_fitting(page, model, &parts, shape,
+                    (struct tide_report_room){limit, room.lines});
     release(&parts);
     if (metric == TIDE_METRIC_LEAKS && shape != TIDE_SHAPE_GPROF)
         add_suppressed(page, options->suppressed);

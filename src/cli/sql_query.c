@@ -43,9 +43,10 @@ static int answer(struct tide_model *model, const char *path, const char *sql,
     struct tide_text why = {0}, out = {0};
     enum tide_status status = tide_export_sqlite(path, &what, &why);
     const bool made = !status;
-    if (made)
-        status =
-            tide_query_sql(path, sql, json, tide_style_fit(STDOUT_FILENO), &out, &why);
+    if (made) {
+        const struct tide_sql_form form = {json, tide_style_fit(STDOUT_FILENO)};
+        status = tide_query_sql(path, sql, form, &out, &why);
+    }
     int result = status ? tide_fail("%s", why.length && status != TIDE_ENOMEM
                                               ? why.bytes
                                               : tide_failure_words(status))

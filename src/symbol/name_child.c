@@ -75,7 +75,7 @@ static void default_signals(void)
     (void)sigaction(SIGXCPU, &usual, NULL);
     (void)sigemptyset(&time_is_up);
     (void)sigaddset(&time_is_up, SIGXCPU);
-    (void)sigprocmask(SIG_UNBLOCK, &time_is_up, NULL);
+    (void)pthread_sigmask(SIG_UNBLOCK, &time_is_up, NULL);
 }
 
 /* Nobody takes the answers when PARENT is killed, or the thread of it that asks ends. */

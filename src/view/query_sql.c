@@ -51,6 +51,19 @@ static enum tide_status read_row(sqlite3_stmt *statement, struct cells *cells)
     return status;
 }
 
+/* How wide each column wants to be. */
+static void measure(const struct cells *cells, int *widths)
+{
+    const size_t columns = (size_t)cells->columns;
+    for (size_t i = 0; i < columns; i++)
+        widths[i] = TIDE_QUERY_LEAST;
+    for (size_t i = 0; i < cells->count; i++) {
+        const int width = tide_columns(cells->list[i]);
+        int *const widest = &widths[i % columns];
+        *widest = width > *widest ? width : *widest;
+    }
+}
+
 /* Numbers stand at the right: RIGHT says which columns hold nothing else.  What does not
  * fit into ROOM stands below. */
 static void add_table(struct tide_text *out, const struct cells *cells,
@@ -62,12 +75,7 @@ static void add_table(struct tide_text *out, const struct cells *cells,
         out->failed = true;
         return;
     }
-    for (size_t i = 0; i < cells->count; i++) {
-        const int width = tide_columns(cells->list[i]);
-        int *const widest = &widths[i % columns];
-        *widest = width > *widest ? width : *widest;
-        *widest = *widest < TIDE_QUERY_LEAST ? TIDE_QUERY_LEAST : *widest;
-    }
+    measure(cells, widths);
     tide_query_fit(widths, right, columns, room);
     for (size_t from = 0, to; from < columns; from = to) {
         to = tide_query_block(widths, columns, from, room);
@@ -117,9 +125,10 @@ static int step_all(sqlite3_stmt *statement, struct cells *cells, bool *right,
     return step;
 }
 
-static int answer(sqlite3_stmt *statement, bool as_json, int room,
+static int answer(sqlite3_stmt *statement, struct tide_sql_form form,
                   struct tide_text *out)
 {
+    const bool as_json = form.json;
     struct cells cells = {.columns = sqlite3_column_count(statement)};
     struct tide_json json = {.out = out};
     bool *const right = calloc((size_t)cells.columns + 1, sizeof(*right));
@@ -140,7 +149,7 @@ static int answer(sqlite3_stmt *statement, bool as_json, int room,
         tide_json_close(&json);
         tide_json_close(&json);
     } else if (step == SQLITE_DONE && cells.columns) {
-        add_table(out, &cells, right, room);
+        add_table(out, &cells, right, form.room);
     }
     free(right);
     free(cells.list);
@@ -148,8 +157,9 @@ static int answer(sqlite3_stmt *statement, bool as_json, int room,
     return step;
 }
 
-enum tide_status tide_query_sql(const char *path, const char *sql, bool json, int room,
-                                struct tide_text *out, struct tide_text *why)
+enum tide_status tide_query_sql(const char *path, const char *sql,
+                                struct tide_sql_form form, struct tide_text *out,
+                                struct tide_text *why)
 {
     sqlite3 *database = NULL;
     sqlite3_stmt *statement = NULL;
@@ -160,7 +170,7 @@ enum tide_status tide_query_sql(const char *path, const char *sql, bool json, in
     if (result == SQLITE_OK && (!statement || rest[strspn(rest, "; \t\r\n")]))
         tide_text_add(why, "one statement at a time");
     else if (result == SQLITE_OK)
-        result = answer(statement, json, room, out);
+        result = answer(statement, form, out);
     if (result != SQLITE_OK && result != SQLITE_DONE)
         tide_text_add(why, database ? sqlite3_errmsg(database) : "out of memory");
     (void)sqlite3_finalize(statement);

@@ -11,9 +11,15 @@
 
 #include "base/text.h"
 
-/* Add the answer of SQL, one statement, on the database at PATH: a table, in lines of
- * ROOM columns unless that is 0, or JSON.  EUSAGE: WHY has SQLite's words for what is wrong. */
-enum tide_status tide_query_sql(const char *path, const char *sql, bool json, int room,
-                                struct tide_text *out, struct tide_text *why);
+struct tide_sql_form {
+    bool json; /* or a table */
+    int room;  /* columns of its lines; 0: as many as it takes */
+};
+
+/* Add the answer of SQL, one statement, on the database at PATH.  EUSAGE: WHY has SQLite's
+ * words for what is wrong. */
+enum tide_status tide_query_sql(const char *path, const char *sql,
+                                struct tide_sql_form form, struct tide_text *out,
+                                struct tide_text *why);
 
 #endif

@@ -55,6 +55,13 @@ bool tide_query_right(struct tide_value value, bool tree)
            value.type == TIDE_VALUE_REAL || (tree && value.type == TIDE_VALUE_ADDRESS);
 }
 
+/* WIDTH, at most MOST, but never less than LEAST. */
+static int clamp(int width, int least, int most)
+{
+    const int cut = width > most ? most : width;
+    return cut < least ? least : cut;
+}
+
 int *tide_query_widths(struct tide_query_view *view, int most)
 {
     const struct tide_plan *const plan = view->plan;
@@ -68,12 +75,7 @@ int *tide_query_widths(struct tide_query_view *view, int most)
                 value.type ? tide_columns(tide_query_safe(view, value)) : 0;
             widths[i] = width > widths[i] ? width : widths[i];
         }
-        if (widths[i] > most)
-            widths[i] = most;
-        if (widths[i] < TIDE_QUERY_LEAST)
-            widths[i] = TIDE_QUERY_LEAST;
-        if (!view->shown[i])
-            widths[i] = -1;
+        widths[i] = view->shown[i] ? clamp(widths[i], TIDE_QUERY_LEAST, most) : -1;
     }
     if (!widths)
         view->status = TIDE_ENOMEM;

@@ -148,23 +148,30 @@ void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model
     }
 }
 
+/* How much it is, and of when. */
+static void add_detail(struct tide_text *out, const struct tide_model *model,
+                       const struct tide_view_totals *totals, enum tide_units units)
+{
+    if (totals->bytes == 0 && totals->calls == 0)
+        tide_text_add(out, nothing_of(model, totals));
+    else
+        add_totals(out, totals, units);
+    if (totals->metric == TIDE_METRIC_PEAK && totals->calls > 0)
+        tide_text_addf(
+            out, ", at %s",
+            tide_number_seconds(model->summary[totals->space].peak_time_s).text);
+    if (totals->metric == TIDE_METRIC_LEAKS && totals->calls > 0 && !model->stopped &&
+        (tide_model_killed_by(model) || tide_model_held_bytes(model) > 0))
+        tide_words_left(out, model);
+}
+
 void tide_view_heading(struct tide_page *page, const struct tide_model *model,
                        const struct tide_view_totals *totals)
 {
     struct tide_text title = {0}, detail = {0}, safe = {0};
     add_title(&title, model, totals->metric);
     tide_name_safe(&safe, title.bytes ? title.bytes : "", page->style);
-    if (totals->bytes == 0 && totals->calls == 0)
-        tide_text_add(&detail, nothing_of(model, totals));
-    else
-        add_totals(&detail, totals, page->style->units);
-    if (totals->metric == TIDE_METRIC_PEAK && totals->calls > 0)
-        tide_text_addf(
-            &detail, ", at %s",
-            tide_number_seconds(model->summary[totals->space].peak_time_s).text);
-    if (totals->metric == TIDE_METRIC_LEAKS && totals->calls > 0 && !model->stopped &&
-        (tide_model_killed_by(model) || tide_model_held_bytes(model) > 0))
-        tide_words_left(&detail, model);
+    add_detail(&detail, model, totals, page->style->units);
     tide_view_part_of_run(&detail, model, totals->metric != TIDE_METRIC_LEAKS);
     if (!model->stopped && model->until_s > model->duration_s)
         tide_text_addf(&detail, "; the run ended at %s, before %s",

@@ -290,13 +290,20 @@ static void add_end(const struct tree_text *tree, const struct tide_branch *bran
     add_last(tree, branch, layout, &chain->again);
 }
 
+/* A brief page has one line for a chain. */
+static bool is_too_long(const struct tree_text *tree, const struct tide_chain *chain,
+                        const struct layout *layout)
+{
+    return tree->page->brief && chain->count > 1 &&
+           count_lines(chain, layout, chain->count - 1) > 1;
+}
+
 static void add_chain(const struct tree_text *tree, const struct tide_branch *branch,
                       const struct tide_chain *chain)
 {
     struct tide_page *const page = tree->page;
     struct layout layout = layout_of(tree, chain, branch);
-    if (page->brief && chain->count > 1 &&
-        count_lines(chain, &layout, chain->count - 1) > 1) {
+    if (is_too_long(tree, chain, &layout)) {
         add_end(tree, branch, chain, &layout);
         return;
     }

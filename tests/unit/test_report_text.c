@@ -316,7 +316,7 @@ static void a_trace_that_ends_early_says_so(void **state)
     fixture_release(&f);
 }
 
-static void the_honesty_lines_name_every_loss(void **state)
+static void the_honesty_lines_say_what_is_known(void **state)
 {
     (void)state;
     struct fixture f;
@@ -348,7 +348,19 @@ static void the_honesty_lines_name_every_loss(void **state)
     f.model.summary[TIDE_IN_HEAP].peak_uncertainty_bytes = 2048;
     tide_view_honesty(&page, &f.model, true);
     assert_holds(&text, "The peak may have been 2.00 KiB more or less: the order of");
-    tide_text_clear(&text);
+    tide_text_release(&text);
+    fixture_release(&f);
+}
+
+static void the_honesty_lines_name_every_loss(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    struct tide_text text = {0};
+    const struct tide_style wide = {.width = 300};
+    struct tide_page page = {.out = &text, .style = &wide};
+    f.model.honesty.events = 2;
     f.model.honesty.dropped = 1;
     f.model.honesty.unmatched_frees = 2;
     f.model.honesty.reordered = 3;
@@ -483,6 +495,7 @@ int main(void)
         cmocka_unit_test(what_a_killed_program_held_is_not_called_never_freed),
         cmocka_unit_test(control_characters_of_names_are_shown_as_numbers),
         cmocka_unit_test(a_trace_that_ends_early_says_so),
+        cmocka_unit_test(the_honesty_lines_say_what_is_known),
         cmocka_unit_test(the_honesty_lines_name_every_loss),
         cmocka_unit_test(colours_and_bars_only_when_the_style_has_them),
         cmocka_unit_test(what_was_born_at_once_has_one_time),
