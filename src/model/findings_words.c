@@ -65,14 +65,19 @@ static double share_of_calls(const struct sentence *s)
     return all ? (double)s->verdict->calls / (double)all : 0;
 }
 
-/* "saves about 12 calls, 3 ms." */
-static void add_gain_of_time(const struct sentence *s)
+/* "12 calls, some 3 ms." */
+static void add_calls_and_time(const struct sentence *s)
 {
-    tide_text_add(s->text, " saves about ");
     tide_add_count(s->text, s->verdict->gain_calls, "call");
     tide_text_add(s->text, ", some ");
     tide_found_seconds(s->text, s->verdict->seconds);
     tide_text_add(s->text, ".");
+}
+
+static void add_gain_of_time(const struct sentence *s)
+{
+    tide_text_add(s->text, " saves about ");
+    add_calls_and_time(s);
 }
 
 static void add_gain_of_bytes(const struct sentence *s)
@@ -264,13 +269,12 @@ static void say_turnover(const struct sentence *s)
     tide_text_add(s->text, " of all calls");
     add_rate(s);
     if (s->verdict->share >= TIDE_SHARE_SAID) {
-        tide_text_add(s->text, ". Using them again");
-        add_gain_of_time(s);
-    } else if (times >= 2) {
-        tide_text_addf(s->text, ", %.0f times the peak. Using them again avoids that.",
-                       times);
+        tide_text_add(s->text, ". Blocks that are kept and used again save up to ");
+        add_calls_and_time(s);
     } else {
-        tide_text_add(s->text, ". Using them again avoids that.");
+        if (times >= 2)
+            tide_text_addf(s->text, ", %.0f times the peak", times);
+        tide_text_add(s->text, ". Keep blocks, and use them again.");
     }
 }
 
