@@ -23,7 +23,7 @@ enum {
     TIDE_TWO_TREE_LINES = 8,
     TIDE_TWO_LEFT_ROWS = 2,
     TIDE_TWO_CHURN_ROWS = 3,
-    TIDE_TWO_FINDINGS = 3,
+    TIDE_TWO_FINDING_LINES = 10,
 };
 
 /* What all sections need. */
@@ -230,8 +230,7 @@ static enum tide_status add_mapped_first(const struct sections *sections,
     mapped.page = &leaving;
     if (!status)
         status = add_view(&mapped, TIDE_METRIC_LEAKS, TIDE_TWO_LEFT_ROWS, 0);
-    tide_view_findings(&finding, findings, finding.brief ? TIDE_TWO_FINDINGS : 0);
-    end_section(&last, 0);
+    add_findings(&last, findings, TIDE_TWO_FINDING_LINES);
     const size_t above = tide_report_lines(sections->page->out) +
                          tide_report_lines(&found) + trust_lines(sections);
     if (!status)
