@@ -166,15 +166,30 @@ static void say_overflow(const struct tide_result *result)
                         result->overflows == 1 ? " is" : "s are");
 }
 
-/* "GROUP BY function" asks for regions, as with Caliper: a program that marks none has one
- * row without a name, which explains nothing. */
+/* What alone is asked for, or grouped by. */
+static const struct tide_plan_slot *only_slot(const struct tide_plan *plan)
+{
+    if (plan->grouped)
+        return plan->key_count == 1 ? &plan->slots[plan->keys[0]] : NULL;
+    return plan->slot_count == 1 ? &plan->slots[0] : NULL;
+}
+
+/* Are there rows, of one cell or grouped by it, and none says anything? */
+static bool is_blank(const struct tide_result *result)
+{
+    for (size_t i = 0; i < result->row_count; i++)
+        if (tide_result_row(result, i)->type != TIDE_VALUE_NONE)
+            return false;
+    return result->row_count > 0;
+}
+
+/* "function" asks for regions, as with Caliper: a program that marks none has rows without
+ * a name, which explain nothing. */
 static void say_no_region(const struct tide_plan *plan,
                           const struct tide_result *result)
 {
-    const struct tide_plan_slot *const key =
-        plan->grouped && plan->key_count == 1 ? &plan->slots[plan->keys[0]] : NULL;
-    if (key && !key->let && key->attribute == TIDE_ATTRIBUTE_REGION &&
-        result->row_count == 1 && tide_result_row(result, 0)->type == TIDE_VALUE_NONE)
+    const struct tide_plan_slot *const key = only_slot(plan);
+    if (key && !key->let && key->attribute == TIDE_ATTRIBUTE_REGION && is_blank(result))
         (void)tide_fail(
             "'%s' means the regions that the program marks, and it marked none; GROUP "
             "BY leaf for the functions that allocate",

@@ -39,6 +39,7 @@ VALUES = {
     "PERCENT": None, "F=N": ["*function*=1"], "TRACE": None, "OUT": None, "DIR": ["/"],
     "NAME": ["a\033]0;owned\007b"], "ENGINE": ["none"], "LIST": ["heap"], "WHOM": ["all"],
     "QUERY": ["SELECT *"], "COLUMN": ["calls"],
+    "HOW": ["exact"],
 }
 
 

@@ -199,6 +199,7 @@ class Names(tide.Case):
         none = self.ask("SELECT function,count() GROUP BY function")
         self.assertIn("'function' means the regions that the program marks", none.stderr)
         self.assertIn("GROUP BY leaf", none.stderr)
+        self.assertEqual(self.ask("SELECT function").stderr, none.stderr)
         for text, words in (("SELECT function,count() GROUP BY function",
                              [tide.program("phases")]),
                             ("SELECT leaf,count() GROUP BY leaf", ["echo", "x"])):

@@ -161,7 +161,8 @@ class Round(tide.TidyCase):
     def compare_counts(self, whole):
         with open(self.counts, "rb") as file:
             words = struct.unpack("<512Q", file.read(4096))
-        reports = {space: tide.report(self.trace, "--total", "--flat", "--space", space)
+        reports = {space: tide.report(self.trace, "--total", "--flat", "--no-fold",
+                                      "--space", space)
                    for space in ("heap", "mmap")}
         rows = {(row["function"], space): row for space, result in reports.items()
                 for row in result["rows"]}
