@@ -56,7 +56,14 @@ class MemoryLimit(tide.Case):
         more = ["-o", output] if verb[0] in ("export", "pack") else []
         if verb[0] == "query":
             return [*verb[:-1], *more, MANY.trace, verb[-1]]
-        return [*verb, *more, MANY.trace]
+        return [*verb, *more, self.without_end() if verb == ["info"] else MANY.trace]
+
+    def without_end(self):
+        """A trace that info has to read: the totals of a whole one stand at its end."""
+        path = os.path.join(self.folder, "cut.tide")
+        with open(MANY.trace, "rb") as whole, open(path, "wb") as cut:
+            cut.write(whole.read()[:-200])
+        return path
 
     def test_every_verb_refuses_in_words(self):
         for verb in VERBS:
