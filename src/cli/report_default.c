@@ -7,6 +7,8 @@
  */
 #include "cli/report_default.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "view/report_text.h"
 
@@ -17,6 +19,10 @@ enum {
     TIDE_CHURN_ROWS = 4,
     TIDE_CHURN_ROWS_ALL = 10, /* with --verbose */
     TIDE_LEFT_ROWS = 3,
+    /* Where the tree of the peak would be too small. */
+    TIDE_TIGHT_CHURN_ROWS = 3,
+    TIDE_TIGHT_LEFT_ROWS = 1,
+    TIDE_LITTLE_PART = 20, /* less than that of the peak needs no rows then */
     TIDE_FINDINGS_LEAST = 2,
     /* Where two spaces have sections. */
     TIDE_TWO_TREES_ROWS = 4,
@@ -137,7 +143,54 @@ static size_t lines_left(size_t taken)
     return taken + 1 < TIDE_LINES ? TIDE_LINES - taken - 1 : 1;
 }
 
-/* All sections of one space; the tree of the peak has what the others leave it. */
+/* What was left, where that is little beside the peak: its heading. */
+static enum tide_status add_little_left(const struct sections *sections)
+{
+    struct tide_text text = {0};
+    struct tide_page aside = *sections->page;
+    struct sections leaving = *sections;
+    aside.out = &text;
+    leaving.page = &aside;
+    const enum tide_status status = add_view(&leaving, TIDE_METRIC_LEAKS, 1, 0);
+    const char *const end = text.bytes ? strchr(text.bytes, '\n') : NULL;
+    if (end)
+        tide_text_add_bytes(sections->page->out, text.bytes,
+                            (size_t)(end - text.bytes) + 1);
+    tide_page_skip(sections->page);
+    sections->page->out->failed |= text.failed;
+    tide_text_release(&text);
+    return status;
+}
+
+static enum tide_status add_left(const struct sections *sections, bool tight)
+{
+    const struct tide_summary *const all =
+        &sections->model->summary[sections->options->space];
+    if (tight && all->live_bytes < all->peak_bytes / TIDE_LITTLE_PART)
+        return add_little_left(sections);
+    return add_view(sections, TIDE_METRIC_LEAKS,
+                    tight ? TIDE_TIGHT_LEFT_ROWS : TIDE_LEFT_ROWS, 0);
+}
+
+/* What stands below the tree of the peak; ABOVE lines are taken besides. */
+static enum tide_status write_below(const struct sections *sections,
+                                    const struct tide_findings *findings, size_t above,
+                                    bool tight)
+{
+    const size_t churn = tight ? TIDE_TIGHT_CHURN_ROWS : TIDE_CHURN_ROWS;
+    const struct tide_text *const out = sections->page->out;
+    const bool used = has_heap(sections);
+    enum tide_status status = used ? add_churn(sections, churn) : TIDE_OK;
+    if (!status && used)
+        status = add_left(sections, tight);
+    if (!status)
+        add_findings(sections, findings,
+                     lines_left(above + TIDE_TREE_LEAST + tide_report_lines(out)));
+    return status;
+}
+
+/* All sections of one space; the tree of the peak has what the others leave it, and where
+ * that is too little they have fewer rows. */
 static enum tide_status add_sections(const struct sections *sections,
                                      const struct tide_findings *findings)
 {
@@ -150,12 +203,12 @@ static enum tide_status add_sections(const struct sections *sections,
     if (used)
         add_curve(sections);
     const size_t above = tide_report_lines(sections->page->out) + trust_lines(sections);
-    enum tide_status status = used ? add_churn(&others, TIDE_CHURN_ROWS) : TIDE_OK;
-    if (!status && used)
-        status = add_view(&others, TIDE_METRIC_LEAKS, TIDE_LEFT_ROWS, 0);
-    if (!status)
-        add_findings(&others, findings,
-                     lines_left(above + TIDE_TREE_LEAST + tide_report_lines(&below)));
+    enum tide_status status = write_below(&others, findings, above, false);
+    if (!status && sections->page->brief &&
+        lines_left(above + tide_report_lines(&below)) < TIDE_TREE_LEAST) {
+        tide_text_clear(&below);
+        status = write_below(&others, findings, above, true);
+    }
     if (!status && used)
         status = add_view(sections, TIDE_METRIC_PEAK, TIDE_TREE_ROWS,
                           lines_left(above + tide_report_lines(&below)));

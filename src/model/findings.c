@@ -203,7 +203,8 @@ static enum tide_status write_one(const struct tide_model *model,
         !tide_found_heap(&who, &paths->functions[subject->function]))
         tide_found_who(&who, paths, blame.call, found->lines);
     if (subject->wide)
-        tide_text_add(&who, ", with what it calls,");
+        tide_text_add(&who, subject->rest ? ", with the rest of what it calls,"
+                                          : ", with what it calls,");
     tide_found_words(&text, model, subject, found, who.bytes ? who.bytes : "");
     const bool failed = text.failed || who.failed;
     tide_text_release(&who);

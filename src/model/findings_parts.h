@@ -69,6 +69,7 @@ struct tide_subject {
     /* With all that it calls, as far as no other wide subject has that: see
      * findings_wide.c.  Only the amounts of QUESTION are known. */
     bool wide;
+    bool rest; /* another wide subject has some of it */
     enum tide_question question;
     bool explained[TIDE_QUESTIONS]; /* there is a finding */
     /* It has no name, and several callers: it may be a layer over malloc, and what

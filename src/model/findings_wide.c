@@ -169,12 +169,16 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
                                          .wide = true,
                                          .question = widening->question};
     for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
-        const uint64_t amount = is_taken(widening, i) ? 0 : amount_of(widening, i);
+        const uint64_t amount = amount_of(widening, i);
         if (amount == 0)
             continue;
         status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
         if (status || tide_path_call_of(widening->paths, function) == NONE)
             continue;
+        if (is_taken(widening, i)) {
+            list[number].rest = true;
+            continue;
+        }
         reach_out(widening, amount, news_of(widening, i, amount), false);
         subjects->wide[widening->question][i] = number;
         tide_subject_add_site(&list[number], &widening->model->sites[i]);

@@ -269,12 +269,17 @@ static void say_turnover(const struct sentence *s)
     tide_text_add(s->text, " of all calls");
     add_rate(s);
     if (s->verdict->share >= TIDE_SHARE_SAID) {
-        tide_text_add(s->text, ". Blocks that are kept and used again save up to ");
+        tide_text_add(
+            s->text, s->subject->wide
+                         ? ". Calling it less, or keeping blocks below it, saves up to "
+                         : ". Blocks that are kept and used again save up to ");
         add_calls_and_time(s);
     } else {
         if (times >= 2)
             tide_text_addf(s->text, ", %.0f times the peak", times);
-        tide_text_add(s->text, ". Keep blocks, and use them again.");
+        tide_text_add(s->text, s->subject->wide
+                                   ? ". Call it less, or keep blocks below it."
+                                   : ". Keep blocks, and use them again.");
     }
 }
 
@@ -417,7 +422,7 @@ static void say_peak_owner(const struct sentence *s)
     tide_text_add(s->text, ".");
     add_untouched(s);
     if (standing->next_bytes && standing->next_bytes >= peak / TIDE_NEXT_PARTS) {
-        tide_text_add(s->text, " Next is ");
+        tide_text_add(s->text, " Beside it: ");
         tide_found_name(s->text, standing->next);
         tide_text_add(s->text, " with ");
         tide_add_bytes(s->text, (double)standing->next_bytes);

@@ -20,7 +20,7 @@ static void names_who_owns_the_peak(void **state)
     build();
     found("peak_owner",
           "parse (parse.c:5) holds 30.0 MiB in 7 blocks at the peak, 91 % of it, made "
-          "from 1.0 s to 2.0 s. Next is main with 3.0 MiB. Less of it, or freed "
+          "from 1.0 s to 2.0 s. Beside it: main with 3.0 MiB. Less of it, or freed "
           "earlier, saves up to 30.0 MiB.");
     assert_int_equal(findings.list[0].bytes, 30 * TIDE_MIB);
     assert_int_equal(findings.list[0].gain_bytes, 30 * TIDE_MIB);
