@@ -329,11 +329,9 @@ static void add_unnamed(struct tide_page *page, const struct tide_model *model)
         const char *one, *many, *cure;
     } KINDS[] = {
         {TIDE_MODULE_GONE, "the file is gone", "the files are gone",
-         "Once back in place: tidemark pack TRACE; next time: tidemark run "
-         "--embed-symbols."},
+         "Once back in place: tidemark pack TRACE."},
         {TIDE_MODULE_OTHER, TIDE_ONE_OTHER, TIDE_MANY_OTHER,
-         "With the old build in its place: tidemark pack TRACE; next time: tidemark "
-         "run --embed-symbols."},
+         "With the old build in its place: tidemark pack TRACE."},
         {TIDE_MODULE_STRIPPED, "it is stripped", "they are stripped",
          "Debug symbols would help, or: tidemark report --debuginfod."},
         {TIDE_MODULE_TOO_BIG, "its debug information needs more memory than there is",
