@@ -178,7 +178,7 @@ enum tide_status tide_name_notes_write(struct tide_writer *writer,
     enum tide_status status = TIDE_OK;
     for (size_t done = 0; done < notes->length && !status;) {
         const size_t part = next_part(notes->bytes + done, notes->length - done);
-        status = tide_writer_chunk(writer, &label, notes->bytes + done, part);
+        status = tide_writer_spare_chunk(writer, &label, notes->bytes + done, part);
         done += part;
     }
     return status;

@@ -40,7 +40,7 @@ void tide_name_notes_add(struct tide_name_notes *names,
 enum tide_status tide_name_notes_end(struct tide_name_notes *names);
 
 struct tide_writer;
-/* Add whole notes to a file, in chunks of their own. */
+/* Add whole notes to a file, in chunks of their own.  On a full disk it can still be ended. */
 enum tide_status tide_name_notes_write(struct tide_writer *writer,
                                        const struct tide_text *notes);
 

@@ -186,7 +186,7 @@ static uint64_t checksum(const struct tide_format_chunk *chunk, const uint8_t *p
 }
 
 /* The write failed: leave no half chunk behind.  Should even that be refused, a reader
- * finds the torn tail by its checksum. */
+ * finds the torn tail by its checksum.  PROBLEM of 0: nothing that matters is missing. */
 static void cut_back(struct tide_writer *writer, int problem)
 {
     if (!writer->problem)
@@ -219,18 +219,18 @@ static int keep_room(const struct tide_writer *writer, size_t length)
 }
 
 /* A chunk of LENGTH bytes, of KIND, goes to the end of the file; the lock is held.  Once a
- * write has failed, only the last words are tried. */
+ * write has failed, only the last words are tried.  SPARE: it may stay away. */
 static enum tide_status append(struct tide_writer *writer, const uint8_t *chunk,
-                               size_t length, uint32_t kind)
+                               size_t length, uint32_t kind, bool spare)
 {
-    const bool last_words = kind == TIDE_CHUNK_RUN;
+    const bool last_words = kind == TIDE_CHUNK_RUN && !spare;
     if (writer->problem && !last_words)
         return TIDE_EIO;
     int problem = last_words || kind == TIDE_CHUNK_END ? 0 : keep_room(writer, length);
     if (!problem)
         problem = write_all(writer->fd, chunk, length, writer->good_bytes);
     if (problem) {
-        cut_back(writer, problem);
+        cut_back(writer, spare ? 0 : problem);
         return TIDE_EIO;
     }
     writer->good_bytes += length;
@@ -243,28 +243,42 @@ static enum tide_status append(struct tide_writer *writer, const uint8_t *chunk,
 /* CHUNK, whose payload is PACKER's, goes to the file. */
 static enum tide_status write_packed(struct tide_writer *writer,
                                      const struct tide_packer *packer,
-                                     struct tide_format_chunk *chunk)
+                                     struct tide_format_chunk *chunk, bool spare)
 {
     uint8_t *const out = tide_packed_chunk(packer);
     chunk->checksum = checksum(chunk, out + sizeof(*chunk));
     memcpy(out, chunk, sizeof(*chunk));
     pthread_mutex_lock(&writer->lock);
     const enum tide_status status =
-        append(writer, out, sizeof(*chunk) + chunk->stored_bytes, chunk->kind);
+        append(writer, out, sizeof(*chunk) + chunk->stored_bytes, chunk->kind, spare);
     pthread_mutex_unlock(&writer->lock);
     return status;
 }
 
-enum tide_status tide_writer_chunk(struct tide_writer *writer,
-                                   const struct tide_chunk_label *label,
-                                   const void *raw, size_t raw_bytes)
+static enum tide_status write_notes(struct tide_writer *writer,
+                                    const struct tide_chunk_label *label,
+                                    const void *raw, size_t raw_bytes, bool spare)
 {
     if (raw_bytes == 0 || raw_bytes > TIDE_CHUNK_MAX)
         return TIDE_ELIMIT;
     struct tide_format_chunk chunk = head_of(label);
     if (!tide_pack_notes(writer->packer, &chunk, raw, raw_bytes))
         return TIDE_ENOMEM;
-    return write_packed(writer, writer->packer, &chunk);
+    return write_packed(writer, writer->packer, &chunk, spare);
+}
+
+enum tide_status tide_writer_chunk(struct tide_writer *writer,
+                                   const struct tide_chunk_label *label,
+                                   const void *raw, size_t raw_bytes)
+{
+    return write_notes(writer, label, raw, raw_bytes, false);
+}
+
+enum tide_status tide_writer_spare_chunk(struct tide_writer *writer,
+                                         const struct tide_chunk_label *label,
+                                         const void *raw, size_t raw_bytes)
+{
+    return write_notes(writer, label, raw, raw_bytes, true);
 }
 
 enum tide_status tide_writer_events_by(
@@ -275,7 +289,7 @@ enum tide_status tide_writer_events_by(
     struct tide_format_chunk chunk = head_of(label);
     if (!tide_pack_columns(packer, &chunk, columns))
         return TIDE_ENOMEM;
-    return chunk.raw_bytes > 0 ? write_packed(writer, packer, &chunk) : TIDE_OK;
+    return chunk.raw_bytes > 0 ? write_packed(writer, packer, &chunk, false) : TIDE_OK;
 }
 
 enum tide_status tide_writer_events(

@@ -285,6 +285,14 @@ static void works_in_a_child(int (*work)(void))
     assert_int_equal(status, 0);
 }
 
+/* A disk of 16 pages of its own stands where the file will be. */
+static bool get_small_disk(void)
+{
+    return unshare(CLONE_NEWNS) == 0 &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", folder, "tmpfs", 0, "size=64k") == 0;
+}
+
 /* On a disk of 16 pages of its own, of which all but 60 bytes would be taken.  0: the last
  * words are written; -1: there is no such disk to be had. */
 static int fill_last_page(void)
@@ -292,9 +300,7 @@ static int fill_last_page(void)
     static const struct tide_chunk_label NOTES = {
         .kind = TIDE_CHUNK_NOTES, .first_ticks = 1, .last_ticks = 2};
     const size_t pages = 16 * 4096, heads = 2 * 64;
-    if (unshare(CLONE_NEWNS) != 0 ||
-        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("none", folder, "tmpfs", 0, "size=64k") != 0)
+    if (!get_small_disk())
         return -1;
     uint8_t *const bytes = notes(pages, true);
     struct tide_writer *writer;
@@ -308,17 +314,51 @@ static int fill_last_page(void)
     return refused && said ? 0 : 2;
 }
 
-static void the_last_page_has_room_for_last_words(void **state)
+/* Names that do not fit, or would leave no room for the end, stay away. */
+static int offer_names(void)
 {
-    (void)state;
+    static const struct tide_chunk_label END = {.kind = TIDE_CHUNK_END};
+    const size_t pages = 16 * 4096, heads = 2 * 64;
+    if (!get_small_disk())
+        return -1;
+    uint8_t *const bytes = notes(pages, true);
+    struct tide_writer *writer;
+    if (tide_writer_create(path, &START, &writer))
+        return 1;
+    bool good =
+        tide_writer_spare_chunk(writer, &RUN, bytes, pages) == TIDE_EIO &&
+        tide_writer_spare_chunk(writer, &RUN, bytes, pages - heads - 60) == TIDE_EIO &&
+        tide_writer_problem(writer) == 0 &&
+        tide_writer_spare_chunk(writer, &RUN, bytes, 100) == TIDE_OK &&
+        tide_writer_chunk(writer, &END, bytes, 100) == TIDE_OK;
+    good = good && size_of_file() == 64 + 2 * (64 + 100);
+    tide_writer_close(writer);
+    free(bytes);
+    return good ? 0 : 2;
+}
+
+static void works_on_small_disk(int (*work)(void))
+{
     const pid_t pid = fork();
     if (pid == 0)
-        _exit(fill_last_page());
+        _exit(work());
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 255)
         skip();
     assert_int_equal(status, 0);
+}
+
+static void the_last_page_has_room_for_last_words(void **state)
+{
+    (void)state;
+    works_on_small_disk(fill_last_page);
+}
+
+static void a_file_goes_on_without_names_that_do_not_fit(void **state)
+{
+    (void)state;
+    works_on_small_disk(offer_names);
 }
 
 static void little_memory_is_enough_for_one_chunk(void **state)
@@ -384,6 +424,7 @@ int main(void)
         cmocka_unit_test(says_when_the_folder_is_missing),
         cmocka_unit_test_teardown(a_full_disk_leaves_whole_chunks, remove_file),
         cmocka_unit_test(the_last_page_has_room_for_last_words),
+        cmocka_unit_test(a_file_goes_on_without_names_that_do_not_fit),
         cmocka_unit_test_teardown(little_memory_is_enough_for_one_chunk, remove_file),
         cmocka_unit_test_teardown(halves_go_nowhere_without_memory, remove_file),
     };
