@@ -305,8 +305,14 @@ bool tide_embedded_has_file(const struct tide_embedded_place *places, size_t cou
 bool tide_embedded_names(const struct tide_embedded *embedded, uint32_t module)
 {
     const struct frame *const frames = embedded ? embedded->frames.items : NULL;
-    for (size_t i = 0; frames && i < embedded->frames.count; i++)
-        if (frames[i].module == module)
-            return true;
-    return false;
+    const size_t count = embedded ? embedded->frames.count : 0;
+    size_t low = 0, high = count; /* the first of MODULE or of a later one is there */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (frames[middle].module < module)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && frames[low].module == module;
 }

@@ -88,6 +88,9 @@ static void names_are_found_by_address(void **state)
     assert_string_equal(trace->problem, "");
     assert_int_equal(tide_embedded_open(trace, &embedded), TIDE_OK);
     assert_int_equal(tide_embedded_frames(embedded), 2);
+    assert_true(tide_embedded_names(embedded, 0));
+    assert_false(tide_embedded_names(embedded, 1));
+    assert_false(tide_embedded_names(NULL, 0));
     const struct tide_embedded_place *places =
         tide_embedded_find(embedded, 0, 0x100, &count);
     assert_int_equal(count, 2);
