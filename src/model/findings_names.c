@@ -7,6 +7,7 @@
 enum {
     TIDE_NAME_LONG = 48,   /* without parameters then */
     TIDE_NAME_LONGER = 80, /* and without template arguments */
+    TIDE_NAME_TRIES = 16,  /* brackets of one name that do not close */
 };
 
 /* The end of what NAME opens at its first byte, a bracket; NULL: it does not close, or is part
@@ -28,11 +29,13 @@ static void add_shorter(struct tide_text *out, const char *name, char open)
 {
     static const char word[] = "operator";
     const size_t before = sizeof(word) - 1;
+    int tries = TIDE_NAME_TRIES; /* each looks at all the rest */
     for (const char *at = name; *at; at++) {
         const bool opens =
-            *at == open && strncmp(at, "(anonymous", 10) != 0 &&
+            *at == open && tries > 0 && strncmp(at, "(anonymous", 10) != 0 &&
             ((size_t)(at - name) < before || memcmp(at - before, word, before) != 0);
         const char *const end = opens ? find_close(at) : NULL;
+        tries -= opens && !end;
         if (!end || end == at + 1) {
             tide_text_add_bytes(out, at, 1);
             continue;

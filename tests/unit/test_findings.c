@@ -1,4 +1,6 @@
 /* unit/test_findings.c - what the report points out, and what it must not. */
+#include <time.h>
+
 #include "findings_bench.h"
 #include "model/pattern.h"
 
@@ -556,6 +558,29 @@ static void finds_nothing_in_nothing(void **state)
     assert_int_equal(findings.count, 0);
 }
 
+/* --- Names --------------------------------------------------------------------------- */
+
+static void shortens_names_of_any_length_at_once(void **state)
+{
+    (void)state;
+    const size_t length = 1u << 20;
+    char *const name = malloc(length + 1);
+    struct tide_text out = {0};
+    assert_non_null(name);
+    memset(name, '(', length); /* to look for the end of each takes minutes */
+    name[length] = '\0';
+    const clock_t begin = clock();
+    tide_found_name(&out, name);
+    assert_true(clock() - begin < 5 * CLOCKS_PER_SEC);
+    assert_int_equal(out.length, length);
+    free(name);
+    tide_text_clear(&out);
+    tide_found_name(&out,
+                    "std::ostream& log::operator<< <char>(std::ostream&, int) const");
+    assert_string_equal(out.bytes, "std::ostream& log::operator<< <char>(...) const");
+    tide_text_release(&out);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, leave)
@@ -583,6 +608,7 @@ int main(void)
         CASE(names_the_heaviest_of_several_lines),
         CASE(names_the_line_that_frees_late),
         CASE(gives_ten_at_most_the_best_first),
+        CASE(shortens_names_of_any_length_at_once),
         CASE(finds_nothing_in_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
