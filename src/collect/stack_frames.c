@@ -1,23 +1,44 @@
 /* collect/stack_frames.c - which frames of which modules stood in the stacks of a run.
  *
  * When a word was seen is not known.  Where two modules stood at its address one after the
- * other, it counts for both: one name too many does no harm.
+ * other, it counts for both: one name too many does no harm.  A program may load and unload
+ * one module, or many, thousands of times: each counts once, and some are enough.
  */
 #include "collect/stack_frames.h"
 
+#include <stdbool.h>
+
 #include "trace/mappings.h"
+
+enum { TIDE_FRAMES_OF_WORD = 16 };
+
+/* Does FRAME stand in FRAMES from FIRST on? */
+static bool has_frame(const struct tide_list *frames, size_t first,
+                      struct tide_stack_frame frame)
+{
+    const struct tide_stack_frame *const items = frames->items;
+    for (size_t i = first; i < frames->count; i++)
+        if (items[i].module == frame.module && items[i].address == frame.address)
+            return true;
+    return false;
+}
 
 static enum tide_status add_word(struct tide_list *frames,
                                  const struct tide_process *process, uint64_t address)
 {
+    const size_t first = frames->count;
     size_t left = process->mapping_count;
     const struct tide_mapping *mapping;
-    while ((mapping = tide_mapping_ever(process, address, &left)) != NULL) {
+    while (frames->count - first < TIDE_FRAMES_OF_WORD &&
+           (mapping = tide_mapping_ever(process, address, &left)) != NULL) {
+        const struct tide_stack_frame found = {
+            mapping->module, tide_call_address(address - mapping->bias)};
+        if (has_frame(frames, first, found))
+            continue;
         struct tide_stack_frame *const frame = tide_list_add(frames);
         if (!frame)
             return TIDE_ENOMEM;
-        *frame = (struct tide_stack_frame){mapping->module,
-                                           tide_call_address(address - mapping->bias)};
+        *frame = found;
     }
     return TIDE_OK;
 }

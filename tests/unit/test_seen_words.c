@@ -4,9 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "collect/stack_frames.h"
 #include "trace/format.h"
 #include "trace/seen_words.h"
 
@@ -64,12 +66,54 @@ static void is_bounded_and_says_what_is_missing(void **state)
     tide_seen_words_release(&seen);
 }
 
+/* --- Frames of these -------------------------------------------------------------------- */
+
+enum { LOADS = 20000 };
+
+/* The frames of three words where LOADS times one of MODULES modules stood. */
+static size_t count_frames(uint32_t modules)
+{
+    struct tide_mapping *const mappings = calloc(LOADS, sizeof(*mappings));
+    struct tide_process process = {.mappings = mappings, .mapping_count = LOADS};
+    const struct tide_trace trace = {.processes = &process, .process_count = 1};
+    struct tide_list frames = {.item_bytes = sizeof(struct tide_stack_frame)};
+    struct tide_seen_words seen = {0};
+    assert_non_null(mappings);
+    for (uint32_t i = 0; i < LOADS; i++)
+        mappings[i] = (struct tide_mapping){.module = i % modules,
+                                            .start = 0x10000,
+                                            .end = 0x20000,
+                                            .bias = 0x10000,
+                                            .reach = 0x20000,
+                                            .first_epoch = i};
+    for (uint64_t i = 0; i < 3; i++)
+        tide_seen_words_add(&seen, 0, 0x10100 + i);
+    assert_int_equal(tide_stack_frames_add(&frames, &trace, &seen), TIDE_OK);
+    assert_in_range(frames.capacity, 1, 64); /* it was never larger */
+    tide_stack_frames_settle(&frames);
+    const size_t count = frames.count;
+    assert_int_equal(((struct tide_stack_frame *)frames.items)[0].address, 0xff);
+    free(frames.items);
+    free(mappings);
+    tide_seen_words_release(&seen);
+    return count;
+}
+
+static void a_module_that_comes_and_goes_counts_once(void **state)
+{
+    (void)state;
+    assert_int_equal(count_frames(1), 3);
+    assert_int_equal(count_frames(2), 6);
+    assert_in_range(count_frames(LOADS), 3, 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(remembers_each_address_of_each_process_once),
         cmocka_unit_test(takes_addresses_only),
         cmocka_unit_test(is_bounded_and_says_what_is_missing),
+        cmocka_unit_test(a_module_that_comes_and_goes_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
