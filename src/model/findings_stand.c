@@ -57,6 +57,15 @@ static uint64_t highest_without(const struct tide_model *model, const uint64_t *
     return highest;
 }
 
+/* After which moment the peak is.  A damaged trace may say that it was before the run. */
+static int moment_before(double peak_s, double part)
+{
+    const double at = peak_s / part;
+    if (at >= TIDE_LAST_MOMENT)
+        return TIDE_LAST_MOMENT - 1;
+    return at > 0 ? (int)at : 0;
+}
+
 /* Until when SUBJECT holds half of what it holds at the peak, and how far the peak falls
  * without it. */
 static void find_span(const struct tide_model *model,
@@ -66,9 +75,7 @@ static void find_span(const struct tide_model *model,
     const struct tide_summary *const heap = &model->summary[TIDE_IN_HEAP];
     const uint64_t bytes = subjects->list[found->subject].peak_bytes;
     const double part = model->duration_s / TIDE_LAST_MOMENT;
-    const int at = heap->peak_time_s >= model->duration_s
-                       ? TIDE_LAST_MOMENT - 1
-                       : (int)(heap->peak_time_s / part);
+    const int at = moment_before(heap->peak_time_s, part);
     struct tide_standing *const out = &found->standing;
     struct tide_verdict_on *const verdict = &found->verdict;
     int after = at + 1;

@@ -415,6 +415,27 @@ static void points_at_what_every_start_costs(void **state)
     assert_int_equal(findings.count, 0);
 }
 
+static void bears_a_peak_before_the_run(void **state)
+{
+    (void)state;
+    begin();
+    struct tide_model *const model = hand.model;
+    hand_site(&hand, (struct tide_site){.stack = PARSE,
+                                        .calls = 7,
+                                        .freed_calls = 7,
+                                        .peak_bytes = 30 * TIDE_MIB,
+                                        .peak_blocks = 7});
+    hold(1, TIDE_HOLDINGS_MOMENTS, 7, 0);
+    model->timeline_count = 4;
+    static const double PEAKS[] = {-1, -1e300, 0, 1e300};
+    for (size_t i = 0; i < sizeof(PEAKS) / sizeof(PEAKS[0]); i++) {
+        model->summary[TIDE_IN_HEAP].peak_time_s = PEAKS[i];
+        build();
+        assert_int_equal(findings.count, 1);
+        assert_string_equal(findings.list[0].kind, "peak_owner");
+    }
+}
+
 /* --- Whom they name ------------------------------------------------------------------ */
 
 static void named(uint32_t stack, const char *name)
@@ -602,6 +623,7 @@ int main(void)
         CASE(names_the_function_on_whose_behalf_blocks_are_made),
         CASE(points_at_what_outlives_its_kind),
         CASE(points_at_what_every_start_costs),
+        CASE(bears_a_peak_before_the_run),
         CASE(blames_who_called_the_runtime_or_a_wrapper),
         CASE(tells_library_functions_by_their_names),
         CASE(says_one_thing_of_a_function_with_all_its_stacks),
