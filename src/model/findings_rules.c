@@ -15,7 +15,7 @@ static const double TIDE_LONG_S = 60;
 /* Nobody works for less. */
 static const double TIDE_SECONDS_LEAST = 0.005;
 /* Bytes that are allocated again and again cost less than bytes that stand. */
-static const double TIDE_TURNOVER_WORTH = 0.75;
+static const double TIDE_TURNOVER_WORTH = 0.25;
 
 enum {
     TIDE_KIB = 1024,
@@ -453,7 +453,11 @@ bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model
         (subject->question != RULES[kind].question ||
          (kind != TIDE_FOUND_PEAK_OWNER && kind != TIDE_FOUND_TURNOVER)))
         return false;
-    return (any_space || subject->space == TIDE_IN_HEAP) && RULES[kind].find(&file);
+    if ((!any_space && subject->space != TIDE_IN_HEAP) || !RULES[kind].find(&file))
+        return false;
+    if (subject->rest)
+        out->rank /= 2; /* what explains something whole comes first */
+    return true;
 }
 
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site)

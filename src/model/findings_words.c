@@ -277,9 +277,11 @@ static void say_turnover(const struct sentence *s)
     } else {
         if (times >= 2)
             tide_text_addf(s->text, ", %.0f times the peak", times);
-        tide_text_add(s->text, s->subject->wide
-                                   ? ". Call it less, or keep blocks below it."
-                                   : ". Keep blocks, and use them again.");
+        tide_text_add(
+            s->text,
+            s->subject->wide
+                ? ". Call it less, or keep blocks below it: fewer calls, not a lower peak."
+                : ". Keep blocks, and use them again: fewer calls, not a lower peak.");
     }
 }
 

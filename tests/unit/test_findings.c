@@ -155,7 +155,7 @@ static void weighs_churn_by_bytes(void **state)
         "parse (parse.c:5) makes and frees 200.0 MiB in 200 blocks: 100 % of all "
         "bytes that the run allocates, 100 % of all calls, 50 calls a second, 10 times the "
         "peak. "
-        "Keep blocks, and use them again.");
+        "Keep blocks, and use them again: fewer calls, not a lower peak.");
     hand.model->summary[TIDE_IN_HEAP].peak_bytes++; /* less than ten times the peak */
     build();
     assert_int_equal(findings.count, 0);
