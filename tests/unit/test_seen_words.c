@@ -68,18 +68,18 @@ static void is_bounded_and_says_what_is_missing(void **state)
 
 /* --- Frames of these -------------------------------------------------------------------- */
 
-enum { LOADS = 20000 };
+enum { TIDE_LOADS = 20000 };
 
-/* The frames of three words where LOADS times one of MODULES modules stood. */
+/* The frames of three words where TIDE_LOADS times one of MODULES modules stood. */
 static size_t count_frames(uint32_t modules)
 {
-    struct tide_mapping *const mappings = calloc(LOADS, sizeof(*mappings));
-    struct tide_process process = {.mappings = mappings, .mapping_count = LOADS};
+    struct tide_mapping *const mappings = calloc(TIDE_LOADS, sizeof(*mappings));
+    struct tide_process process = {.mappings = mappings, .mapping_count = TIDE_LOADS};
     const struct tide_trace trace = {.processes = &process, .process_count = 1};
     struct tide_list frames = {.item_bytes = sizeof(struct tide_stack_frame)};
     struct tide_seen_words seen = {0};
     assert_non_null(mappings);
-    for (uint32_t i = 0; i < LOADS; i++)
+    for (uint32_t i = 0; i < TIDE_LOADS; i++)
         mappings[i] = (struct tide_mapping){.module = i % modules,
                                             .start = 0x10000,
                                             .end = 0x20000,
@@ -104,7 +104,7 @@ static void a_module_that_comes_and_goes_counts_once(void **state)
     (void)state;
     assert_int_equal(count_frames(1), 3);
     assert_int_equal(count_frames(2), 6);
-    assert_in_range(count_frames(LOADS), 3, 64);
+    assert_in_range(count_frames(TIDE_LOADS), 3, 64);
 }
 
 int main(void)
