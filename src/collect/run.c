@@ -7,6 +7,7 @@
 #include "collect/run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,11 @@
 #include "collect/procfs.h"
 #include "collect/signals.h"
 
-enum { TIDE_LAST_TURNS = 8 };
+enum {
+    TIDE_LAST_TURNS = 8,
+    TIDE_PARTING_TURNS = 3, /* of so many milliseconds */
+    TIDE_PARTING_MS = 10,
+};
 
 struct run {
     const struct tide_run_options *options;
@@ -298,11 +303,28 @@ static void continue_behind(struct run *run)
     wait_for_others(run);
 }
 
+/* Is anybody left?  Of one who has just ended the news may be on its way. */
+static bool others_stay(struct run *run)
+{
+    struct tide_collector *const collector = run->collector;
+    bool busy = tide_collector_busy(collector);
+    for (int i = 0; i < TIDE_PARTING_TURNS && busy; i++) {
+        (void)poll(NULL, 0, TIDE_PARTING_MS);
+        if (tide_collector_start(collector))
+            break;
+        if (tide_collector_turn(collector, 0))
+            obey_all(run);
+        tide_collector_stop(collector);
+        busy = tide_collector_busy(collector);
+    }
+    return busy;
+}
+
 /* False: the other process has the collector now.  The first process of a container takes
  * all others with it. */
 static bool see_off_others(struct run *run)
 {
-    if (!tide_collector_busy(run->collector) || (getpid() == 1 && !run->options->wait))
+    if (!others_stay(run) || (getpid() == 1 && !run->options->wait))
         return true;
     if (run->options->wait) {
         wait_for_others(run);
