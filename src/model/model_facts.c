@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_thread(const void *one, const void *other)
+int tide_thread_order(const void *one, const void *other)
 {
     const struct tide_thread *const a = one;
     const struct tide_thread *const b = other;
@@ -44,9 +44,10 @@ static enum tide_status count_notes(const struct tide_trace *trace,
         return TIDE_ENOMEM;
     for (size_t i = 0; i < trace->thread_count; i++)
         threads[i] = trace->threads[i];
-    qsort(threads, trace->thread_count, sizeof(*threads), by_thread);
+    qsort(threads, trace->thread_count, sizeof(*threads), tide_thread_order);
     for (size_t i = 0; i < trace->thread_count; i++) {
-        const bool again = i > 0 && by_thread(&threads[i - 1], &threads[i]) == 0;
+        const bool again =
+            i > 0 && tide_thread_order(&threads[i - 1], &threads[i]) == 0;
         const uint32_t process = threads[i].process;
         if (again || process >= trace->process_count)
             continue;

@@ -39,6 +39,8 @@ enum tide_status tide_model_count_processes(struct tide_model *model, uint32_t *
 struct tide_account;
 enum tide_status tide_model_take(struct tide_model *model,
                                  struct tide_account *account);
+/* Compare two struct tide_thread by process, number and start; 0: one thread, named twice. */
+int tide_thread_order(const void *one, const void *other);
 /* Threads, regions and labels become the model's; CONTEXTS is empty then. */
 enum tide_status tide_model_take_contexts(struct tide_model *model,
                                           struct tide_contexts *contexts);

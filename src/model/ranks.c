@@ -9,6 +9,7 @@
 
 #include "model/block_stream.h"
 #include "model/envelope.h"
+#include "model/model_state.h"
 #include "model/peak.h"
 
 /* What is known of a rank during the walk. */
@@ -145,17 +146,6 @@ static void add_processes(struct walk *walk)
         qsort(walk->ends, walk->end_count, sizeof(*walk->ends), by_ticks);
 }
 
-static int by_thread(const void *one, const void *other)
-{
-    const struct tide_thread *const a = one;
-    const struct tide_thread *const b = other;
-    if (a->process != b->process)
-        return a->process > b->process ? 1 : -1;
-    if (a->tid != b->tid)
-        return a->tid > b->tid ? 1 : -1;
-    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
-}
-
 /* As those of the run are counted: see model_facts.c. */
 static enum tide_status count_threads(struct walk *walk)
 {
@@ -165,10 +155,10 @@ static enum tide_status count_threads(struct walk *walk)
         return TIDE_ENOMEM;
     for (size_t i = 0; i < trace->thread_count; i++)
         sorted[i] = trace->threads[i];
-    qsort(sorted, trace->thread_count, sizeof(*sorted), by_thread);
+    qsort(sorted, trace->thread_count, sizeof(*sorted), tide_thread_order);
     for (size_t i = 0; i < trace->thread_count; i++)
         if (sorted[i].process < trace->process_count &&
-            (i == 0 || by_thread(&sorted[i - 1], &sorted[i]) != 0))
+            (i == 0 || tide_thread_order(&sorted[i - 1], &sorted[i]) != 0))
             walk->processes[sorted[i].process].notes++;
     for (size_t i = 0; i < trace->process_count; i++) {
         const struct process *const process = &walk->processes[i];
