@@ -170,6 +170,15 @@ static enum tide_status find_frames(const struct tide_collector *collector,
     return status;
 }
 
+/* Words that the encoders had no room to remember: the reader has to look for their names. */
+static size_t count_forgotten(const struct tide_collector *collector)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < collector->desks.count; i++)
+        count += tide_encoder_seen(collector->desks.all[i].encoder)->left_out;
+    return count;
+}
+
 /* What was found goes into the file. */
 static void write_found(struct tide_collector *collector, struct writing *writing)
 {
@@ -224,7 +233,8 @@ static void write_names(struct tide_collector *collector,
         status = tide_name_child_new(NULL, &writing.child);
     if (!status) {
         tide_name_child_limit(writing.child, &limit);
-        writing.facts.frames = frames.count;
+        writing.facts.left = count_forgotten(collector);
+        writing.facts.frames = frames.count + writing.facts.left;
         name_frames(&writing, &frames);
         write_found(collector, &writing);
     }
