@@ -3,16 +3,14 @@
 examples/tide_pool.c leaks in remember() and churns in describe(); tests/programs has the others.
 """
 import os
-import pty
 import re
-import select
 import subprocess
 
 import tide
 
 LINES = 50
 SECTIONS = ("At the peak", "Churn", "Live at the end", "Findings", "Trust")
-ESCAPE = re.compile(r"\033\[[0-9;?]*[A-Za-z]|\r")
+ESCAPE = re.compile(r"\033\[[0-9;?]*[A-Za-z]")
 
 
 def piped(trace, *options, width=80):
@@ -22,21 +20,7 @@ def piped(trace, *options, width=80):
 
 
 def on_terminal(trace, *options, width=80):
-    """The same as a terminal shows it."""
-    env = dict(os.environ, COLUMNS=str(width), LC_ALL="C.UTF-8", TERM="xterm")
-    main, child = pty.openpty()
-    with subprocess.Popen([tide.TIDEMARK, "report", *options, trace], env=env, stdout=child,
-                          stderr=subprocess.DEVNULL) as process:
-        os.close(child)
-        text = b""
-        while select.select([main], [], [], 60)[0]:
-            try:
-                text += os.read(main, 65536)
-            except OSError:
-                break
-        process.wait(60)
-    os.close(main)
-    return ESCAPE.sub("", text.decode())
+    return ESCAPE.sub("", tide.on_terminal(width, "report", *options, trace))
 
 
 class Screen(tide.Case):

@@ -4,11 +4,8 @@ Columns are those that a terminal shows: wide characters take two, combining one
 neither COLUMNS nor a terminal says how wide, tables that scripts read keep their own width.
 """
 import os
-import pty
 import re
-import select
 import subprocess
-import termios
 import unicodedata
 import unittest
 
@@ -92,26 +89,6 @@ def alone():
         yield (verb, "--no-such-option")
 
 
-def on_terminal(width, *words):
-    """As output(), on a terminal that is WIDTH wide and no COLUMNS."""
-    env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm")
-    env.pop("COLUMNS", None)
-    main, child = pty.openpty()
-    termios.tcsetwinsize(child, (50, width))
-    with subprocess.Popen([tide.TIDEMARK, *words], env=env, stdout=child,
-                          stderr=subprocess.DEVNULL) as process:
-        os.close(child)
-        text = b""
-        while select.select([main], [], [], 60)[0]:
-            try:
-                text += os.read(main, 65536)
-            except OSError:
-                break
-        process.wait(60)
-    os.close(main)
-    return text.decode("utf-8", "replace").replace("\r", "")
-
-
 class Widths(tide.Case):
     @classmethod
     def setUpClass(cls):
@@ -151,7 +128,7 @@ class Widths(tide.Case):
             for words in (("report", trace), ("report", "--total", "--gprof", trace),
                           ("report", "--timemory", trace), ("query", trace, *QUERIES[0]),
                           ("report", "--peak", "--flat", trace), ("info", trace)):
-                self.check(width, words, on_terminal)
+                self.check(width, words, tide.on_terminal)
 
     def test_one_trace_at_other_widths(self):
         for width in (60, 100, 200):

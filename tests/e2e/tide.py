@@ -3,9 +3,12 @@ import atexit
 import ctypes
 import json
 import os
+import pty
+import select
 import shutil
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -54,6 +57,26 @@ def record_once(name, *arguments, program_name="alters"):
         subprocess.run([TIDEMARK, "run", "-q", "-o", trace, "--", program(program_name),
                         *arguments], check=True, timeout=120)
     return trace
+
+
+def on_terminal(width, *words):
+    """What tidemark WORDS prints on a terminal that is WIDTH wide; no COLUMNS."""
+    env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm")
+    env.pop("COLUMNS", None)
+    main, child = pty.openpty()
+    termios.tcsetwinsize(child, (50, width))
+    with subprocess.Popen([TIDEMARK, *words], env=env, stdout=child,
+                          stderr=subprocess.DEVNULL) as process:
+        os.close(child)
+        text = b""
+        while select.select([main], [], [], 60)[0]:
+            try:
+                text += os.read(main, 65536)
+            except OSError:
+                break
+        process.wait(60)
+    os.close(main)
+    return text.decode("utf-8", "replace").replace("\r", "")
 
 
 class Recorded:
