@@ -25,8 +25,8 @@ int tide_open_trace_with(const struct tide_command *command,
                          const struct tide_arguments *arguments,
                          const struct tide_model_options *options,
                          struct tide_opened *out);
-/* The same; where the end of the trace tells how many events it has, they are not read, and the
- * model knows no more than that: see tide_model_count(). */
+/* As tide_open_trace(), without reading events where the end of the trace tells how many it
+ * has: the model knows no more than that then.  See tide_model_count(). */
 int tide_open_trace_counted(const struct tide_command *command,
                             const struct tide_arguments *arguments,
                             struct tide_opened *out);

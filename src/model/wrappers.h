@@ -34,7 +34,7 @@ enum tide_status tide_wrappers_find(struct tide_model *model);
 /* Is the function NAME of MODULE (a path) a wrapper? */
 bool tide_wrappers_have(const struct tide_model *model, const char *name,
                         const char *module);
-/* The same in whatever module: for the other side of a comparison. */
+/* Is a function of that name a wrapper in any module?  For the other side of a comparison. */
 bool tide_wrappers_have_name(const struct tide_model *model, const char *name);
 
 #endif

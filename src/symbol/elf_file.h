@@ -37,7 +37,8 @@ struct tide_elf_file {
  * but a regular file is refused, so that a FIFO or a device cannot hold us up.  No
  * descriptor stays open. */
 enum tide_status tide_elf_file_open(const char *path, struct tide_elf_file **out);
-/* The same in SIZE bytes at IMAGE, which are its from here on, also after a failure. */
+/* Open the ELF file that lies in the SIZE bytes at IMAGE.  They are its own from here on, also
+ * after a failure. */
 enum tide_status tide_elf_file_of_memory(void *image, size_t size,
                                          struct tide_elf_file **out);
 void tide_elf_file_close(struct tide_elf_file *file);

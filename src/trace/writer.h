@@ -55,7 +55,7 @@ enum tide_status tide_writer_chunk(struct tide_writer *writer,
                                    const struct tide_chunk_label *label,
                                    const void *raw, size_t raw_bytes);
 
-/* The same with one that the file can do without: where there is no room for it and for what
+/* Add a chunk of notes that the file can do without: where there is no room for it and for what
  * comes last, it stays away, and the file goes on. */
 enum tide_status tide_writer_spare_chunk(struct tide_writer *writer,
                                          const struct tide_chunk_label *label,
