@@ -21,15 +21,26 @@ END
 )
 echo "subshell $?"
 kill -USR1 $BASHPID
+state() { read -r -a stat <"/proc/$job/stat" && [ "${stat[2]}" = "$1" ]; }
+start() {
+    sleep 30 &
+    job=$!
+    # Before sleep runs it is a shell with traps of its own, and takes a signal as one.
+    while read -r name <"/proc/$job/comm" && [ "$name" != sleep ]; do sleep 0.01; done
+}
+# With job control a stop is news to wait as well, now or never; without, wait hears of the end only.
+start
+kill -STOP $job
+until state T; do sleep 0.01; done
+kill -CONT $job
+while state T; do sleep 0.01; done
+kill -TERM $job
+wait $job
+echo "stopped job $?"
 set -m
-sleep 30 &
-stopped=$!
-# Before sleep runs it is a shell with traps of its own, and takes a signal as one.
-while read -r name </proc/$stopped/comm && [ "$name" != sleep ]; do sleep 0.01; done
-kill -STOP $stopped
-kill -CONT $stopped
-kill -TERM $stopped
-wait -f $stopped # till it has ended: a stop is news to wait as well
+start
+kill -TERM $job
+wait $job
 echo "job $?"
 pids=()
 for i in 1 2 3 4 5; do
