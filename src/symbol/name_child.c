@@ -29,6 +29,7 @@
 enum {
     TIDE_CHILD_PATIENCE_MS = 600000, /* for the next byte; it may fetch a large file */
     TIDE_CHILD_LOOK_MS = 20,         /* how often a limit is looked at */
+    TIDE_CHILD_END_MS = 200,         /* for a child that was killed to end */
     TIDE_CHILD_BUFFER = 64 * 1024,
 };
 #define TIDE_CHILD_MEMORY_MOST (4ull << 30) /* bytes */
@@ -155,13 +156,26 @@ static bool start(struct tide_name_child *child)
     return started;
 }
 
+/* Who waits for all of this process's children may have waited for it: then its pid may be
+ * another's by now.  A file system that does not answer may keep it from ending: then it is
+ * left, and ends when it can. */
+static void end_process(const struct tide_name_child *child)
+{
+    struct pollfd ended = {.fd = child->fd};
+    if (waitpid(child->pid, NULL, WNOHANG) != 0)
+        return;
+    (void)kill(child->pid, SIGKILL);
+    if (poll(&ended, 1, TIDE_CHILD_END_MS) == 0)
+        return;
+    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
 static void stop(struct tide_name_child *child)
 {
     if (!child->pid)
         return;
-    (void)kill(child->pid, SIGKILL);
-    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    end_process(child);
     (void)close(child->fd);
     child->pid = 0;
     (void)pthread_mutex_lock(&starting);
@@ -192,7 +206,7 @@ void tide_name_child_free(struct tide_name_child *child)
     free(child);
 }
 
-/* --- Bytes that come back ---------------------------------------------------------- */
+/* --- Bytes ------------------------------------------------------------------------- */
 
 /* Is there no time any more? */
 static bool is_over(struct tide_name_child *child)
@@ -206,10 +220,11 @@ static bool is_over(struct tide_name_child *child)
     return child->over;
 }
 
-/* Wait until something can be read; false: nothing will come. */
-static bool wait_for_more(struct tide_name_child *child)
+/* Wait until the child has something to read, or room for more, as EVENTS says; false: that
+ * will not be. */
+static bool wait_for(struct tide_name_child *child, short events)
 {
-    struct pollfd waits = {.fd = child->fd, .events = POLLIN};
+    struct pollfd waits = {.fd = child->fd, .events = events};
     const bool limited = child->limit.until_ns || child->limit.cancelled;
     const int step_ms = limited ? TIDE_CHILD_LOOK_MS : TIDE_CHILD_PATIENCE_MS;
     for (int waited_ms = 0; waited_ms < TIDE_CHILD_PATIENCE_MS; waited_ms += step_ms) {
@@ -222,12 +237,28 @@ static bool wait_for_more(struct tide_name_child *child)
     return false;
 }
 
+static bool send_all(struct tide_name_child *child, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    while (size > 0) {
+        const ssize_t done = send(child->fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const bool full = done < 0 && errno == EAGAIN;
+        if (done == 0 || (done < 0 && !full && errno != EINTR))
+            return false;
+        if (full && !wait_for(child, POLLOUT))
+            return false;
+        at += done > 0 ? done : 0;
+        size -= done > 0 ? (size_t)done : 0;
+    }
+    return true;
+}
+
 /* Fill the buffer; false when nothing comes any more. */
 static bool receive_more(struct tide_name_child *child)
 {
     ssize_t done = -1;
     do {
-        if (!wait_for_more(child))
+        if (!wait_for(child, POLLIN))
             return false;
         done = recv(child->fd, child->buffer, sizeof(child->buffer), 0);
     } while (done < 0 && errno == EINTR);
@@ -344,8 +375,8 @@ static bool send_open(struct tide_child_module *module)
                                               .symbols_only = module->symbols_only,
                                               .file = module->file};
     module->opened_by = child->started;
-    return tide_name_send(child->fd, &request, sizeof(request)) &&
-           tide_name_send(child->fd, module->texts, module->text_bytes);
+    return send_all(child, &request, sizeof(request)) &&
+           send_all(child, module->texts, module->text_bytes);
 }
 
 /* Texts lie in the pool of their module. */
@@ -370,8 +401,8 @@ static enum outcome ask(struct tide_child_module *module, const uint64_t *addres
         return TIDE_CHILD_NONE;
     forget_texts(module);
     if ((module->opened_by != child->started && !send_open(module)) ||
-        !tide_name_send(child->fd, &request, sizeof(request)) ||
-        !tide_name_send(child->fd, addresses, count * sizeof(*addresses)))
+        !send_all(child, &request, sizeof(request)) ||
+        !send_all(child, addresses, count * sizeof(*addresses)))
         return TIDE_CHILD_BROKE;
     for (size_t i = 0; i < count && outcome == TIDE_CHILD_ANSWERED; i++)
         outcome = receive_answer(module, pool, &answers[i]);
@@ -430,7 +461,7 @@ void tide_child_module_close(struct tide_child_module *module)
     if (child && child->pid && module->opened_by == child->started) {
         const struct tide_name_request request = {.kind = TIDE_NAME_CLOSE,
                                                   .module = module->number};
-        (void)tide_name_send(child->fd, &request, sizeof(request));
+        (void)send_all(child, &request, sizeof(request));
     }
     if (child && child->asked == module)
         child->asked = NULL;

@@ -1,16 +1,48 @@
 /* unit/test_name_limit.c - whoever waits for names does not wait for ever. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "symbol/name_child.h"
+
+/* What the code under test sends signals to: a process that it waited for may be another's by
+ * now. */
+static int strangers_killed;
+
+int kill(pid_t pid, int number)
+{
+    siginfo_t about;
+    if (waitid(P_PID, (id_t)pid, &about, WEXITED | WNOHANG | WNOWAIT) == 0)
+        return (int)syscall(SYS_kill, pid, number);
+    strangers_killed++;
+    return -1;
+}
+
+/* Our only child; 0: there is none. */
+static pid_t only_child(void)
+{
+    char path[64];
+    int pid = 0;
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    FILE *const file = fopen(path, "re");
+    assert_non_null(file);
+    if (fscanf(file, "%d", &pid) != 1)
+        pid = 0;
+    (void)fclose(file);
+    return pid;
+}
 
 static uint64_t in_ms(uint64_t ms)
 {
@@ -73,12 +105,64 @@ static void is_stopped_when_somebody_says_so(void **state)
     assert_true(asked > 0);
 }
 
+/* As the first process of a container, which waits for whoever has ended. */
+static bool reap_all(void *context)
+{
+    (void)context;
+    const pid_t pid = only_child();
+    if (pid) {
+        assert_int_equal(syscall(SYS_kill, pid, SIGKILL), 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+    return pid != 0;
+}
+
+static void kills_nobody_who_was_waited_for(void **state)
+{
+    (void)state;
+    const struct tide_name_limit limit = {.cancelled = reap_all};
+    assert_int_equal(ask(&limit), TIDE_ELIMIT);
+    assert_int_equal(strangers_killed, 0);
+}
+
+/* The child does not read: a file system may not answer it. */
+static void does_not_wait_for_a_child_that_does_not_listen(void **state)
+{
+    enum { MANY = 1 << 20 }; /* more than a socket takes */
+    (void)state;
+    struct tide_name_child *child;
+    struct tide_child_module module;
+    struct tide_name_pool pool = {0};
+    struct tide_child_answer *const answers = calloc(MANY, sizeof(*answers));
+    uint64_t *const addresses = calloc(MANY, sizeof(*addresses));
+    const struct tide_name_limit limit = {.until_ns = in_ms(300)};
+    assert_true(answers && addresses);
+    assert_int_equal(tide_name_child_new(NULL, &child), TIDE_OK);
+    tide_name_child_limit(child, &limit);
+    const struct tide_child_file file = {"/proc/self/exe", "", "", {0}};
+    assert_int_equal(tide_child_module_open(&module, child, &file), TIDE_OK);
+    assert_int_equal(tide_child_module_ask(&module, addresses, 1, &pool, answers),
+                     TIDE_OK);
+    assert_int_equal(syscall(SYS_kill, only_child(), SIGSTOP), 0);
+    (void)alarm(20); /* rather than for ever */
+    assert_int_equal(tide_child_module_ask(&module, addresses, MANY, &pool, answers),
+                     TIDE_ELIMIT);
+    (void)alarm(0);
+    tide_child_module_close(&module);
+    tide_name_child_free(child);
+    tide_name_pool_release(&pool);
+    free(addresses);
+    free(answers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_in_time),
         cmocka_unit_test(is_stopped_when_time_is_over),
         cmocka_unit_test(is_stopped_when_somebody_says_so),
+        cmocka_unit_test(kills_nobody_who_was_waited_for),
+        cmocka_unit_test(does_not_wait_for_a_child_that_does_not_listen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
