@@ -298,9 +298,13 @@ static void continue_behind(struct run *run)
     run->out->role = TIDE_RUN_BACKGROUND;
     tide_background_leave(&run->inherited);
     (void)close(run->signal_fd);
+    run->signal_fd = -1;
     if (tide_collector_renew(run->collector) || !listen_to_signals(run))
-        return;
-    wait_for_others(run);
+        tide_collector_trouble(run->collector,
+                               "other processes of the run were left: no process could "
+                               "stay for them");
+    else
+        wait_for_others(run);
 }
 
 /* Is anybody left?  Of one who has just ended the news may be on its way. */
