@@ -89,8 +89,9 @@ struct attending {
     pid_t program;
     bool
         outlives; /* the program may run unrecorded, and start others that are recorded */
-    int signals;  /* a descriptor */
-    bool told_to; /* end */
+    int signals;    /* a descriptor */
+    bool told_to;   /* end */
+    bool by_signal; /* somebody told us to, and waits */
 };
 
 static void say_told(const struct attending *at, pid_t sender)
@@ -117,19 +118,18 @@ static void hear_farewell(struct attending *at)
         atomic_store(&page->written, pid);
 }
 
-/* Has somebody told us to end since the program did? */
+/* Has somebody told us to end, who shall not wait for names? */
 static bool is_told_to_end(void *context)
 {
-    const struct attending *const at = context;
-    struct tide_signal signal = {.kind = TIDE_SIGNAL_NONE};
-    bool told = false;
+    struct attending *const at = context;
+    struct tide_signal signal;
     do {
-        if (at->signals >= 0)
-            signal = tide_signals_next(at->signals);
-        told |= signal.kind != TIDE_SIGNAL_NONE && signal.kind != TIDE_SIGNAL_CHILD &&
-                tide_signal_ends(signal.number);
+        signal = tide_signals_next(at->signals);
+        at->by_signal |= signal.kind != TIDE_SIGNAL_NONE &&
+                         signal.kind != TIDE_SIGNAL_CHILD &&
+                         tide_signal_ends(signal.number);
     } while (signal.kind != TIDE_SIGNAL_NONE);
-    return told;
+    return at->by_signal;
 }
 
 static void turn(struct attending *at, int wait_ms)
@@ -142,7 +142,7 @@ static void turn(struct attending *at, int wait_ms)
             continue;
         if (!at->told_to)
             say_told(at, signal.sender);
-        at->told_to = true;
+        at->told_to = at->by_signal = true;
     }
     hear_farewell(at);
 }
