@@ -19,9 +19,11 @@
 #define TIDEMARK_ALLOC_MONITOR_HPP
 
 #include <cstddef>
+#include <malloc.h> /* as CMS's header does: users count on it */
 #include <memory>
 #include <mutex>
 #include <new>
+#include <stdlib.h>
 #include <utility>
 #include <vector>
 #include "tidemark.hpp"

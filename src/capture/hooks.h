@@ -21,12 +21,15 @@ void tide_operators_begin(void) TIDE_COLD;
 /* A child is about to begin, or a call that starts one has come back: stamp the time. */
 void tide_hook_stamp(void);
 
-/* An allocator of the target gave BLOCK (NULL: it failed) to CALLER. */
-void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind);
+/* An allocator of the target gave BLOCK (NULL: it failed) to CALLER, who asked for SIZE.
+ * The block may be from anywhere: USABLE is 0 when nobody knows. */
+void tide_hook_born(struct tide_caller caller, void *block, size_t size, size_t usable,
+                    uint8_t kind);
 /* CALLER is about to delete BLOCK.  Windows and monitors hear of it from the free inside,
  * which knows how large it is... */
 void tide_hook_dies(struct tide_caller caller, void *block);
-/* ...or, when there was none, now; SIZE as the operator was told, or 0. */
+/* ...or, when there is none, now; SIZE as its allocator says, else as the operator was
+ * told, or 0. */
 void tide_hook_died(struct tide_caller caller, void *block, size_t size);
 
 #endif

@@ -101,11 +101,13 @@ static __attribute__((noinline)) void *born_aligned(struct tide_caller caller,
     return born_if_wanted(caller, block, size, kind | log2 << 8);
 }
 
-/* Of an operator new that did not call malloc: its block may be from anywhere, so only
- * what was asked for is known. */
-void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t kind)
+/* Of an operator new that did not call malloc. */
+void tide_hook_born(struct tide_caller caller, void *block, size_t size, size_t usable,
+                    uint8_t kind)
 {
-    if (TIDE_UNLIKELY(tide_attended) && !attend_birth(caller, block, size, size))
+    if (usable < size)
+        usable = size;
+    if (TIDE_UNLIKELY(tide_attended) && !attend_birth(caller, block, size, usable))
         return;
     if (tide_heap_ignored || (tide_self.quiet && tide_still_quiet(&tide_self, caller)))
         return;
@@ -115,7 +117,7 @@ void tide_hook_born(struct tide_caller caller, void *block, size_t size, uint8_t
     }
     struct tide_birth birth = {.address = (uintptr_t)block,
                                .size = size,
-                               .usable = size,
+                               .usable = usable,
                                .op = TIDE_OP_ALLOC,
                                .kind = kind};
     tide_record_birth(caller, birth);

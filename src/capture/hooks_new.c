@@ -9,6 +9,9 @@
  *   - delete records and leaves the address in TLS; the free inside only tells those who
  *     count.  If there was none, delete tells them.  A handler that deletes in between
  *     leaves in TLS what it found.
+ * Operators that an allocator brings along (jemalloc, tcmalloc, mimalloc) call no malloc of
+ * ours; how large their blocks are is what the same library's malloc_usable_size says, and
+ * who counts hears of a delete before it, as of a free.
  * Nothing on the stack needs undoing when an exception passes through.
  *
  * The next operator may arrive late: a library opened with dlopen can bring libstdc++
@@ -23,8 +26,10 @@
 #include <string.h>
 
 #include "capture/hooks.h"
+#include "capture/hooks_heap.h"
 #include "capture/real.h"
 #include "capture/self.h"
+#include "capture/watch.h"
 #include "trace/format.h"
 
 static void resolve_all(void);
@@ -49,14 +54,30 @@ static inline bool new_begins(struct tide_caller caller, uint8_t kind)
     return true;
 }
 
-static inline void *new_ends(bool begun, void *block, size_t size)
+/* The allocator that has brought operators, and what it says of its blocks. */
+static struct {
+    _Atomic uintptr_t begin, end; /* of its library, as mapped; 0: there is none */
+    size_t (*usable)(void *);
+} sizer;
+
+/* Usable bytes of BLOCK, which OPERATOR has made or is to delete; 0: not known. */
+static inline size_t usable_by(const void *operator, void * block)
+{
+    const uintptr_t end = atomic_load_explicit(&sizer.end, memory_order_acquire);
+    const uintptr_t begin = atomic_load_explicit(&sizer.begin, memory_order_relaxed);
+    const bool known = (uintptr_t) operator>= begin &&(uintptr_t) operator<end;
+    return known && block ? sizer.usable(block) : 0;
+}
+
+static inline void *new_ends(bool begun, const void *operator, void * block,
+                             size_t size)
 {
     struct tide_self *self = &tide_self;
     if (begun && TIDE_UNLIKELY(self->new_kind)) { /* no malloc inside has recorded it */
         const struct tide_caller caller = {self->new_pc, self->new_frame};
         const uint8_t kind = (uint8_t)(self->new_kind - 1);
         self->new_kind = 0;
-        tide_hook_born(caller, block, size, kind);
+        tide_hook_born(caller, block, size, usable_by(operator, block), kind);
     }
     return block;
 }
@@ -73,11 +94,12 @@ static inline bool aligned_new_begins(struct tide_caller caller, size_t size,
     return true;
 }
 
-static inline void *aligned_new_ends(bool begun, void *block, size_t size)
+static inline void *aligned_new_ends(bool begun, const void *operator, void * block,
+                                     size_t size)
 {
     if (begun)
         tide_self.asked_frame = 0;
-    return new_ends(begun, block, size);
+    return new_ends(begun, operator, block, size);
 }
 
 /* What an operator delete is about, and where that one is. */
@@ -105,13 +127,28 @@ static inline bool delete_begins(struct tide_caller caller, void *block,
     return true;
 }
 
+/* Usable bytes of BLOCK when somebody counts and OPERATOR's library knows them. */
+static inline size_t used_to_tell(const void *operator, void * block)
+{
+    const bool wanted = TIDE_UNLIKELY(tide_attended) && !tide_boot_owns(block);
+    return wanted ? usable_by(operator, block) : 0;
+}
+
+/* One delete calls another: who is around it need not tell any more. */
+#define TIDE_TOLD ((struct deleting){NULL, 0})
+
+static inline void delete_over(struct deleting around)
+{
+    tide_self.deleting = around.block;
+    tide_self.deleting_frame = around.frame;
+}
+
 /* The operator has returned, with nothing or something left in TLS. */
 static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t size,
                                   struct deleting around)
 {
     const bool told = tide_self.deleting != block;
-    tide_self.deleting = around.block;
-    tide_self.deleting_frame = around.frame;
+    delete_over(around);
     if (!told)
         tide_hook_died(caller, block, size);
 }
@@ -129,7 +166,7 @@ static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t
             return tide_real_malloc_for_new(TIDE_CALLER, size, kind);       \
         memcpy(&next, &found, sizeof(next));                                \
         const bool begun = begins;                                          \
-        return ends(begun, next arguments, size);                           \
+        return ends(begun, found, next arguments, size);                    \
     }
 #define TIDE_NEW(name, parameters, types, arguments, kind) \
     TIDE_NEW_BY(name, parameters, types, arguments, kind,  \
@@ -147,7 +184,13 @@ static TIDE_COLD void delete_ends(struct tide_caller caller, void *block, size_t
         void *const found = operator_of(&cache##name);                  \
         const struct deleting around = deleting_around(TIDE_CALLER);    \
         const bool begun = delete_begins(TIDE_CALLER, block, around);   \
-        if (found) {                                                    \
+        const size_t used = used_to_tell(found, block);                 \
+        if (TIDE_UNLIKELY(used)) {                                      \
+            memcpy(&next, &found, sizeof(next));                        \
+            tide_hook_died(TIDE_CALLER, block, used);                   \
+            TIDE_QUIETLY_DO(next arguments);                            \
+            delete_over(begun ? around : TIDE_TOLD);                    \
+        } else if (found) {                                             \
             memcpy(&next, &found, sizeof(next));                        \
             next arguments;                                             \
         } else {                                                        \
@@ -164,7 +207,7 @@ static TIDE_COLD void *tide_real_malloc_for_new(struct tide_caller caller, size_
                                                 uint8_t kind)
 {
     void *block = tide_real_resolve() ? tide_real.malloc(size ? size : 1) : NULL;
-    tide_hook_born(caller, block, size, kind);
+    tide_hook_born(caller, block, size, block ? tide_usable(block, size) : 0, kind);
     return block;
 }
 
@@ -263,6 +306,39 @@ static const char *const LIBRARIES[] = {"libstdc++.so.6", "libc++.so.1",
                                         "libc++abi.so.1"};
 enum { TIDE_LIBRARIES = sizeof(LIBRARIES) / sizeof(*LIBRARIES) };
 
+static bool brings_operators(const struct link_map *map)
+{
+    for (unsigned i = 0; map->l_name && i < TIDE_LIBRARIES; i++)
+        if (strstr(map->l_name, LIBRARIES[i]))
+            return true;
+    return false;
+}
+
+/* The library that OPERATOR is from, if it has a malloc_usable_size of its own. */
+static void find_sizer(void *operator)
+{
+    struct dl_find_object object;
+    if (!operator|| _dl_find_object(operator, & object) != 0 ||
+        brings_operators(object.dlfo_link_map))
+        return;
+    const uintptr_t begin = (uintptr_t)object.dlfo_map_start;
+    const uintptr_t end = (uintptr_t)object.dlfo_map_end;
+    size_t (*usable)(void *) = tide_real.malloc_usable_size;
+    if ((uintptr_t)usable < begin || (uintptr_t)usable >= end) {
+        void *const library =
+            dlopen(object.dlfo_link_map->l_name, RTLD_NOLOAD | RTLD_LAZY);
+        void *const found = library ? dlsym(library, "malloc_usable_size") : NULL;
+        memcpy(&usable, &found, sizeof(usable));
+        if (library)
+            dlclose(library);
+    }
+    if ((uintptr_t)usable < begin || (uintptr_t)usable >= end)
+        return;
+    sizer.usable = usable;
+    atomic_store_explicit(&sizer.begin, begin, memory_order_relaxed);
+    atomic_store_explicit(&sizer.end, end, memory_order_release);
+}
+
 /* All at once: dlsym takes a lock that dlopen holds while constructors run, and a
  * constructor may wait for a thread that is the first to use one of them. */
 static TIDE_COLD void resolve_all(void)
@@ -275,15 +351,8 @@ static TIDE_COLD void resolve_all(void)
         if (library)
             all = look_in(library);
     }
+    find_sizer(atomic_load(&cache_Znwm));
     tide_hush_end(self, before);
-}
-
-static bool brings_operators(const struct link_map *map)
-{
-    for (unsigned i = 0; map->l_name && i < TIDE_LIBRARIES; i++)
-        if (strstr(map->l_name, LIBRARIES[i]))
-            return true;
-    return false;
 }
 
 /* A dlsym that finds nothing keeps words for dlerror in the program's heap, which has to
