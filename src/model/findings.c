@@ -105,18 +105,33 @@ static enum tide_status judge_from(const struct tide_model *model,
     return status;
 }
 
-/* First who allocates; then, of what that does not explain, on whose behalf. */
-static enum tide_status judge_all(const struct tide_model *model,
-                                  struct tide_subjects *subjects,
-                                  struct tide_paths *paths, struct list *out)
+/* On whose behalf that is which no finding explains. */
+static enum tide_status judge_wide(const struct tide_model *model,
+                                   struct tide_subjects *subjects,
+                                   const struct tide_paths *paths, struct list *out)
 {
-    enum tide_status status = judge_from(model, subjects, paths, 0, out);
-    for (int i = 0; i < TIDE_AMOUNTS && !status && !out->mapped; i++) {
+    struct tide_stack_tree tree;
+    enum tide_status status = tide_stack_tree_init(&tree, model, paths);
+    if (status)
+        return status;
+    for (int i = 0; i < TIDE_AMOUNTS && !status; i++) {
         const uint32_t first = (uint32_t)subjects->count;
-        status = tide_subjects_widen(subjects, model, paths, (enum tide_amount)i);
+        status = tide_subjects_widen(subjects, model, &tree, (enum tide_amount)i);
         if (!status)
             status = judge_from(model, subjects, paths, first, out);
     }
+    tide_stack_tree_release(&tree);
+    return status;
+}
+
+/* First who allocates; then, of what that does not explain, on whose behalf. */
+static enum tide_status judge_all(const struct tide_model *model,
+                                  struct tide_subjects *subjects,
+                                  const struct tide_paths *paths, struct list *out)
+{
+    enum tide_status status = judge_from(model, subjects, paths, 0, out);
+    if (!status && !out->mapped)
+        status = judge_wide(model, subjects, paths, out);
     qsort(out->found, out->count, sizeof(*out->found), by_score);
     return status;
 }

@@ -135,6 +135,51 @@ bool tide_subject_has(const struct tide_subjects *subjects, uint32_t subject,
 /* Add what SITE ever did to SUBJECT's sums. */
 void tide_subject_add_site(struct tide_subject *subject, const struct tide_site *site);
 
+/* --- findings_tree.c --- */
+
+/* What a function has part in, of what is summed up at the moment. */
+struct tide_reach {
+    uint64_t left;  /* all of it */
+    uint64_t news;  /* the second sum */
+    uint64_t whole; /* the user's */
+    uint64_t own;   /* the user's */
+    uint32_t depth; /* from the outer end, on the stack that it was met on last */
+};
+
+struct tide_node_sum {
+    uint64_t amount, news;
+};
+struct tide_node_links {
+    uint32_t child, next; /* 0: none */
+};
+
+/* All stacks, to sum up what is known of them by the functions that they go through. */
+struct tide_stack_tree {
+    const struct tide_stacks *stacks; /* borrowed */
+    const struct tide_paths *paths;   /* borrowed; all stacks of sites were walked */
+    struct tide_node_links *links;    /* owned, per node */
+    struct tide_node_sum *sums;       /* owned, per node */
+    uint8_t *has;      /* owned, per node: the function that was marked */
+    uint32_t *on_path; /* owned, per function: its calls on the stack at hand */
+    uint32_t depth;    /* the calls on the stack at hand */
+};
+enum tide_status tide_stack_tree_init(struct tide_stack_tree *tree,
+                                      const struct tide_model *model,
+                                      const struct tide_paths *paths);
+void tide_stack_tree_release(struct tide_stack_tree *tree);
+
+/* Begin sums, ... */
+void tide_stack_tree_clear(struct tide_stack_tree *tree);
+/* ... add what STACK has, ... */
+void tide_stack_tree_add(struct tide_stack_tree *tree, uint32_t stack, uint64_t amount,
+                         uint64_t news);
+/* ... and put what each function has part in into left and news of REACH. */
+void tide_stack_tree_reach(struct tide_stack_tree *tree, struct tide_reach *reach);
+
+/* Ask for the stacks that FUNCTION is on. */
+void tide_stack_tree_mark(struct tide_stack_tree *tree, uint32_t function);
+bool tide_stack_tree_has(const struct tide_stack_tree *tree, uint32_t stack);
+
 /* --- findings_wide.c --- */
 
 enum tide_amount {
@@ -147,7 +192,8 @@ uint64_t tide_site_amount(const struct tide_site *site, enum tide_amount amount)
 /* Add subjects for what nothing explains of AMOUNT in the heap. */
 enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
                                      const struct tide_model *model,
-                                     struct tide_paths *paths, enum tide_amount amount);
+                                     struct tide_stack_tree *tree,
+                                     enum tide_amount amount);
 
 /* --- findings_hold.c --- */
 

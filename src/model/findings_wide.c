@@ -20,24 +20,14 @@ enum {
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* What a function has of the amount at hand. */
-struct tide_reach {
-    uint64_t whole; /* all that it has part in */
-    uint64_t own;   /* of that: what it allocates itself */
-    uint64_t left;  /* without what other wide subjects have */
-    uint64_t news;  /* of that: what no finding explains */
-    uint32_t seen;  /* the stamp of the path it was met on last: it counts once */
-    uint32_t near;  /* how far it was then from the allocation */
-};
-
 struct widening {
     struct tide_subjects *subjects;
     const struct tide_model *model;
-    struct tide_paths *paths;
+    struct tide_stack_tree *tree;
     enum tide_amount amount;
     enum tide_question question;
-    struct tide_reach *reach; /* owned, per function */
-    uint32_t stamp;
+    struct tide_reach *reach; /* owned, per function; left: what other wide subjects do
+                                 not have; news: of that, what no finding explains */
 };
 
 uint64_t tide_site_amount(const struct tide_site *site, enum tide_amount amount)
@@ -78,41 +68,32 @@ static uint64_t news_of(const struct widening *widening, uint32_t index,
     return told ? 0 : amount;
 }
 
-/* Visit the functions on the path at hand but the outermost, which explains nothing; each
- * once.  With ADD they get AMOUNT and its NEWS, else that is taken from what is left. */
-static void reach_out(struct widening *widening, uint64_t amount, uint64_t news,
-                      bool add)
+/* Sum up what is not taken. */
+static void reach_all(struct widening *widening)
 {
-    const struct tide_paths *const paths = widening->paths;
-    const uint32_t stamp = ++widening->stamp;
-    for (size_t i = 0; i + 1 < paths->call_count; i++) {
-        struct tide_reach *const reach = &widening->reach[paths->calls[i].function];
-        if (reach->seen == stamp)
-            continue;
-        reach->seen = stamp;
-        reach->near = (uint32_t)i;
-        reach->whole += add ? amount : 0;
-        reach->left = add ? reach->left + amount : reach->left - amount;
-        reach->news = add ? reach->news + news : reach->news - news;
+    const struct tide_model *const model = widening->model;
+    tide_stack_tree_clear(widening->tree);
+    for (uint32_t i = 0; i < model->site_count; i++) {
+        const uint64_t amount = is_taken(widening, i) ? 0 : amount_of(widening, i);
+        if (amount)
+            tide_stack_tree_add(widening->tree, model->sites[i].stack, amount,
+                                news_of(widening, i, amount));
     }
+    tide_stack_tree_reach(widening->tree, widening->reach);
 }
 
-static enum tide_status reach_all(struct widening *widening)
+/* What functions have in all, and what of that they allocate themselves. */
+static void begin_reach(struct widening *widening)
 {
-    enum tide_status status = TIDE_OK;
-    for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
-        const uint64_t amount = is_taken(widening, i) ? 0 : amount_of(widening, i);
-        if (amount == 0)
-            continue;
-        status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
-        if (status)
-            break;
-        reach_out(widening, amount, news_of(widening, i, amount), true);
-        const struct tide_subjects *const subjects = widening->subjects;
+    const struct tide_subjects *const subjects = widening->subjects;
+    reach_all(widening);
+    for (size_t i = 0; i < widening->tree->paths->function_count; i++)
+        widening->reach[i].whole = widening->reach[i].left;
+    for (uint32_t i = 0; i < widening->model->site_count; i++) {
         const uint32_t leaf = subjects->list[subjects->of_site[i].subject].function;
-        widening->reach[leaf].own += amount;
+        if (!is_taken(widening, i))
+            widening->reach[leaf].own += amount_of(widening, i);
     }
-    return status;
 }
 
 /* Who has a finding of his own gets no second one. */
@@ -135,13 +116,13 @@ static bool explains(const struct tide_reach *reach, uint64_t whole)
 
 static bool is_narrower(const struct tide_reach *a, const struct tide_reach *b)
 {
-    return a->left < b->left || (a->left == b->left && a->near < b->near);
+    return a->left < b->left || (a->left == b->left && a->depth > b->depth);
 }
 
 /* The narrowest function that has a quarter of WHOLE; NONE if there is none. */
 static uint32_t find_narrowest(const struct widening *widening, uint64_t whole)
 {
-    const struct tide_paths *const paths = widening->paths;
+    const struct tide_paths *const paths = widening->tree->paths;
     const struct tide_reach *const reach = widening->reach;
     uint32_t best = NONE;
     for (uint32_t i = 0; i < paths->function_count; i++) {
@@ -160,31 +141,29 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
     const uint32_t number = (uint32_t)subjects->count;
     struct tide_subject *const list = tide_grown(subjects->list, &subjects->capacity,
                                                  (size_t)number + 1, sizeof(*list));
-    enum tide_status status = list ? TIDE_OK : TIDE_ENOMEM;
-    if (status)
-        return status;
+    if (!list)
+        return TIDE_ENOMEM;
     subjects->list = list;
     list[number] = (struct tide_subject){.function = function,
                                          .space = TIDE_IN_HEAP,
                                          .wide = true,
                                          .question = widening->question};
-    for (uint32_t i = 0; i < widening->model->site_count && !status; i++) {
-        const uint64_t amount = amount_of(widening, i);
-        if (amount == 0)
-            continue;
-        status = tide_paths_walk(widening->paths, widening->model->sites[i].stack);
-        if (status || tide_path_call_of(widening->paths, function) == NONE)
+    tide_stack_tree_mark(widening->tree, function);
+    for (uint32_t i = 0; i < widening->model->site_count; i++) {
+        const struct tide_site *const site = &widening->model->sites[i];
+        if (amount_of(widening, i) == 0 ||
+            !tide_stack_tree_has(widening->tree, site->stack))
             continue;
         if (is_taken(widening, i)) {
             list[number].rest = true;
             continue;
         }
-        reach_out(widening, amount, news_of(widening, i, amount), false);
         subjects->wide[widening->question][i] = number;
-        tide_subject_add_site(&list[number], &widening->model->sites[i]);
+        tide_subject_add_site(&list[number], site);
     }
-    subjects->count += !status;
-    return status;
+    subjects->count++;
+    reach_all(widening);
+    return TIDE_OK;
 }
 
 /* The whole that a part of AMOUNT must be large of; 0: it is not worth a look. */
@@ -220,12 +199,13 @@ static enum tide_status make_room(struct tide_subjects *subjects,
 
 enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
                                      const struct tide_model *model,
-                                     struct tide_paths *paths, enum tide_amount amount)
+                                     struct tide_stack_tree *tree,
+                                     enum tide_amount amount)
 {
     struct widening widening = {
         .subjects = subjects,
         .model = model,
-        .paths = paths,
+        .tree = tree,
         .amount = amount,
         .question =
             amount == TIDE_AMOUNT_PEAK_BYTES ? TIDE_ASK_STANDS : TIDE_ASK_CHURNS,
@@ -233,15 +213,15 @@ enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
     const uint64_t whole = whole_of(model, amount);
     uint64_t news = 0;
     enum tide_status status = make_room(subjects, model, widening.question);
-    widening.reach = calloc(paths->function_count + 1, sizeof(*widening.reach));
-    if (!status && !widening.reach)
-        status = TIDE_ENOMEM;
     for (uint32_t i = 0; i < model->site_count && !status; i++)
         news += news_of(&widening, i, amount_of(&widening, i));
-    if (!status && whole > 0 && news >= whole / TIDE_WIDE_NEWS)
-        status = reach_all(&widening);
-    if (!status)
-        leave_out_told(&widening);
+    if (status || whole == 0 || news < whole / TIDE_WIDE_NEWS)
+        return status;
+    widening.reach = calloc(tree->paths->function_count + 1, sizeof(*widening.reach));
+    if (!widening.reach)
+        return TIDE_ENOMEM;
+    begin_reach(&widening);
+    leave_out_told(&widening);
     for (int i = 0; i < TIDE_WIDE_MAX && !status; i++) {
         const uint32_t function = find_narrowest(&widening, whole);
         if (function == NONE)
