@@ -75,6 +75,8 @@ static enum tide_status judge(const struct tide_model *model,
             continue;
         answered[question] = true;
         subjects->list[subject].explained[question] = true;
+        subjects->list[subject].told |=
+            question == TIDE_ASK_STANDS && found.kind != TIDE_FOUND_TINY;
         if (question == TIDE_ASK_LOST)
             answered[TIDE_ASK_STANDS] =
                 subjects->list[subject].explained[TIDE_ASK_STANDS] = true;
@@ -105,33 +107,74 @@ static enum tide_status judge_from(const struct tide_model *model,
     return status;
 }
 
+static bool owns_peak(const struct tide_subjects *subjects,
+                      const struct tide_found *found)
+{
+    const struct tide_subject *const subject = &subjects->list[found->subject];
+    return found->kind == TIDE_FOUND_PEAK_OWNER && subject->space == TIDE_IN_HEAP &&
+           !subject->wide;
+}
+
+/* The findings of those who own the peak give way to one of their root. */
+static enum tide_status put_root(const struct tide_model *model,
+                                 struct tide_subjects *subjects,
+                                 const struct tide_paths *paths, struct list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (!owns_peak(subjects, &list->found[i]))
+            list->found[kept++] = list->found[i];
+    list->count = kept;
+    return judge_from(model, subjects, paths, (uint32_t)subjects->count - 1, list);
+}
+
+/* Several who own the peak may have one root. */
+static enum tide_status judge_root(const struct tide_model *model,
+                                   struct tide_subjects *subjects,
+                                   struct tide_stack_tree *tree, struct list *list)
+{
+    const size_t before = subjects->count;
+    size_t count = 0;
+    bool *const owners = calloc(before + 1, sizeof(*owners));
+    if (!owners)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < list->count; i++) {
+        const bool owns = owns_peak(subjects, &list->found[i]);
+        owners[list->found[i].subject] |= owns;
+        count += owns;
+    }
+    enum tide_status status = TIDE_OK;
+    if (count > 1)
+        status = tide_subjects_find_root(subjects, model, tree, owners);
+    free(owners);
+    if (!status && subjects->count > before)
+        status = put_root(model, subjects, tree->paths, list);
+    return status;
+}
+
 /* On whose behalf that is which no finding explains. */
 static enum tide_status judge_wide(const struct tide_model *model,
                                    struct tide_subjects *subjects,
-                                   const struct tide_paths *paths, struct list *out)
+                                   struct tide_stack_tree *tree, struct list *out)
 {
-    struct tide_stack_tree tree;
-    enum tide_status status = tide_stack_tree_init(&tree, model, paths);
-    if (status)
-        return status;
+    enum tide_status status = judge_root(model, subjects, tree, out);
     for (int i = 0; i < TIDE_AMOUNTS && !status; i++) {
         const uint32_t first = (uint32_t)subjects->count;
-        status = tide_subjects_widen(subjects, model, &tree, (enum tide_amount)i);
+        status = tide_subjects_widen(subjects, model, tree, (enum tide_amount)i);
         if (!status)
-            status = judge_from(model, subjects, paths, first, out);
+            status = judge_from(model, subjects, tree->paths, first, out);
     }
-    tide_stack_tree_release(&tree);
     return status;
 }
 
 /* First who allocates; then, of what that does not explain, on whose behalf. */
 static enum tide_status judge_all(const struct tide_model *model,
                                   struct tide_subjects *subjects,
-                                  const struct tide_paths *paths, struct list *out)
+                                  struct tide_stack_tree *tree, struct list *out)
 {
-    enum tide_status status = judge_from(model, subjects, paths, 0, out);
+    enum tide_status status = judge_from(model, subjects, tree->paths, 0, out);
     if (!status && !out->mapped)
-        status = judge_wide(model, subjects, paths, out);
+        status = judge_wide(model, subjects, tree, out);
     qsort(out->found, out->count, sizeof(*out->found), by_score);
     return status;
 }
@@ -183,6 +226,7 @@ static void choose(struct list *list)
 
 static enum tide_status find_lines(const struct tide_model *model,
                                    const struct tide_subjects *subjects,
+                                   struct tide_stack_tree *tree,
                                    struct tide_paths *paths, struct list *list)
 {
     enum tide_status status = TIDE_OK;
@@ -191,7 +235,7 @@ static enum tide_status find_lines(const struct tide_model *model,
             &subjects->list[list->found[i].subject];
         status = tide_found_lines(model, subjects, &list->found[i]);
         if (!status && !subject->wide && subject->stacks >= TIDE_STACKS_MANY)
-            status = tide_found_caller(model, subjects, paths, &list->found[i]);
+            status = tide_found_callers(model, subjects, tree, paths, &list->found[i]);
     }
     return status;
 }
@@ -271,6 +315,7 @@ enum tide_status tide_findings_build(const struct tide_model *model,
 {
     struct tide_subjects subjects;
     struct tide_paths paths;
+    struct tide_stack_tree tree = {0};
     struct list list = {.mapped = scope->mapped, .bad_frees = scope->bad_frees};
     *out = (struct tide_findings){0};
     if (!model->symbols)
@@ -280,14 +325,17 @@ enum tide_status tide_findings_build(const struct tide_model *model,
         return status;
     status = tide_subjects_gather(&subjects, model, &paths, scope->suppressed);
     if (!status)
-        status = judge_all(model, &subjects, &paths, &list);
+        status = tide_stack_tree_init(&tree, model, &paths);
+    if (!status)
+        status = judge_all(model, &subjects, &tree, &list);
     if (!status) {
         choose(&list);
-        status = find_lines(model, &subjects, &paths, &list);
+        status = find_lines(model, &subjects, &tree, &paths, &list);
     }
     if (!status)
         status = write_all(model, &subjects, &paths, &list, out);
     free(list.found);
+    tide_stack_tree_release(&tree);
     tide_subjects_release(&subjects);
     tide_paths_release(&paths);
     if (status)

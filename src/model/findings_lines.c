@@ -24,11 +24,12 @@ static int by_line(const void *one, const void *other)
     return (a->site > b->site) - (a->site < b->site);
 }
 
-/* What SITE has part in what was FOUND. */
-static uint64_t weight_of(const struct tide_model *model,
-                          const struct tide_subjects *subjects, uint32_t site,
-                          const struct tide_found *found)
+uint64_t tide_found_weight(const struct tide_model *model,
+                           const struct tide_subjects *subjects, uint32_t site,
+                           const struct tide_found *found)
 {
+    if (!tide_subject_has(subjects, found->subject, site))
+        return 0;
     if (found->kind == TIDE_FOUND_LATE_FREE)
         return site == subjects->list[found->subject].late.site;
     const struct tide_subject_site *const part = &subjects->of_site[site];
@@ -49,7 +50,7 @@ static size_t find_spots(const struct tide_model *model,
             out[count++] = (struct spot){
                 .line = wide ? 0 : subjects->of_site[i].line,
                 .site = i,
-                .weight = weight_of(model, subjects, i, found),
+                .weight = tide_found_weight(model, subjects, i, found),
             };
     }
     qsort(out, count, sizeof(*out), by_line);
@@ -80,51 +81,4 @@ enum tide_status tide_found_lines(const struct tide_model *model,
     }
     free(spots);
     return TIDE_OK;
-}
-
-/* The call that has the blamed one in the path at hand made: the next outwards that is of
- * another function, and can be blamed.  UINT32_MAX: there is none. */
-static uint32_t caller_of(const struct tide_subjects *subjects,
-                          const struct tide_paths *paths, uint32_t function)
-{
-    bool inside = false;
-    for (size_t i = 0; i < paths->call_count; i++) {
-        const uint32_t at = paths->calls[i].function;
-        inside |= at == function;
-        if (inside && at != function && paths->functions[at].resolved &&
-            tide_blame_fits(&subjects->blamer, paths, at))
-            return at;
-    }
-    return UINT32_MAX;
-}
-
-enum tide_status tide_found_caller(const struct tide_model *model,
-                                   const struct tide_subjects *subjects,
-                                   struct tide_paths *paths, struct tide_found *found)
-{
-    const struct tide_subject *const subject = &subjects->list[found->subject];
-    uint64_t *const sums = calloc(paths->function_count + 1, sizeof(*sums));
-    enum tide_status status = sums ? TIDE_OK : TIDE_ENOMEM;
-    uint64_t all = 0, most = 0;
-    for (uint32_t i = 0; i < model->site_count && !status; i++) {
-        const uint64_t weight = tide_subject_has(subjects, found->subject, i)
-                                    ? weight_of(model, subjects, i, found)
-                                    : 0;
-        if (weight == 0)
-            continue;
-        status = tide_paths_walk(paths, model->sites[i].stack);
-        const uint32_t caller =
-            status ? UINT32_MAX : caller_of(subjects, paths, subject->function);
-        all += weight;
-        if (caller == UINT32_MAX)
-            continue;
-        sums[caller] += weight;
-        if (sums[caller] <= most)
-            continue;
-        most = sums[caller];
-        found->caller = paths->functions[caller].name;
-    }
-    found->caller_share = all ? (double)most / (double)all : 0;
-    free(sums);
-    return status;
 }

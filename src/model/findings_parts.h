@@ -70,8 +70,10 @@ struct tide_subject {
      * findings_wide.c.  Only the amounts of QUESTION are known. */
     bool wide;
     bool rest; /* another wide subject has some of it */
+    bool root; /* it stands for several who hold much: see findings_root.c */
     enum tide_question question;
     bool explained[TIDE_QUESTIONS]; /* there is a finding */
+    bool told;                      /* of all that stands, not only of its slack */
     /* It has no name, and several callers: it may be a layer over malloc, and what
      * becomes of its blocks a matter of theirs. */
     bool may_be_layer;
@@ -195,6 +197,20 @@ enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
                                      struct tide_stack_tree *tree,
                                      enum tide_amount amount);
 
+/* Make room for wide subjects that answer QUESTION. */
+enum tide_status tide_subjects_make_wide(struct tide_subjects *subjects,
+                                         const struct tide_model *model,
+                                         enum tide_question question);
+
+/* --- findings_root.c --- */
+
+/* If all that those subjects hold that are OWNERS of the peak is below one function which
+ * is a small part of the run, add that as a subject, the last. */
+enum tide_status tide_subjects_find_root(struct tide_subjects *subjects,
+                                         const struct tide_model *model,
+                                         struct tide_stack_tree *tree,
+                                         const bool *owners);
+
 /* --- findings_hold.c --- */
 
 /* Fill late and start_up of all subjects. */
@@ -268,8 +284,18 @@ struct tide_standing {
     bool known;  /* when it did: */
     bool to_end; /* of the run */
     double until_s;
-    const char *next;    /* the function that holds most beside it */
-    uint64_t next_bytes; /* 0: there is none */
+    /* The functions that allocate most of it, if it is wide; else who holds most beside
+     * it.  No bytes: there is none. */
+    struct tide_holder {
+        const char *name;
+        uint64_t bytes;
+    } parts[2], next;
+};
+
+enum { TIDE_CALLERS_SAID = 3 };
+struct tide_caller {
+    const char *name;
+    double share; /* of what was found */
 };
 
 struct tide_found {
@@ -279,9 +305,10 @@ struct tide_found {
     uint32_t lines; /* of the function, that have part in it */
     struct tide_verdict_on verdict;
     double score;
-    struct tide_standing standing; /* of peak_owner */
-    const char *caller;            /* who calls it for most of it; NULL: not known */
-    double caller_share;
+    struct tide_standing standing;                 /* of peak_owner */
+    struct tide_caller callers[TIDE_CALLERS_SAID]; /* on whose behalf */
+    uint32_t caller_count;
+    bool callers_below; /* they are further out, and it is below them */
 };
 
 /* Fill the site and the lines of what was FOUND. */
@@ -289,10 +316,18 @@ enum tide_status tide_found_lines(const struct tide_model *model,
                                   const struct tide_subjects *subjects,
                                   struct tide_found *found);
 
-/* Fill the caller of what was FOUND. */
-enum tide_status tide_found_caller(const struct tide_model *model,
-                                   const struct tide_subjects *subjects,
-                                   struct tide_paths *paths, struct tide_found *found);
+/* How much SITE has part in what was FOUND. */
+uint64_t tide_found_weight(const struct tide_model *model,
+                           const struct tide_subjects *subjects, uint32_t site,
+                           const struct tide_found *found);
+
+/* --- findings_callers.c --- */
+
+/* Fill the callers of what was FOUND. */
+enum tide_status tide_found_callers(const struct tide_model *model,
+                                    const struct tide_subjects *subjects,
+                                    struct tide_stack_tree *tree,
+                                    struct tide_paths *paths, struct tide_found *found);
 
 /* --- findings_numbers.c --- */
 

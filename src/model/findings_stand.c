@@ -90,28 +90,42 @@ static void find_span(const struct tide_model *model,
     verdict->rank = verdict->share;
 }
 
-/* Who else holds most at the peak of the same space. */
-static enum tide_status find_next(const struct tide_model *model,
-                                  const struct tide_subjects *subjects,
-                                  const struct tide_paths *paths, uint32_t subject,
-                                  struct tide_standing *out)
+/* Put HOLDER in its place among OUT, the largest first. */
+static void keep_largest(struct tide_holder *out, size_t count,
+                         struct tide_holder holder)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tide_holder smaller = out[i];
+        if (smaller.bytes >= holder.bytes)
+            continue;
+        out[i] = holder;
+        holder = smaller;
+    }
+}
+
+/* Of what is wide: who allocates most of it.  Of others: who holds most beside it at the
+ * peak of the same space. */
+static enum tide_status find_others(const struct tide_model *model,
+                                    const struct tide_subjects *subjects,
+                                    const struct tide_paths *paths, uint32_t subject,
+                                    struct tide_standing *out)
 {
     const uint32_t space = subjects->list[subject].space;
+    const bool wide = subjects->list[subject].wide;
     uint64_t *const held = calloc(subjects->count, sizeof(*held));
     if (!held)
         return TIDE_ENOMEM;
     for (uint32_t i = 0; i < model->site_count; i++) {
         const struct tide_site *const site = &model->sites[i];
-        const uint32_t owner = subjects->of_site[i].subject;
-        if (site->space != space || site->peak_bytes <= 0 ||
-            tide_subject_has(subjects, subject, i))
-            continue;
-        held[owner] += (uint64_t)site->peak_bytes;
-        if (held[owner] <= out->next_bytes)
-            continue;
-        out->next = paths->functions[subjects->list[owner].function].name;
-        out->next_bytes = held[owner];
+        if (site->space == space && site->peak_bytes > 0 &&
+            tide_subject_has(subjects, subject, i) == wide)
+            held[subjects->of_site[i].subject] += (uint64_t)site->peak_bytes;
     }
+    for (size_t i = 0; i < subjects->count; i++)
+        keep_largest(wide ? out->parts : &out->next,
+                     wide ? sizeof(out->parts) / sizeof(out->parts[0]) : 1,
+                     (struct tide_holder){
+                         paths->functions[subjects->list[i].function].name, held[i]});
     free(held);
     return TIDE_OK;
 }
@@ -127,5 +141,5 @@ enum tide_status tide_found_standing(const struct tide_model *model,
     if (subject->space == TIDE_IN_HEAP && model->timeline_count &&
         model->axis == TIDE_AXIS_SECONDS && model->duration_s > 0)
         find_span(model, subjects, found);
-    return find_next(model, subjects, paths, found->subject, &found->standing);
+    return find_others(model, subjects, paths, found->subject, &found->standing);
 }

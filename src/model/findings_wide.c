@@ -55,26 +55,33 @@ static bool is_taken(const struct widening *widening, uint32_t index)
     return widening->subjects->wide[widening->question][index] != NONE;
 }
 
-/* What of AMOUNT is in no finding.  Who holds most is not explained by a function without a
- * name that several others call. */
+/* What of AMOUNT is in no finding. */
 static uint64_t news_of(const struct widening *widening, uint32_t index,
                         uint64_t amount)
 {
     const struct tide_subjects *const subjects = widening->subjects;
     const struct tide_subject *const leaf =
         &subjects->list[subjects->of_site[index].subject];
-    const bool told = leaf->explained[widening->question] &&
-                      !(widening->question == TIDE_ASK_STANDS && leaf->may_be_layer);
-    return told ? 0 : amount;
+    return leaf->explained[widening->question] ? 0 : amount;
 }
 
-/* Sum up what is not taken. */
-static void reach_all(struct widening *widening)
+/* Of bytes that stand each is told once. */
+static bool is_told(const struct widening *widening, uint32_t index)
+{
+    const struct tide_subjects *const subjects = widening->subjects;
+    return is_taken(widening, index) ||
+           (widening->question == TIDE_ASK_STANDS &&
+            subjects->list[subjects->of_site[index].subject].told);
+}
+
+/* Sum up all, or what is not told. */
+static void reach_all(struct widening *widening, bool all)
 {
     const struct tide_model *const model = widening->model;
     tide_stack_tree_clear(widening->tree);
     for (uint32_t i = 0; i < model->site_count; i++) {
-        const uint64_t amount = is_taken(widening, i) ? 0 : amount_of(widening, i);
+        const uint64_t amount =
+            all || !is_told(widening, i) ? amount_of(widening, i) : 0;
         if (amount)
             tide_stack_tree_add(widening->tree, model->sites[i].stack, amount,
                                 news_of(widening, i, amount));
@@ -82,18 +89,18 @@ static void reach_all(struct widening *widening)
     tide_stack_tree_reach(widening->tree, widening->reach);
 }
 
-/* What functions have in all, and what of that they allocate themselves. */
+/* What functions have in all, what of that they allocate themselves, and what is left. */
 static void begin_reach(struct widening *widening)
 {
     const struct tide_subjects *const subjects = widening->subjects;
-    reach_all(widening);
+    reach_all(widening, true);
     for (size_t i = 0; i < widening->tree->paths->function_count; i++)
         widening->reach[i].whole = widening->reach[i].left;
     for (uint32_t i = 0; i < widening->model->site_count; i++) {
         const uint32_t leaf = subjects->list[subjects->of_site[i].subject].function;
-        if (!is_taken(widening, i))
-            widening->reach[leaf].own += amount_of(widening, i);
+        widening->reach[leaf].own += amount_of(widening, i);
     }
+    reach_all(widening, false);
 }
 
 /* Who has a finding of his own gets no second one. */
@@ -154,7 +161,7 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
         if (amount_of(widening, i) == 0 ||
             !tide_stack_tree_has(widening->tree, site->stack))
             continue;
-        if (is_taken(widening, i)) {
+        if (is_told(widening, i)) {
             list[number].rest = true;
             continue;
         }
@@ -162,7 +169,7 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
         tide_subject_add_site(&list[number], site);
     }
     subjects->count++;
-    reach_all(widening);
+    reach_all(widening, false);
     return TIDE_OK;
 }
 
@@ -184,9 +191,9 @@ static uint64_t whole_of(const struct tide_model *model, enum tide_amount amount
     }
 }
 
-static enum tide_status make_room(struct tide_subjects *subjects,
-                                  const struct tide_model *model,
-                                  enum tide_question question)
+enum tide_status tide_subjects_make_wide(struct tide_subjects *subjects,
+                                         const struct tide_model *model,
+                                         enum tide_question question)
 {
     if (subjects->wide[question])
         return TIDE_OK;
@@ -212,7 +219,8 @@ enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
     };
     const uint64_t whole = whole_of(model, amount);
     uint64_t news = 0;
-    enum tide_status status = make_room(subjects, model, widening.question);
+    enum tide_status status =
+        tide_subjects_make_wide(subjects, model, widening.question);
     for (uint32_t i = 0; i < model->site_count && !status; i++)
         news += news_of(&widening, i, amount_of(&widening, i));
     if (status || whole == 0 || news < whole / TIDE_WIDE_NEWS)

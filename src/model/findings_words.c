@@ -9,6 +9,8 @@ static const double TIDE_RATE_LEAST_S = 1.0;
 
 /* Who holds less than a twentieth of the peak is not told as the next. */
 enum { TIDE_NEXT_PARTS = 20 };
+/* Nor is who has less than a fifth of something said to have part in it. */
+enum { TIDE_PARTS_SAID = 5 };
 /* Of the run's time: what is less is not worth saying. */
 static const double TIDE_SHARE_SAID = 0.005;
 
@@ -410,9 +412,34 @@ static void add_untouched(const struct sentence *s)
     tide_text_add(s->text, " of it was never touched.");
 }
 
-static void say_peak_owner(const struct sentence *s)
+static void add_holder(const struct sentence *s, const char *words,
+                       const struct tide_holder *holder)
+{
+    tide_text_add(s->text, words);
+    tide_found_name(s->text, holder->name);
+    tide_text_add(s->text, " with ");
+    tide_add_bytes(s->text, (double)holder->bytes);
+}
+
+/* Who makes most of it, or stands beside it. */
+static void add_holders(const struct sentence *s, uint64_t peak)
 {
     const struct tide_standing *const standing = s->standing;
+    const struct tide_holder *const parts = standing->parts;
+    if (standing->next.bytes && standing->next.bytes >= peak / TIDE_NEXT_PARTS) {
+        add_holder(s, " Beside it: ", &standing->next);
+        tide_text_add(s->text, ".");
+    }
+    if (parts[0].bytes < s->verdict->bytes / TIDE_PARTS_SAID)
+        return;
+    add_holder(s, " Most in it: ", &parts[0]);
+    if (parts[1].bytes >= s->verdict->bytes / TIDE_PARTS_SAID)
+        add_holder(s, ", ", &parts[1]);
+    tide_text_add(s->text, ".");
+}
+
+static void say_peak_owner(const struct sentence *s)
+{
     const uint64_t peak = s->model->summary[s->subject->space].peak_bytes;
     const bool heap = s->subject->space == TIDE_IN_HEAP;
     tide_text_addf(s->text, "%s holds ", s->who);
@@ -423,14 +450,10 @@ static void say_peak_owner(const struct sentence *s)
     add_span(s);
     tide_text_add(s->text, ".");
     add_untouched(s);
-    if (standing->next_bytes && standing->next_bytes >= peak / TIDE_NEXT_PARTS) {
-        tide_text_add(s->text, " Beside it: ");
-        tide_found_name(s->text, standing->next);
-        tide_text_add(s->text, " with ");
-        tide_add_bytes(s->text, (double)standing->next_bytes);
-        tide_text_add(s->text, ".");
-    }
-    tide_text_add(s->text, " Less of it, or freed earlier, saves up to ");
+    add_holders(s, peak);
+    tide_text_add(s->text, s->subject->root
+                               ? " Not running it saves up to "
+                               : " Less of it, or freed earlier, saves up to ");
     tide_add_bytes(s->text, (double)s->verdict->gain_bytes);
     tide_text_add(s->text, ".");
 }
@@ -456,6 +479,24 @@ static void (*const SAY[TIDE_FOUND_KINDS])(const struct sentence *) = {
     [TIDE_FOUND_PEAK_OWNER] = say_peak_owner,
 };
 
+/* On whose behalf it is. */
+static void add_callers(const struct sentence *s, const struct tide_found *found)
+{
+    if (found->caller_count == 0)
+        return;
+    tide_text_add(s->text, " Of its ");
+    tide_add_count(s->text, s->subject->stacks, "call path");
+    tide_text_addf(s->text, ", those %s ", found->callers_below ? "below" : "from");
+    for (uint32_t i = 0; i < found->caller_count; i++) {
+        if (i > 0)
+            tide_text_add(s->text, ", below ");
+        tide_found_name(s->text, found->callers[i].name);
+        tide_text_add(s->text, i ? " " : " have ");
+        tide_found_percent(s->text, found->callers[i].share);
+    }
+    tide_text_add(s->text, ".");
+}
+
 void tide_found_words(struct tide_text *out, const struct tide_model *model,
                       const struct tide_subject *subject,
                       const struct tide_found *found, const char *who)
@@ -469,13 +510,5 @@ void tide_found_words(struct tide_text *out, const struct tide_model *model,
         .who = who,
     };
     SAY[found->kind](&sentence);
-    if (!found->caller)
-        return;
-    tide_text_add(out, " Of its ");
-    tide_add_count(out, subject->stacks, "call path");
-    tide_text_add(out, ", those from ");
-    tide_found_name(out, found->caller);
-    tide_text_add(out, " have ");
-    tide_found_percent(out, found->caller_share);
-    tide_text_add(out, ".");
+    add_callers(&sentence, found);
 }

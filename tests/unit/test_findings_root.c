@@ -1,0 +1,128 @@
+/* unit/test_findings_root.c - what has one root is one finding, and bytes are told once. */
+#include "findings_bench.h"
+
+#define BELOW_PARSE(leaf) \
+    STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, leaf})
+#define BELOW_ROWS(leaf) \
+    STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x700}, {TIDE_HAND_APP, leaf})
+
+/* CALLS blocks of BYTES in all, gone before the peak. */
+static void work(uint32_t stack, uint64_t bytes, uint64_t calls)
+{
+    hand_site(&hand, (struct tide_site){.stack = stack,
+                                        .calls = calls,
+                                        .bytes = bytes,
+                                        .freed_calls = calls,
+                                        .freed_bytes = bytes});
+}
+
+static void hold(uint32_t stack, uint64_t bytes)
+{
+    hand_site(&hand, (struct tide_site){.stack = stack,
+                                        .calls = 2,
+                                        .bytes = bytes,
+                                        .peak_bytes = (int64_t)bytes,
+                                        .peak_blocks = 2,
+                                        .most_bytes = bytes,
+                                        .first_ticks = 1000,
+                                        .last_ticks = 2000});
+}
+
+static void two_owners_below_one_function_are_one_finding(void **state)
+{
+    (void)state;
+    begin();
+    hold(BELOW_PARSE(0xa00), 30 * TIDE_MIB);
+    hold(BELOW_PARSE(0xb00), 20 * TIDE_MIB);
+    hold(MAIN, 1 * TIDE_MIB);
+    work(MAIN, 90 * TIDE_MIB, 100);
+    build();
+    found(
+        "peak_owner",
+        "parse (parse.c:5), with what it calls, holds 50.0 MiB in 4 blocks at the peak, "
+        "98 % of it, made from 1.0 s to 2.0 s and never freed. Most in it: app+0xa00 "
+        "with 30.0 MiB, app+0xb00 with 20.0 MiB. Not running it saves up to 50.0 MiB.");
+    assert_int_equal(findings.list[0].gain_bytes, 50 * TIDE_MIB);
+}
+
+/* Of a function that does most of the run it is no use to say that all is below it. */
+static void what_does_most_of_the_work_is_no_root(void **state)
+{
+    (void)state;
+    begin();
+    hold(BELOW_PARSE(0xa00), 30 * TIDE_MIB);
+    hold(BELOW_PARSE(0xb00), 20 * TIDE_MIB);
+    work(MAIN, 49 * TIDE_MIB, 100);
+    build();
+    assert_int_equal(findings.count, 2);
+    assert_non_null(
+        strstr(findings.list[0].text, "Beside it: app+0xb00 with 20.0 MiB."));
+    assert_int_equal(findings.list[1].bytes, 20 * TIDE_MIB);
+}
+
+/* What another caller has the same functions hold at another time would be the next peak. */
+static void a_root_has_what_its_owners_hold_at_other_times(void **state)
+{
+    (void)state;
+    begin();
+    hold(BELOW_PARSE(0xa00), 30 * TIDE_MIB);
+    hold(BELOW_PARSE(0xb00), 20 * TIDE_MIB);
+    work(MAIN, 300 * TIDE_MIB, 100);
+    hand_site(&hand, (struct tide_site){.stack = BELOW_ROWS(0xa00),
+                                        .calls = 2,
+                                        .bytes = 30 * TIDE_MIB,
+                                        .freed_calls = 2,
+                                        .freed_bytes = 30 * TIDE_MIB,
+                                        .most_bytes = 30 * TIDE_MIB});
+    build();
+    assert_int_equal(findings.count, 2);
+}
+
+/* A function that has a finding of its own is told in it, and not again in its caller's. */
+static void bytes_are_told_once(void **state)
+{
+    (void)state;
+    static const uint64_t MAKERS[] = {0xb00, 0xc00, 0xd00, 0xe00};
+    begin();
+    hold(BELOW_PARSE(0xa00), 40 * TIDE_MIB);
+    for (size_t i = 0; i < 4; i++)
+        hold(BELOW_ROWS(MAKERS[i]), 5 * TIDE_MIB);
+    for (size_t i = 0; i < 4; i++)
+        hold(BELOW_PARSE(MAKERS[i]), 4 * TIDE_MIB);
+    hold(BELOW_ROWS(0xa00), 10 * TIDE_MIB);
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_non_null(strstr(findings.list[0].text, "app+0xa00 holds 50.0 MiB"));
+}
+
+static void says_on_whose_behalf_in_shares(void **state)
+{
+    (void)state;
+    begin();
+    for (uint64_t i = 0; i < 8; i++)
+        hold(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, i < 4 ? 0x200 : 0x700},
+                   {TIDE_HAND_APP, 0xb00 + i}, {TIDE_HAND_APP, 0xa00}),
+             2 * TIDE_MIB);
+    for (uint64_t i = 0; i < 2; i++)
+        hold(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0xc00 + i},
+                   {TIDE_HAND_APP, 0xa00}),
+             2 * TIDE_MIB);
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_non_null(strstr(findings.list[0].text,
+                           " Of its 10 call paths, those below parse have 40 %, below "
+                           "allocate_rows 40 %."));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_teardown(name, leave)
+    const struct CMUnitTest tests[] = {
+        CASE(two_owners_below_one_function_are_one_finding),
+        CASE(what_does_most_of_the_work_is_no_root),
+        CASE(a_root_has_what_its_owners_hold_at_other_times),
+        CASE(bytes_are_told_once),
+        CASE(says_on_whose_behalf_in_shares),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
