@@ -365,8 +365,10 @@ enum tide_status tide_model_heaviest(const struct tide_model *model,
                                      enum tide_space space,
                                      const struct tide_process **out, uint64_t *bytes);
 
-/* The space that a report begins with: where most of the memory is. */
+/* The space that a report begins with: where most of the memory is that was touched. */
 enum tide_space tide_model_leading(const struct tide_model *model);
+/* How much of the peak of mapped memory can have been touched: no more than was resident. */
+uint64_t tide_model_mapped_touched(const struct tide_model *model);
 
 /* What heap (usable), mmap and shared memory held at one time, at least, and no less than
  * any of them by itself. */

@@ -198,16 +198,6 @@ uint64_t tide_model_most_held(const struct tide_model *model)
     return most;
 }
 
-/* Address space that was mapped and hardly touched says nothing: so the heap leads where it
- * is half of what was resident. */
-enum tide_space tide_model_leading(const struct tide_model *model)
-{
-    const uint64_t heap = model->summary[TIDE_IN_HEAP].peak_bytes;
-    const uint64_t mapped = model->summary[TIDE_IN_MMAP].peak_bytes;
-    const bool resident = model->rss_peak_exact && heap >= model->rss_peak_bytes / 2;
-    return mapped > heap && !resident ? TIDE_IN_MMAP : TIDE_IN_HEAP;
-}
-
 bool tide_model_records(const struct tide_model *model, enum tide_space space)
 {
     static const char SPACES[] = " spaces=";

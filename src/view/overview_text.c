@@ -57,6 +57,17 @@ static void add_when(struct tide_text *words, const struct overview *overview,
                        size(overview, summary->peak_uncertainty_bytes).text);
 }
 
+/* ", at most 57.9 MiB of it touched", when that is less than what was mapped. */
+static void add_touched(struct tide_text *words, const struct overview *overview)
+{
+    const struct tide_model *const model = overview->model;
+    const uint64_t touched = tide_model_mapped_touched(model);
+    if (touched < model->summary[TIDE_IN_MMAP].peak_bytes)
+        tide_text_addf(words, ", %s %s of it touched",
+                       model->rss_peak_exact ? "at most" : "at most about",
+                       size(overview, touched).text);
+}
+
 static void add_peak(const struct overview *overview)
 {
     const struct tide_summary *const heap = &overview->model->summary[TIDE_IN_HEAP];
@@ -64,10 +75,12 @@ static void add_peak(const struct overview *overview)
     const bool mapped = overview->leads == TIDE_IN_MMAP;
     const struct tide_number value = size(overview, (mapped ? maps : heap)->peak_bytes);
     struct tide_text words = {0};
-    if (mapped)
-        tide_text_addf(&words, "in mmap at %s; heap %s ",
-                       tide_number_seconds(maps->peak_time_s).text,
-                       size(overview, heap->peak_bytes).text);
+    if (mapped) {
+        tide_text_addf(&words, "in mmap at %s",
+                       tide_number_seconds(maps->peak_time_s).text);
+        add_touched(&words, overview);
+        tide_text_addf(&words, "; heap %s ", size(overview, heap->peak_bytes).text);
+    }
     add_when(&words, overview, heap);
     add_entry(overview, "peak", &value, &words);
     tide_text_release(&words);
@@ -195,6 +208,18 @@ static void add_apart(struct tide_text *words, const struct overview *overview,
         tide_text_addf(words, "; %s %s", size(overview, bytes).text, what);
 }
 
+/* "mapped at 1.20 s, at most 57.9 MiB of it touched; 0 B at the end" */
+static void add_mapped(struct tide_text *words, const struct overview *overview)
+{
+    const struct tide_summary *const maps = &overview->model->summary[TIDE_IN_MMAP];
+    const char *const over = over_all(overview->model);
+    tide_text_addf(words, "mapped at %s", tide_number_seconds(maps->peak_time_s).text);
+    if (overview->leads == TIDE_IN_HEAP) /* else it has been said above */
+        add_touched(words, overview);
+    tide_text_addf(words, "; %s %s%s", size(overview, maps->live_bytes).text,
+                   *over ? "left mapped" : "at the end", over);
+}
+
 static void add_maps(const struct overview *overview)
 {
     const struct tide_summary *const maps = &overview->model->summary[TIDE_IN_MMAP];
@@ -205,12 +230,8 @@ static void add_maps(const struct overview *overview)
         return;
     const struct tide_number value = size(overview, maps->peak_bytes);
     struct tide_text words = {0};
-    const char *const over = over_all(overview->model);
     if (maps->peak_bytes > 0)
-        tide_text_addf(&words, "mapped at %s; %s %s%s",
-                       tide_number_seconds(maps->peak_time_s).text,
-                       size(overview, maps->live_bytes).text,
-                       *over ? "left mapped" : "at the end", over);
+        add_mapped(&words, overview);
     else
         tide_text_add(&words, "of private memory mapped");
     add_apart(&words, overview, "reserved", maps->reserved_peak_bytes);

@@ -89,6 +89,28 @@ class Leading(tide.Case):
         self.assertNotIn("(mmap)", text)
         self.assertNotIn("(mmap)", text_of(hides("mapped"), "--space", "heap"))
 
+    def test_what_was_mapped_and_not_touched_does_not_lead(self):
+        """As OpenBLAS does: 128 MiB of addresses, of which nothing is used."""
+        run = tide.Recorded(["/usr/bin/python3", "-S", "-c",
+                             "import mmap; m = mmap.mmap(-1, 128 << 20, mmap.MAP_PRIVATE)"])
+        text = " ".join(text_of(run).partition("\nChurn")[0].split())
+        self.assertRegex(text, r" peak \d\S+ \wiB in \d")
+        self.assertRegex(text, r" mmap 1[23]\d MiB mapped at [0-9.]+ s, at most \d\S+ MiB of it "
+                               r"touched; ")
+        self.assertIn("report --space mmap", text)
+        self.assertNotIn("(mmap)", text)
+
+    def test_what_was_touched_leads_beside_some_that_was_not(self):
+        run = tide.Recorded(["/usr/bin/python3", "-S", "-c",
+                             "import mmap, time; n = 200 << 20\n"
+                             "m = mmap.mmap(-1, n, mmap.MAP_PRIVATE)\n"
+                             "for at in range(0, n, 4096): m[at] = 1\n"
+                             "spare = mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE)\n"
+                             "time.sleep(0.3)"])
+        text = " ".join(text_of(run).split())
+        self.assertRegex(text, r" peak 2[67]\d MiB in mmap at [0-9.]+ s, at most 2\d\d MiB of it "
+                               r"touched; heap ")
+
 
 class Dropped(tide.Case):
     def test_why_by_whom_and_what_it_means(self):
