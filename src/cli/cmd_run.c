@@ -147,13 +147,13 @@ static void say_where(const struct tide_run_outcome *outcome)
 {
     struct tide_text line = {0};
     const char *const words[] = {"tidemark", "report", outcome->trace, NULL};
-    tide_text_addf(&line, "tidemark: %s in ",
+    tide_text_addf(&line, "%s in ",
                    tide_number_bytes(outcome->bytes, TIDE_UNITS_IEC).text);
     tide_text_add_safe(&line, outcome->trace);
     tide_text_add(&line, "; now: ");
     tide_words_command(&line, words);
     if (!line.failed)
-        (void)fprintf(stderr, "%s\n", line.bytes);
+        tide_say("%s", line.bytes);
     tide_text_release(&line);
 }
 

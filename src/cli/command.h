@@ -33,6 +33,8 @@ struct tide_command {
 
 /* From here on failures begin with ABOUT (borrowed; NULL: no more): "limits.conf:3". */
 void tide_fail_about(const char *about);
+/* Say what is no failure on stderr, as the others do. */
+void tide_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Say what went wrong on stderr ("tidemark: ..."), return 1. */
 int tide_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, then the usage line of COMMAND and where to find more; return 2. */

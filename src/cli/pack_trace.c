@@ -6,7 +6,6 @@
 #include "cli/pack_trace.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +33,7 @@ static void say_counts(const char *name, const struct tide_embed_counts *counts)
         tide_text_add_safe(&words, tide_path_base(counts->one));
     }
     if (!words.failed)
-        (void)fprintf(stderr, "tidemark: %s\n", words.bytes);
+        tide_say("%s", words.bytes);
     tide_text_release(&words);
 }
 

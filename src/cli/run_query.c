@@ -31,13 +31,20 @@ static void release(struct compiled *compiled)
     tide_query_error_release(&compiled->error);
 }
 
-/* Say what is wrong with TEXT; returns the exit status. */
+/* Say what is wrong with TEXT, and below it where; returns the exit status. */
 static int say_error(const char *text, size_t length,
                      const struct tide_query_error *error)
 {
     struct tide_text words = {0};
     tide_query_error_text(&words, text, length, error);
-    (void)fprintf(stderr, "tidemark: %s", words.length ? words.bytes : "?\n");
+    char *const where = words.bytes ? strchr(words.bytes, '\n') : NULL;
+    if (where) {
+        *where = '\0';
+        tide_say("%s", words.bytes);
+        (void)fputs(where + 1, stderr);
+    } else {
+        tide_say("out of memory");
+    }
     tide_text_release(&words);
     return 2;
 }

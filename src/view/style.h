@@ -11,9 +11,9 @@
 #include "view/units.h"
 
 enum {
-    TIDE_WIDTH_MIN = 60,    /* narrower terminals wrap */
-    TIDE_WIDTH_MAX = 400,   /* wider lines cannot be read */
-    TIDE_WIDTH_PIPED = 100, /* neither terminal nor COLUMNS */
+    TIDE_WIDTH_MIN = 60,   /* narrower terminals wrap */
+    TIDE_WIDTH_MAX = 400,  /* wider lines cannot be read */
+    TIDE_WIDTH_PIPED = 80, /* neither terminal nor COLUMNS */
 };
 
 enum tide_color {
@@ -32,7 +32,7 @@ struct tide_style {
     enum tide_units units;
 };
 
-/* The style for output to descriptor FD.  Width: COLUMNS, else the terminal's, else 100.
+/* The style for output to descriptor FD.  Width: COLUMNS, else the terminal's, else 80.
  * Colours: as asked for, or on a terminal unless NO_COLOR is set or TERM is "dumb".
  * UTF-8: as the first of LC_ALL, LC_CTYPE, LANG that is set says. */
 struct tide_style tide_style_detect(int fd, enum tide_color color,

@@ -1,11 +1,13 @@
 """tests/e2e/test_widths.py - no line of any verb, in any shape, is wider than the terminal.
 
 Columns are those that a terminal shows: wide characters take two, combining ones none.  Where
-neither COLUMNS nor a terminal says how wide, tables that scripts read keep their own width.
+neither COLUMNS nor a terminal says how wide, text keeps to 80 columns, tables that scripts read
+keep their own width, and a message is one line.
 """
 import os
 import re
 import subprocess
+import tempfile
 import unicodedata
 import unittest
 
@@ -89,6 +91,28 @@ def alone():
         yield (verb, "--no-such-option")
 
 
+def static_program(folder):
+    path = os.path.join(folder, "static")
+    subprocess.run(["gcc", "-static", "-x", "c", "-o", path, "-"], text=True, check=True,
+                   input="int main(void) { return 0; }")
+    return path
+
+
+def messages(folder, trace):
+    """What says something on standard error, and the words to look for."""
+    new = os.path.join(folder, "new.tide")
+    yield ("run", "-o", new, static_program(folder)), "--force"
+    yield ("run", "-o", new, "env", "-i", tide.program("alters")), "LD_PRELOAD"
+    yield ("run", "-o", new, "true"), "exists and is not overwritten"
+    yield ("run", "-o", f"{folder}/no/such/folder/x", "true"), "name another place with -o"
+    yield ("pack", "-o", new, trace), "have names"
+    yield ("report", f"{folder}/a folder with blanks in its name/x.tide"), "no such file"
+    yield ("report", "--churn", "--sort", "nothing", trace), "nothing"
+    yield ("query", trace, "SELECT function, count() GROUP BY function"), "GROUP BY leaf"
+    yield ("query", trace, "SELECT count() WHERE function = long(1)"), "a clause (SELECT"
+    yield ("diff", trace), "usage: tidemark diff"
+
+
 class Widths(tide.Case):
     @classmethod
     def setUpClass(cls):
@@ -129,6 +153,28 @@ class Widths(tide.Case):
                           ("report", "--timemory", trace), ("query", trace, *QUERIES[0]),
                           ("report", "--peak", "--flat", trace), ("info", trace)):
                 self.check(width, words, tide.on_terminal)
+
+    def test_messages_are_wrapped_on_a_terminal_and_whole_lines_elsewhere(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words, said in messages(folder, self.traces["containers"]):
+                with self.subTest(words=" ".join(words)):
+                    piped = subprocess.run([tide.TIDEMARK, *words], text=True, timeout=60,
+                                           capture_output=True, check=False).stderr
+                    shown = tide.on_terminal(80, *words, errors=True)
+                    self.assertIn(said, piped)
+                    message = next(line for line in piped.splitlines() if said in line)
+                    self.assertTrue(message.startswith(("tidemark: ", "usage: ")), message)
+                    self.assertIn("".join(said.split()), "".join(shown.split()))
+                    for line in shown.splitlines():
+                        longest = max(columns(word) for word in line.split() or [""])
+                        self.assertLessEqual(columns(line), max(80, longest + 10), line)
+
+    def test_piped_text_keeps_to_80_columns(self):
+        trace = self.traces["containers"]
+        for words in (("report", trace), ("report", "--peak", trace), ("info", "-v", trace),
+                      ("diff", "--total", trace, self.traces["pools"])):
+            text = output(None, *words)
+            self.assertEqual([line for line in text.splitlines() if columns(line) > 80], [])
 
     def test_one_trace_at_other_widths(self):
         for width in (60, 100, 200):

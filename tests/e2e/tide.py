@@ -59,14 +59,17 @@ def record_once(name, *arguments, program_name="alters"):
     return trace
 
 
-def on_terminal(width, *words):
-    """What tidemark WORDS prints on a terminal that is WIDTH wide; no COLUMNS."""
+def on_terminal(width, *words, errors=False):
+    """What tidemark WORDS prints on a terminal that is WIDTH wide; no COLUMNS.
+
+    With ERRORS the terminal shows standard error as well.
+    """
     env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm")
     env.pop("COLUMNS", None)
     main, child = pty.openpty()
     termios.tcsetwinsize(child, (50, width))
     with subprocess.Popen([TIDEMARK, *words], env=env, stdout=child,
-                          stderr=subprocess.DEVNULL) as process:
+                          stderr=child if errors else subprocess.DEVNULL) as process:
         os.close(child)
         text = b""
         while select.select([main], [], [], 60)[0]:
