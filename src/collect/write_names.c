@@ -7,11 +7,11 @@
 #include "collect/write_names.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "collect/collector.h"
+#include "collect/file_facts.h"
 #include "collect/notes_out.h"
 #include "collect/stack_frames.h"
 #include "symbol/debug_file.h"
@@ -25,11 +25,12 @@
 struct group {
     const struct tide_stack_frame *frames; /* borrowed */
     size_t count;
-    off_t file_bytes;
+    uint64_t file_bytes;
 };
 
 struct writing {
     const struct tide_trace *trace;
+    const struct tide_file_fact *files; /* of its modules */
     struct tide_name_child *child;
     struct tide_name_pool pool; /* all texts, each once */
     struct tide_name_notes names;
@@ -124,20 +125,22 @@ static int by_size(const void *one, const void *other)
     return a->frames > b->frames ? 1 : -1;
 }
 
-/* The groups of FRAMES that are in files, smallest file first. */
-static size_t find_groups(const struct tide_trace *trace,
-                          const struct tide_list *frames, struct group *groups)
+/* The groups of FRAMES that are in files, smallest file first.  Those in files of which nobody
+ * said what they are are left. */
+static size_t find_groups(struct writing *writing, const struct tide_list *frames,
+                          struct group *groups)
 {
     const struct tide_stack_frame *const items = frames->items;
     size_t count = 0, here;
     for (size_t i = 0; i < frames->count; i += here) {
-        struct stat about;
         here = 1;
         while (i + here < frames->count && items[i + here].module == items[i].module)
             here++;
-        const char *const path = trace->modules[items[i].module].path;
-        if (path[0] == '/' && stat(path, &about) == 0 && S_ISREG(about.st_mode))
-            groups[count++] = (struct group){&items[i], here, about.st_size};
+        const struct tide_file_fact *const file = &writing->files[items[i].module];
+        if (file->look == TIDE_FILE_THERE)
+            groups[count++] = (struct group){&items[i], here, file->bytes};
+        else if (file->look == TIDE_FILE_UNKNOWN)
+            writing->facts.left += here;
     }
     if (count)
         qsort(groups, count, sizeof(*groups), by_size);
@@ -148,7 +151,7 @@ static void name_frames(struct writing *writing, const struct tide_list *frames)
 {
     struct group *const groups =
         calloc(writing->trace->module_count + 1, sizeof(*groups));
-    const size_t count = groups ? find_groups(writing->trace, frames, groups) : 0;
+    const size_t count = groups ? find_groups(writing, frames, groups) : 0;
     for (size_t i = 0; i < count; i++) {
         if (writing->over)
             writing->facts.left += groups[i].count;
@@ -193,22 +196,33 @@ static void write_found(struct tide_collector *collector, struct writing *writin
         (void)tide_name_notes_write(collector->writer, &writing->names.notes);
 }
 
-/* What the files of all modules are now: a module without a build-id is known by that. */
+/* Ask what the files of all modules are now. */
+static struct tide_file_fact *find_files(const struct tide_trace *trace,
+                                         const struct tide_name_limit *limit)
+{
+    const struct tide_file_wait wait = {limit->until_ns, limit->cancelled,
+                                        limit->context};
+    struct tide_file_fact *const files =
+        calloc(trace->module_count + 1, sizeof(*files));
+    for (size_t i = 0; files && i < trace->module_count; i++)
+        if (trace->modules[i].path[0] == '/')
+            files[i].path = trace->modules[i].path;
+    if (files)
+        tide_file_facts_find(files, trace->module_count, &wait);
+    return files;
+}
+
+/* A module without a build-id is known by what its file was. */
 static void write_files(struct tide_collector *collector,
-                        const struct tide_trace *trace)
+                        const struct tide_trace *trace,
+                        const struct tide_file_fact *files)
 {
     struct tide_text notes = {0};
     for (size_t i = 0; i < trace->module_count; i++) {
-        const struct tide_module *const module = &trace->modules[i];
-        struct stat about;
-        if (module->path[0] != '/' || stat(module->path, &about) ||
-            !S_ISREG(about.st_mode))
-            continue;
-        const struct tide_file_facts facts = {
-            module->path, module->build_id, (uint64_t)about.st_size,
-            (uint64_t)about.st_mtim.tv_sec * 1000000000 +
-                (uint64_t)about.st_mtim.tv_nsec};
-        tide_notes_out_file(&notes, &facts);
+        const struct tide_file_facts facts = {files[i].path, trace->modules[i].build_id,
+                                              files[i].bytes, files[i].mtime_ns};
+        if (files[i].look == TIDE_FILE_THERE)
+            tide_notes_out_file(&notes, &facts);
     }
     if (!notes.failed)
         (void)tide_name_notes_write(collector->writer, &notes);
@@ -216,37 +230,41 @@ static void write_files(struct tide_collector *collector,
 }
 
 static void write_names(struct tide_collector *collector,
-                        const struct tide_naming *naming,
-                        const struct tide_trace *trace)
+                        const struct tide_name_limit *limit, struct writing *writing)
 {
-    const bool limited = naming->limit_ms != TIDE_NAMING_UNLIMITED;
-    const struct tide_name_limit limit = {
-        .until_ns = limited ? now_ns() + naming->limit_ms * 1000000ull : 0,
+    struct tide_list frames = {.item_bytes = sizeof(struct tide_stack_frame)};
+    enum tide_status status = find_frames(collector, writing->trace, &frames);
+    if (!status)
+        status = tide_name_child_new(NULL, &writing->child);
+    if (!status) {
+        tide_name_child_limit(writing->child, limit);
+        writing->facts.left = count_forgotten(collector);
+        writing->facts.frames = frames.count + writing->facts.left;
+        name_frames(writing, &frames);
+        write_found(collector, writing);
+    }
+    tide_name_child_free(writing->child);
+    tide_name_notes_release(&writing->names);
+    tide_name_pool_release(&writing->pool);
+    free(frames.items);
+}
+
+static struct tide_name_limit limit_of(const struct tide_naming *naming)
+{
+    const uint64_t ms =
+        naming->limit_ms == TIDE_NAMING_NONE ? TIDE_NAMING_MS : naming->limit_ms;
+    return (struct tide_name_limit){
+        .until_ns = ms == TIDE_NAMING_UNLIMITED ? 0 : now_ns() + ms * 1000000,
         .memory = TIDE_NAMING_MEMORY,
         .cancelled = naming->cancelled,
         .context = naming->context,
     };
-    struct writing writing = {.trace = trace};
-    struct tide_list frames = {.item_bytes = sizeof(struct tide_stack_frame)};
-    enum tide_status status = find_frames(collector, trace, &frames);
-    if (!status)
-        status = tide_name_child_new(NULL, &writing.child);
-    if (!status) {
-        tide_name_child_limit(writing.child, &limit);
-        writing.facts.left = count_forgotten(collector);
-        writing.facts.frames = frames.count + writing.facts.left;
-        name_frames(&writing, &frames);
-        write_found(collector, &writing);
-    }
-    tide_name_child_free(writing.child);
-    tide_name_notes_release(&writing.names);
-    tide_name_pool_release(&writing.pool);
-    free(frames.items);
 }
 
 void tide_collector_write_names(struct tide_collector *collector,
                                 const struct tide_naming *naming)
 {
+    const struct tide_name_limit limit = limit_of(naming);
     struct tide_trace *trace;
     char why[160];
     if (tide_writer_removed(collector->writer))
@@ -254,8 +272,12 @@ void tide_collector_write_names(struct tide_collector *collector,
     const int fd = tide_writer_open_again(collector->writer);
     if (fd < 0 || tide_trace_open_fd(fd, "the trace", why, sizeof(why), &trace))
         return;
-    write_files(collector, trace);
-    if (naming->limit_ms != TIDE_NAMING_NONE)
-        write_names(collector, naming, trace);
+    struct tide_file_fact *const files = find_files(trace, &limit);
+    struct writing writing = {.trace = trace, .files = files};
+    if (files)
+        write_files(collector, trace, files);
+    if (files && naming->limit_ms != TIDE_NAMING_NONE)
+        write_names(collector, &limit, &writing);
+    free(files);
     tide_trace_close(trace);
 }

@@ -25,8 +25,8 @@ struct tide_naming {
 struct tide_collector;
 
 /* Write what the files of the modules are now, the names of all frames that stood in a stack, and
- * how many are left.  All chunks of
- * COLLECTOR but END are in the file.  What cannot be named is left out. */
+ * how many are left.  All chunks of COLLECTOR but END are in the file.  What cannot be named is
+ * left out. */
 void tide_collector_write_names(struct tide_collector *collector,
                                 const struct tide_naming *naming);
 

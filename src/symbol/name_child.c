@@ -51,13 +51,20 @@ struct tide_name_child {
 
 /* --- The process ------------------------------------------------------------------- */
 
-/* What it says on its way down is of no use to who reads a report.  What servers have to
- * say is. */
-static void be_quiet(void)
+/* Keep nothing open but the socket FD: a file system that does not answer may keep the child from
+ * ending, and nobody who reads what we write shall wait for that.  What the child says on its way
+ * down is of no use to who reads a report.  Returns the socket. */
+static int leave_all(int fd)
 {
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere >= 0)
-        (void)dup2(nowhere, STDERR_FILENO);
+    const int first = STDERR_FILENO + 1;
+    const int moved = dup2(fd, first);
+    (void)close_range((unsigned)first + 1, ~0u, 0);
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO && nowhere >= 0; i++)
+        (void)dup2(nowhere, i);
+    if (nowhere > first)
+        (void)close(nowhere);
+    return moved;
 }
 
 /* What this process does at a signal (remove its unfinished file, say) is not for the child
@@ -96,9 +103,8 @@ _Noreturn static void live(const struct tide_name_child *child, int fd)
         tide_data_allow(child->lent);
     if (child->limit.memory && child->limit.memory < tide_data_left())
         tide_data_allow(child->limit.memory);
-    if (!child->debuginfod)
-        be_quiet();
-    tide_name_serve(fd, child->debuginfod);
+    /* What servers have to say is of use, and what they are asked with is open. */
+    tide_name_serve(child->debuginfod ? fd : leave_all(fd), child->debuginfod);
     _exit(0);
 }
 

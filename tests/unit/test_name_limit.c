@@ -21,6 +21,7 @@
  * now. */
 static int strangers_killed;
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
 int kill(pid_t pid, int number)
 {
     siginfo_t about;
@@ -33,15 +34,13 @@ int kill(pid_t pid, int number)
 /* Our only child; 0: there is none. */
 static pid_t only_child(void)
 {
-    char path[64];
-    int pid = 0;
+    char path[64], line[64] = "";
     (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
     FILE *const file = fopen(path, "re");
     assert_non_null(file);
-    if (fscanf(file, "%d", &pid) != 1)
-        pid = 0;
+    (void)!fgets(line, sizeof(line), file);
     (void)fclose(file);
-    return pid;
+    return (pid_t)strtol(line, NULL, 10);
 }
 
 static uint64_t in_ms(uint64_t ms)
@@ -128,13 +127,13 @@ static void kills_nobody_who_was_waited_for(void **state)
 /* The child does not read: a file system may not answer it. */
 static void does_not_wait_for_a_child_that_does_not_listen(void **state)
 {
-    enum { MANY = 1 << 20 }; /* more than a socket takes */
+    enum { TIDE_MANY = 1 << 20 }; /* more than a socket takes */
     (void)state;
     struct tide_name_child *child;
     struct tide_child_module module;
     struct tide_name_pool pool = {0};
-    struct tide_child_answer *const answers = calloc(MANY, sizeof(*answers));
-    uint64_t *const addresses = calloc(MANY, sizeof(*addresses));
+    struct tide_child_answer *const answers = calloc(TIDE_MANY, sizeof(*answers));
+    uint64_t *const addresses = calloc(TIDE_MANY, sizeof(*addresses));
     const struct tide_name_limit limit = {.until_ns = in_ms(300)};
     assert_true(answers && addresses);
     assert_int_equal(tide_name_child_new(NULL, &child), TIDE_OK);
@@ -145,8 +144,9 @@ static void does_not_wait_for_a_child_that_does_not_listen(void **state)
                      TIDE_OK);
     assert_int_equal(syscall(SYS_kill, only_child(), SIGSTOP), 0);
     (void)alarm(20); /* rather than for ever */
-    assert_int_equal(tide_child_module_ask(&module, addresses, MANY, &pool, answers),
-                     TIDE_ELIMIT);
+    assert_int_equal(
+        tide_child_module_ask(&module, addresses, TIDE_MANY, &pool, answers),
+        TIDE_ELIMIT);
     (void)alarm(0);
     tide_child_module_close(&module);
     tide_name_child_free(child);
