@@ -178,7 +178,7 @@ static const char CALI_QUERY[] =
 static const char SPLIT_QUERY[] =
     "SELECT count() AS Allocs,sum(size) AS Bytes UNIT B,max(size) AS \"Max size\" UNIT "
     "B,inclusive_count() AS \"Allocs (inc)\",inclusive_sum(size) AS \"Bytes (inc)\" UNIT "
-    "B,region GROUP BY region WHERE mem.alloc FORMAT json-split";
+    "B,region GROUP BY region WHERE mem.alloc,kind FORMAT json-split";
 
 static bool is_query(const struct export_options *options)
 {

@@ -51,7 +51,7 @@ static const struct tide_option TABLE[] = {
      .help = "write the answer as JSON, with schema, columns and rows"},
     {.name = "labelled",
      .flag = &asked.labelled,
-     .help = "only blocks with a label make rows",
+     .help = "only labelled memory makes rows",
      .rare = true},
     {.name = "sql",
      .flag = &asked.sql,
@@ -186,7 +186,7 @@ const struct tide_command tide_cmd_query = {
         "  FORMAT table | tree | json | ndjson | json-split | csv | tsv | markdown |\n"
         "         expand | format(\"TEXT\") | cali\n",
     .example = "query prog.tide 'SELECT leaf, count(), sum(size)\n"
-               "         GROUP BY leaf WHERE mem.alloc ORDER BY count DESC LIMIT 10'",
+               "         FROM blocks GROUP BY leaf ORDER BY count DESC LIMIT 10'",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,
     .more_options = tide_memory_options,

@@ -22,10 +22,11 @@ const char *const tide_source_names[TIDE_SOURCES] = {
 const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
     [TIDE_ATTRIBUTE_MEM_ALLOC] =
         {"mem.alloc", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
-         "an allocation: its label, else the call that made it"},
-    [TIDE_ATTRIBUTE_MEM_FREE] = {"mem.free", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E,
-                                 "a free: the label of the block, else the call that "
-                                 "made it"},
+         "an allocation: the call that made it; memory that gets a label: the label "
+         "(FROM blocks, snapshots: the label, else the call)"},
+    [TIDE_ATTRIBUTE_MEM_FREE] =
+        {"mem.free", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E,
+         "a free: the call that made the block; a label that ends: the label"},
     [TIDE_ATTRIBUTE_ALLOC_UID] = {"alloc.uid", TIDE_VALUE_UINT, TIDE_UNIT_NONE,
                                   E | B | S, "number of the block, from 1"},
     [TIDE_ATTRIBUTE_ALLOC_ADDRESS] = {"alloc.address", TIDE_VALUE_ADDRESS,
@@ -48,6 +49,10 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
                                     E | B, "path of regions at the block's death"},
     [TIDE_ATTRIBUTE_LABEL] = {"label", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
                               "the name that the program gave the block"},
+    [TIDE_ATTRIBUTE_BLOCK_LABEL] =
+        {"block.label", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
+         "an allocation, one row a block: the label that it has or gets, else the call "
+         "that made it"},
     [TIDE_ATTRIBUTE_SHAPE] = {"shape", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
                               "its extents and bytes of an element: [30][30] of 8"},
     [TIDE_ATTRIBUTE_KIND] = {"kind", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,

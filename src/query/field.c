@@ -47,12 +47,21 @@ static struct tide_value shape_value(struct tide_walk *walk,
     return tide_value_string(tide_shape_text(&list[record->shape - 1], &walk->names));
 }
 
-/* What Caliper would call it. */
+/* Its label, or the call that made it. */
 static struct tide_value called(struct tide_walk *walk,
                                 const struct tide_record *record)
 {
     const struct tide_value label = label_value(walk, record);
     return label.type ? label : tide_field_kind(walk, record->life);
+}
+
+/* What mem.alloc and mem.free call it: where labels have rows of their own, not by them. */
+static struct tide_value event_name(struct tide_walk *walk,
+                                    const struct tide_record *record)
+{
+    return tide_walk_labels_are_rows(walk) && record->life->space != TIDE_IN_POOL
+               ? tide_field_kind(walk, record->life)
+               : called(walk, record);
 }
 
 /* --- Blocks --------------------------------------------------------------------------- */
@@ -121,6 +130,32 @@ static bool is_foreign(const struct tide_walk *walk, const struct tide_record *r
                tide_walk_place(walk, record->place).thread;
 }
 
+/* Rows of labels have what Caliper's have; what else there is to know of the memory is
+ * said by the row of its block. */
+static struct tide_value label_row_value(struct tide_walk *walk,
+                                         const struct tide_record *record,
+                                         enum tide_attribute_id attribute)
+{
+    const struct tide_life *const life = record->life;
+    const bool ends = record->kind == TIDE_RECORD_LABEL_END;
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_MEM_ALLOC:
+        return ends ? tide_value_none() : label_value(walk, record);
+    case TIDE_ATTRIBUTE_MEM_FREE:
+        return ends ? label_value(walk, record) : tide_value_none();
+    case TIDE_ATTRIBUTE_LABEL:
+        return walk->wish.labelled_only ? label_value(walk, record) : tide_value_none();
+    case TIDE_ATTRIBUTE_ALLOC_UID:
+        return life->moved_from ? tide_value_uint(life->moved_from) : tide_value_none();
+    case TIDE_ATTRIBUTE_ALLOC_ADDRESS:
+        return (struct tide_value){.type = TIDE_VALUE_ADDRESS, .word = life->address};
+    case TIDE_ATTRIBUTE_ALLOC_TOTAL_SIZE:
+        return tide_value_int(ends ? -(int64_t)life->size : (int64_t)life->size);
+    default:
+        return tide_value_none();
+    }
+}
+
 /* Attributes of rows that have to do with a block. */
 static struct tide_value block_value(struct tide_walk *walk,
                                      const struct tide_record *record,
@@ -130,9 +165,11 @@ static struct tide_value block_value(struct tide_walk *walk,
     const bool death = record->kind == TIDE_RECORD_DEATH;
     switch ((int)attribute) {
     case TIDE_ATTRIBUTE_MEM_ALLOC:
-        return death ? tide_value_none() : called(walk, record);
+        return death ? tide_value_none() : event_name(walk, record);
     case TIDE_ATTRIBUTE_MEM_FREE:
-        return death ? called(walk, record) : tide_value_none();
+        return death ? event_name(walk, record) : tide_value_none();
+    case TIDE_ATTRIBUTE_BLOCK_LABEL:
+        return death ? tide_value_none() : called(walk, record);
     case TIDE_ATTRIBUTE_ALLOC_UID:
         return tide_value_uint(life->id);
     case TIDE_ATTRIBUTE_ALLOC_ADDRESS:
@@ -174,7 +211,8 @@ static struct tide_value block_value(struct tide_walk *walk,
 uint32_t tide_field_place(const struct tide_record *record,
                           enum tide_attribute_id attribute)
 {
-    const bool death = record->kind == TIDE_RECORD_DEATH;
+    const bool death =
+        record->kind == TIDE_RECORD_DEATH || record->kind == TIDE_RECORD_LABEL_END;
     const bool of_birth = attribute == TIDE_ATTRIBUTE_ALLOC_REGION ||
                           attribute == TIDE_ATTRIBUTE_ALLOC_THREAD;
     const bool of_death = attribute == TIDE_ATTRIBUTE_FREE_REGION ||
@@ -369,6 +407,8 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_RSS:
         return record->stretch ? stretch_value(record, attribute) : tide_value_none();
     default:
+        if (record->kind == TIDE_RECORD_LABEL || record->kind == TIDE_RECORD_LABEL_END)
+            return label_row_value(walk, record, attribute);
         return record->life ? block_value(walk, record, attribute) : tide_value_none();
     }
 }

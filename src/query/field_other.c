@@ -29,6 +29,25 @@ static struct tide_value index_value(const struct tide_walk *walk,
     return tide_value_uint((address - life->address) / (bytes ? bytes : 1));
 }
 
+/* The smallest block or labelled memory that holds ADDRESS when the row is told. */
+static const struct tide_life *holder_of(const struct tide_walk *walk, uint32_t process,
+                                         uint64_t address)
+{
+    const struct tide_life *const labelled =
+        tide_walk_label_holding(walk, process, address);
+    const struct tide_life *const block =
+        walk->lives ? tide_holders_find(&walk->holders, walk->lives, process, address)
+                    : NULL;
+    return labelled && (!block || labelled->size <= block->size) ? labelled : block;
+}
+
+/* A label has the number of the block that begins where it does. */
+static struct tide_value uid_value(const struct tide_life *life)
+{
+    const uint64_t id = life->space == TIDE_IN_LABEL ? life->moved_from : life->id;
+    return id ? tide_value_uint(id) : tide_value_none();
+}
+
 /* Of the block that lives when the row is told. */
 static struct tide_value holder_value(struct tide_walk *walk,
                                       const struct tide_record *record,
@@ -36,14 +55,13 @@ static struct tide_value holder_value(struct tide_walk *walk,
 {
     const struct tide_value at =
         tide_walk_attribute(walk, rounds_of(walk, record), whose);
-    const struct tide_life *const life =
-        at.type == TIDE_VALUE_ADDRESS && walk->lives
-            ? tide_holders_find(&walk->holders, walk->lives, record->process, at.word)
-            : NULL;
+    const struct tide_life *const life = at.type == TIDE_VALUE_ADDRESS
+                                             ? holder_of(walk, record->process, at.word)
+                                             : NULL;
     if (!life)
         return tide_value_none();
     if (kind == TIDE_SLOT_HOLDER_UID)
-        return tide_value_uint(life->id);
+        return uid_value(life);
     if (kind == TIDE_SLOT_HOLDER_INDEX)
         return index_value(walk, life, at.word);
     return life->label ? tide_value_string(

@@ -73,7 +73,7 @@ static void wish_for(struct tide_plan *plan, enum tide_attribute_id attribute)
 {
     struct tide_walk_wish *const wish = &plan->wish;
     switch ((int)attribute) {
-    case TIDE_ATTRIBUTE_MEM_ALLOC:
+    case TIDE_ATTRIBUTE_BLOCK_LABEL:
     case TIDE_ATTRIBUTE_LABEL:
         wish->labels = true;
         break;

@@ -280,6 +280,7 @@ static bool left_out(const struct tide_planner *planner, int attribute)
     case TIDE_ATTRIBUTE_STACK:
     case TIDE_ATTRIBUTE_PEAK:
     case TIDE_ATTRIBUTE_SPACE:
+    case TIDE_ATTRIBUTE_BLOCK_LABEL:
     case TIDE_ATTRIBUTE_TIME_OFFSET:
     case TIDE_ATTRIBUTE_TIME_OFFSET_NS:
     case TIDE_ATTRIBUTE_ALLOC_REGION:

@@ -4,8 +4,9 @@
 static void explain_source(const struct tide_plan *plan, struct tide_text *out)
 {
     static const char *const ROWS[TIDE_SOURCES] = {
-        [TIDE_FROM_EVENTS] = "a row for each allocation, each free, each begin and end "
-                             "of a region, each value that is set",
+        [TIDE_FROM_EVENTS] = "a row for each allocation, each free, each label that is "
+                             "given or ends, each begin and end of a region, each "
+                             "value that is set",
         [TIDE_FROM_BLOCKS] = "a row for each block",
         [TIDE_FROM_SNAPSHOTS] =
             "a row for each block of each snapshot, of the peak and "
@@ -14,8 +15,7 @@ static void explain_source(const struct tide_plan *plan, struct tide_text *out)
         [TIDE_FROM_TIMELINE] = "a row for each of 240 stretches of time",
     };
     const struct tide_walk_wish *const wish = &plan->wish;
-    const bool twice = wish->peak || (wish->source == TIDE_FROM_EVENTS &&
-                                      (wish->labels || wish->labelled_only));
+    const bool twice = wish->peak || (wish->source == TIDE_FROM_EVENTS && wish->labels);
     tide_text_addf(out, "from    %s: %s%s\n", tide_source_names[wish->source],
                    ROWS[wish->source],
                    wish->labelled_only ? ", of labelled blocks only" : "");

@@ -16,6 +16,8 @@
 enum tide_record_kind {
     TIDE_RECORD_BIRTH,     /* events */
     TIDE_RECORD_DEATH,     /* events */
+    TIDE_RECORD_LABEL,     /* events: memory gets a label... */
+    TIDE_RECORD_LABEL_END, /* events: ...or loses it */
     TIDE_RECORD_BEGIN,     /* events: of a region */
     TIDE_RECORD_END,       /* events */
     TIDE_RECORD_ITERATION, /* events: of the outer loop */

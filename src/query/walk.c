@@ -11,6 +11,9 @@
 bool tide_walk_counts(const struct tide_walk *walk, const struct tide_life *life,
                       uint32_t label)
 {
+    if (walk->wish.labelled_only && tide_walk_labels_are_rows(walk) &&
+        life->space != TIDE_IN_POOL)
+        return false; /* its label has a row of its own */
     return (walk->wish.every_space || life->space == TIDE_IN_HEAP) &&
            (label || !walk->wish.labelled_only);
 }
@@ -50,6 +53,20 @@ static enum tide_status tell_birth(struct tide_walk *walk, const struct tide_lif
     return walk->row(walk->user, &record);
 }
 
+void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life, uint32_t lane)
+{
+    struct tide_walk_process *const process = &walk->process[life->process];
+    struct tide_walk_lane *const book = &walk->lanes[lane];
+    process->active[TIDE_IN_HEAP] += life->size;
+    process->allocs++;
+    process->allocated += life->size;
+    book->allocs++;
+    book->allocated += life->size;
+    walk->stretch.active += process->left ? 0 : life->size;
+    walk->stretch.blocks += !process->left;
+    tide_walk_rise(walk, life->process);
+}
+
 static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
 {
     struct tide_walk *const walk = user;
@@ -66,18 +83,12 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     if (walk->wish.resolve && !status)
         status = tide_holders_add(&walk->holders, walk->lives, life);
     if (life->space == TIDE_IN_HEAP) {
-        struct tide_walk_process *const process = &walk->process[life->process];
-        struct tide_walk_lane *const book = &walk->lanes[lane];
-        process->active[TIDE_IN_HEAP] += life->size;
-        process->allocs++;
-        process->allocated += life->size;
-        book->newest = life->id;
-        book->allocs++;
-        book->allocated += life->size;
-        walk->stretch.active += process->left ? 0 : life->size;
-        walk->stretch.blocks += !process->left;
-        tide_walk_rise(walk, life->process);
+        walk->lanes[lane].newest = life->id;
+        if (!walk->wish.labelled_only)
+            tide_walk_grow(walk, life, lane);
     }
+    if (life->label_now)
+        tide_walk_label_follows(walk, life);
     if (!status && walk->wish.source == TIDE_FROM_SNAPSHOTS && walk->wish.peak &&
         walk->step == walk->foresight.peak_step)
         status = tide_walk_snapshot(walk, tide_names_text(&walk->names, "peak"),
@@ -141,18 +152,15 @@ static enum tide_status tell_block(struct tide_walk *walk, const struct tide_lif
     return walk->row(walk->user, &record);
 }
 
-static void bury(struct tide_walk *walk, const struct tide_life *life,
-                 const struct tide_death *death)
+void tide_walk_fall(struct tide_walk *walk, const struct tide_life *life, uint32_t lane)
 {
-    if (life->space != TIDE_IN_HEAP)
-        return;
     struct tide_walk_process *const process = &walk->process[life->process];
-    struct tide_walk_lane *const lane = &walk->lanes[death->lane];
+    struct tide_walk_lane *const book = &walk->lanes[lane];
     process->active[TIDE_IN_HEAP] -= life->size;
     process->frees++;
     process->freed += life->size;
-    lane->frees++;
-    lane->freed += life->size;
+    book->frees++;
+    book->freed += life->size;
     walk->stretch.active -= process->left ? 0 : life->size;
     walk->stretch.blocks -= !process->left;
 }
@@ -167,12 +175,14 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
         if (walk->wish.source == TIDE_FROM_TIMELINE)
             status = tide_walk_time(walk, death->ticks);
     }
+    if (!status && death)
+        status = tide_walk_labels_end(walk, life, death);
     if (!status)
         status = tell_block(walk, life, death);
     if (death && walk->wish.resolve)
         tide_holders_remove(&walk->holders, walk->lives, life);
-    if (death)
-        bury(walk, life, death);
+    if (death && life->space == TIDE_IN_HEAP && !walk->wish.labelled_only)
+        tide_walk_fall(walk, life, death->lane);
     return status;
 }
 
@@ -242,7 +252,10 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
         walk->disappointed = walk->hopes;
         if (walk->hopes)
             return TIDE_ELIMIT;
-        return walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
+        status = walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
+        return status ? status : tide_walk_label(walk, event);
+    case TIDE_EXTRA_UNLABEL:
+        return tide_walk_unlabel(walk, event);
     case TIDE_EXTRA_SHAPE:
         return walk->wish.shapes ? tide_shapes_mark(&walk->shapes, event) : TIDE_OK;
     case TIDE_EXTRA_ATTRIBUTE:
@@ -289,6 +302,8 @@ enum tide_status tide_walk_init(struct tide_walk *walk, struct tide_trace *trace
     }
     enum tide_status status = tide_ends_init(&walk->ends, trace);
     if (!status)
+        status = tide_lives_init(&walk->labelled);
+    if (!status)
         status = tide_stacks_init(&walk->model.stacks);
     return status ? status
                   : tide_frames_init(&walk->frames, trace, &walk->model.stacks,
@@ -302,6 +317,7 @@ void tide_walk_release(struct tide_walk *walk)
         free(walk->lanes[i].visits);
         free(walk->lanes[i].held);
     }
+    tide_walk_labels_release(walk);
     for (size_t i = 0; walk->process && i < walk->model.trace->process_count; i++)
         free(walk->process[i].visits);
     free(walk->lanes);
@@ -345,8 +361,7 @@ enum tide_status tide_walk_run(struct tide_walk *walk)
         .level = walk->wish.source == TIDE_FROM_TIMELINE ? on_level : NULL,
         .mark = on_mark,
     };
-    const bool labels = (walk->wish.labels || walk->wish.labelled_only) &&
-                        walk->wish.source == TIDE_FROM_EVENTS &&
+    const bool labels = walk->wish.labels && walk->wish.source == TIDE_FROM_EVENTS &&
                         tide_trace_has_names(trace);
     walk->hopes = walk->hopes && labels && !walk->wish.peak;
     enum tide_status status = TIDE_OK;

@@ -21,6 +21,7 @@
 #include "model/block_stream.h"
 #include "model/context.h"
 #include "model/pairs.h"
+#include "model/ranges.h"
 #include "query/attribute.h"
 #include "query/ends.h"
 #include "query/foresight.h"
@@ -33,14 +34,16 @@
 enum { TIDE_QUERY_STRETCHES = 240 }; /* of the timeline */
 
 /* A space of the query's own: life->moved_from is the name id of the pool. */
-#define TIDE_IN_POOL ((uint8_t)TIDE_SPACES)
+#define TIDE_IN_POOL  ((uint8_t)TIDE_SPACES)
+/* And of labels, which are no blocks: see walk_labels.c. */
+#define TIDE_IN_LABEL ((uint8_t)(TIDE_SPACES + 1))
 
 /* What is to be walked for. */
 struct tide_walk_wish {
     enum tide_query_source source;
     bool every_space;    /* else the heap alone */
-    bool labelled_only;  /* blocks without a label make no rows */
-    bool labels;         /* what allocations are called matters */
+    bool labelled_only;  /* blocks without a label make no rows, and do not count */
+    bool labels;         /* which labels blocks have or will have matters */
     bool peak;           /* when the heap stood highest matters */
     bool water;          /* high water of stretches matters */
     bool iterations;     /* places tell iterations apart */
@@ -85,6 +88,8 @@ struct tide_walk_lane {
 
 struct tide_walk_process {
     uint64_t active[TIDE_SPACES];
+    struct tide_ranges
+        labels; /* by the first byte of each; tags: entries of labelled */
     struct tide_phases phases;
     struct tide_visit *visits; /* owned: phases that are open, outermost first */
     size_t visit_count, visit_capacity;
@@ -113,6 +118,9 @@ struct tide_walk {
     struct tide_pairs pools;  /* (process, name id) */
     struct tide_lives pooled; /* blocks of pools; see walk_pools.c */
     uint64_t last_pooled;
+    struct tide_lives labelled; /* labels that stand; see walk_labels.c */
+    struct tide_holders label_holders;
+    uint64_t last_label;
     struct tide_walk_lane *lanes;      /* owned, as many as the trace has */
     struct tide_walk_process *process; /* owned, the same */
     struct tide_pairs called;          /* (process, id) of names */
@@ -237,6 +245,29 @@ bool tide_walk_add_values(struct tide_walk *walk, const struct tide_walk_lane *l
                           uint32_t *rounds);
 /* EVENT is about a block of one of the program's pools. */
 enum tide_status tide_walk_pool(struct tide_walk *walk, const struct tide_event *event);
+/* Are labels rows of their own, and blocks called by what made them? */
+bool tide_walk_labels_are_rows(const struct tide_walk *walk);
+/* EVENT gives a label, or takes one away. */
+enum tide_status tide_walk_label(struct tide_walk *walk,
+                                 const struct tide_event *event);
+enum tide_status tide_walk_unlabel(struct tide_walk *walk,
+                                   const struct tide_event *event);
+/* BLOCK dies: so do labels in it, but for its own where realloc moves it. */
+enum tide_status tide_walk_labels_end(struct tide_walk *walk,
+                                      const struct tide_life *block,
+                                      const struct tide_death *death);
+/* BLOCK was made of one with a label, which is its now. */
+void tide_walk_label_follows(struct tide_walk *walk, const struct tide_life *block);
+/* The smallest labelled memory that holds ADDRESS; NULL: none does. */
+const struct tide_life *tide_walk_label_holding(const struct tide_walk *walk,
+                                                uint32_t process, uint64_t address);
+void tide_walk_labels_release(struct tide_walk *walk);
+/* What counts as memory of its process, a block or with labelled_only a label, begins or
+ * ends in LANE. */
+void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life,
+                    uint32_t lane);
+void tide_walk_fall(struct tide_walk *walk, const struct tide_life *life,
+                    uint32_t lane);
 /* Those that live become rows of the snapshot NAME (a text). */
 enum tide_status tide_walk_pools_snapshot(struct tide_walk *walk, uint32_t name,
                                           uint64_t ticks);

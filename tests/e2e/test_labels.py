@@ -59,9 +59,9 @@ class Unlabelled(tide.Case):
                                           8000: None, 32000: None})
         done = subprocess.run(
             [tide.TIDEMARK, "query", self.run_of.trace,
-             "SELECT mem.alloc,count() WHERE mem.alloc, label GROUP BY mem.alloc FORMAT json"],
+             "SELECT label,count() WHERE mem.alloc, label GROUP BY label FORMAT json"],
             capture_output=True, text=True, timeout=60, check=True)
-        self.assertEqual({row["mem.alloc"]: int(row["count"])
+        self.assertEqual({row["label"]: int(row["count"])
                           for row in json.loads(done.stdout)},
                          {"kept": 1, "lost": 1, "first": 1, "late": 1, "again": 1,
                           "brief": 3})

@@ -123,7 +123,7 @@ class Monitors(tide.Case):
                             ["--monitor", "simple,histogram,json"])
         answer = subprocess.run(
             [tide.TIDEMARK, "query", "--json", run.trace,
-             "SELECT mem.alloc,size,usable WHERE alloc.uid"],
+             "SELECT mem.alloc,size,usable WHERE kind"],
             capture_output=True, text=True, timeout=120, check=True).stdout
         calls, live, most, requested, bins = [0, 0], 0, 0, 0, {}
         for made, size, usable in json.loads(answer)["rows"]:

@@ -39,8 +39,8 @@ class Tutorial(tide.Case):
     def test_allocations_per_function(self):
         counts = dict(rows(self.recorded.trace, TREE))
         self.assertEqual(counts["main"], 1)
-        self.assertEqual(counts["main/solve"], 101 + self.own["churn"])
-        self.assertEqual(counts["main/" + NASTY], 1)
+        self.assertEqual(counts["main/solve"], 101 + 101 + self.own["churn"])
+        self.assertEqual(counts["main/" + NASTY], 1 + 1)
         self.assertEqual(counts["produce"], self.own["handed"])
 
     def test_tree_is_laid_out_as_in_the_tutorial(self):
@@ -48,15 +48,20 @@ class Tutorial(tide.Case):
         width = len("  bad\\x1b[2J,\"name\"")
         self.assertEqual(lines[0], "Path".ljust(width) + " count ")
         self.assertEqual(lines[1], "main".ljust(width) + "     1 ")
-        self.assertEqual(lines[2], "  solve".ljust(width) + "   201 ")
+        self.assertEqual(lines[2], "  solve".ljust(width) + "   302 ")
 
-    def test_labels_name_their_allocation(self):
-        counts = dict(rows(self.recorded.trace, LABELS))
-        self.assertEqual(counts["row"], 100)
-        self.assertEqual(counts["matrix"], 1)
-        self.assertEqual(counts[NASTY], 1)
-        summary = self.recorded.report()["summary"]
-        self.assertEqual(sum(counts.values()), summary["alloc_calls"])
+    def test_labels_stand_beside_their_allocations(self):
+        """And in one row with them, as block.label."""
+        labels = {"row": 100, "matrix": 1, NASTY: 1}
+        calls = self.recorded.report()["summary"]["alloc_calls"]
+        for counts, total in (
+                (dict(rows(self.recorded.trace, LABELS)), calls + 102),
+                (dict(rows(self.recorded.trace, "SELECT block.label,count() WHERE "
+                                                "block.label GROUP BY block.label")), calls),
+                (dict(rows(self.recorded.trace, "SELECT mem.alloc,count() FROM blocks "
+                                                "GROUP BY mem.alloc")), calls)):
+            self.assertEqual({name: counts[name] for name in labels}, labels)
+            self.assertEqual(sum(counts.values()), total)
 
     def test_labels_by_size(self):
         counts = {row[:2]: row[2] for row in rows(self.recorded.trace, SIZES)}
@@ -107,6 +112,76 @@ class Tutorial(tide.Case):
         self.assertIn("did you mean 'size'", run.done.stderr)
 
 
+class LabelsOfCycles(tide.Case):
+    """The three questions about arrays that are labelled again in each cycle."""
+    CYCLES = 40
+
+    @classmethod
+    def setUpClass(cls):
+        cls.recorded = exports.record("label_cycles", str(cls.CYCLES))
+        cls.own = cls.recorded.own_count()
+
+    def known(self, text, said):
+        """The answer to TEXT, less what the C library allocates for itself."""
+        wanted = {tuple(row[:-1]): row[-1] for row in said}
+        found = {row[:-1]: row[-1] for row in rows(self.recorded.trace, text)}
+        return {key: found.get(key) for key in wanted}, wanted
+
+    def test_per_function(self):
+        found, wanted = self.known(TREE, self.own["regions"].items())
+        self.assertEqual(found, wanted)
+
+    def test_per_label(self):
+        where = " WHERE function=main AND "
+        found, wanted = self.known(LABELS.replace(" WHERE ", where), self.own["labels"])
+        self.assertEqual(found, wanted)
+        self.assertEqual(wanted["delv_xi",], self.CYCLES)
+
+    def test_per_size(self):
+        found, wanted = self.known(SIZES, self.own["sizes"])
+        self.assertEqual(found, wanted)
+        self.assertEqual((wanted["malloc", 259200], wanted["malloc", 238328]), (3, 13))
+
+    def test_each_label_ends(self):
+        """Where another begins at its place, or with its block."""
+        ended = dict(rows(self.recorded.trace, "SELECT mem.free,count() WHERE mem.free "
+                                               "GROUP BY mem.free"))
+        for label, count in self.own["labels"]:
+            if label != "malloc":
+                self.assertEqual(ended.get(label, 0), 0 if label == "nodelist" else count)
+        self.assertEqual(rows(self.recorded.trace, "SELECT sum(alloc.total_size) WHERE "
+                                                   "function=main AND NOT kind"),
+                         [(864000,)])
+
+
+class LabelsOfAllPlaces(tide.Case):
+    """Memory that no call allocated, a part of a block, more than a block."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.recorded = exports.record("label_places")
+        cls.own = cls.recorded.own_count()
+
+    def ask(self, *words):
+        done = query("--json", *words[:-1], self.recorded.trace, words[-1])
+        return json.loads(done)["rows"]
+
+    def test_each_makes_rows_and_only_these_count(self):
+        """Without sysalloc there is nothing else."""
+        asked = "SELECT mem.alloc,mem.free,mem.active,alloc.total_size WHERE alloc.address"
+        self.assertEqual(self.ask("--labelled", asked), self.own["rows"])
+        asked += ",NOT kind"
+        self.assertEqual([row[:2] for row in self.ask(asked)],
+                         [row[:2] for row in self.own["rows"]])
+
+    def test_addresses_are_found_in_them(self):
+        """In the smallest that holds them."""
+        for options in (), ("--labelled",):
+            self.assertEqual(self.ask(*options, "SELECT alloc.label#looked.at,"
+                                                "alloc.index#looked.at WHERE "
+                                                "event.set#looked.at"), self.own["looks"])
+
+
 class Hydro(tide.Case):
     """The same about examples/hydro, against its own count, with the variables."""
 
@@ -128,7 +203,8 @@ class Hydro(tide.Case):
 
     def test_allocations_per_function(self):
         own, answer, found = self.ask(TREE)
-        wanted = {row["region"]: row["calls"] for row in own["regions"] if row["calls"]}
+        wanted = {row["region"]: 2 * row["calls"] for row in own["regions"]
+                  if row["calls"]}
         self.assertEqual({region: count for region, count in found if region in wanted},
                          wanted)
         self.assertGreater(len(wanted), 5)
@@ -157,7 +233,7 @@ class Hydro(tide.Case):
 
     def test_shapes(self):
         for source in ("FROM blocks WHERE label=primitive",
-                       "WHERE mem.alloc=primitive", "WHERE mem.free=primitive"):
+                       "WHERE block.label=primitive", "WHERE mem.free,label=primitive"):
             _, _, found = self.ask(f"SELECT shape,count() {source} GROUP BY shape")
             self.assertEqual(found, [("[14][14][14][5] of 8", 36)], source)
 
@@ -259,7 +335,7 @@ class SameAsTheReport(tide.Case):
             trace = exports.record(*run).trace
             summary = tide.report(trace)["summary"]
             with self.subTest(run=run):
-                self.assertEqual(rows(trace, "SELECT count(),sum(size) WHERE mem.alloc"),
+                self.assertEqual(rows(trace, "SELECT count(),sum(size) WHERE block.label"),
                                  [(summary["alloc_calls"], summary["allocated_bytes"] or
                                    (0 if summary["alloc_calls"] else None))])
                 found = rows(trace, "SELECT count(),sum(size) FROM blocks WHERE temporary")
@@ -351,20 +427,24 @@ class Exports(tide.Case):
         trace = exports.record("phases").trace
         reader = cali_reader.Reader(exports.export(trace, "cali").decode())
         summary = tide.report(trace)["summary"]
-        births = [row for row in reader.records if "mem.alloc" in row]
+        events = [row for row in reader.records if "mem.alloc" in row]
         deaths = [row for row in reader.records if "mem.free" in row]
+        labels = [row for row in events if row["mem.alloc"] in ("row", "matrix") or
+                  row["mem.alloc"].startswith("bad")]
+        births = [row for row in events if row not in labels]
         self.assertEqual(len(births), summary["alloc_calls"])
+        self.assertEqual(len(labels), 102)
         self.assertEqual(len(deaths), summary["free_calls"])
         self.assertEqual(sum(row["alloc.total_size"] for row in births),
                          summary["allocated_bytes"])
         self.assertEqual(sum(row["alloc.total_size"] for row in births + deaths),
                          summary["live_bytes"])
         self.assertEqual(len({row["alloc.uid"] for row in births}), len(births))
-        rows_of = [row for row in births if row["mem.alloc"] == "row"]
+        rows_of = [row for row in labels if row["mem.alloc"] == "row"]
         self.assertEqual(len(rows_of), 100)
         self.assertTrue(all(row["region"] == ["main", "solve"] for row in rows_of))
         # Controls are dropped, commas and the like come back.
-        nasty = [row for row in births if row["mem.alloc"].startswith("bad")]
+        nasty = [row for row in labels if row["mem.alloc"].startswith("bad")]
         self.assertEqual([row["mem.alloc"] for row in nasty], [NASTY.replace("\x1b", "\\x1b")])
         csv = exports.export(trace, "csv", "--all").decode()
         for row in births:

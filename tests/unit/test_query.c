@@ -27,15 +27,16 @@ static void tells_events_in_order(void **state)
         "SELECT mem.alloc,mem.free,alloc.total_size,mem.active,region FORMAT csv",
         "mem.alloc,mem.free,alloc.total_size,mem.active,region\n"
         ",,,0,\n"
-        "x,,100,0,main\n"
+        "malloc,,100,0,main\n"
         ",,,100,main\n"
         ",,,100,main/solve\n"
         "malloc,,200,100,main/solve\n"
         ",malloc,-200,300,main/solve\n"
         "calloc,,300,100,main/solve\n"
+        "x,,100,400,main/solve\n"
         ",,,400,main/solve\n"
-        ",x,-100,400,main/solve\n"
-        "x,,150,300,main/solve\n"
+        ",malloc,-100,400,main/solve\n"
+        "realloc,,150,300,main/solve\n"
         ",,,450,main/solve\n"
         "new,,8,450,main\n"
         ",calloc,-300,458,main\n"
@@ -113,15 +114,23 @@ static void groups_like_the_tutorial(void **state)
         "SELECT function,count() GROUP BY function WHERE mem.alloc FORMAT tree",
         "Path      count \n"
         "main          2 \n"
-        "  solve       3 \n"
+        "  solve       4 \n"
         "(outside)     1 \n");
     tide_asker_expect(
         "SELECT mem.alloc,count() GROUP BY mem.alloc WHERE mem.alloc FORMAT table",
         "mem.alloc count \n"
-        "x             2 \n"
-        "malloc        2 \n"
+        "malloc        3 \n"
         "calloc        1 \n"
+        "x             1 \n"
+        "realloc       1 \n"
         "new           1 \n");
+    tide_asker_expect("SELECT block.label,count(),sum(size) GROUP BY block.label "
+                      "WHERE block.label FORMAT table",
+                      "block.label count sum#size \n"
+                      "x               2      250 \n"
+                      "malloc          2      264 \n"
+                      "calloc          1      300 \n"
+                      "new             1        8 \n");
     tide_asker_expect("SELECT mem.alloc,alloc.total_size,count() "
                       "GROUP BY mem.alloc,alloc.total_size WHERE mem.alloc "
                       "ORDER BY alloc.total_size DESC LIMIT 2 FORMAT table",
@@ -136,20 +145,20 @@ static void sums_up(void **state)
     (void)state;
     tide_asker_expect(
         "SELECT count(),sum(size),min(size),max(size),avg(size),median(size),"
-        "percentile(size,90),count(DISTINCT kind),count(label),any(mem.alloc) "
-        "WHERE mem.alloc FORMAT csv",
+        "percentile(size,90),count(DISTINCT kind),count(label),any(block.label) "
+        "WHERE block.label FORMAT csv",
         "count,sum#size,min#size,max#size,avg#size,median#size,p90#size,"
-        "count_distinct#kind,count#label,any#mem.alloc\n"
+        "count_distinct#kind,count#label,any#block.label\n"
         "6,822,8,300,137,100,300,4,2,x\n");
     /* mean 137, squares of differences 37^2 + 63^2 + 163^2 + 13^2 + 129^2 + 73^2 = 54046 */
     tide_asker_expect(
         "SELECT variance(size),scale(size,0.5),scale_count(3),ratio(size,usable),"
-        "ratio(size,usable,870),histogram(size) WHERE mem.alloc FORMAT expand",
+        "ratio(size,usable,870),histogram(size) WHERE block.label FORMAT expand",
         "variance#size=9007.666667,scale#size=411.000000,scount=18.000000,"
         "ratio#size/usable=0.942661,ratio#size/usable=820.114679,"
         "histogram#size=8:1 64:2 128:2 256:1\n");
     tide_asker_expect("SELECT stddev(alloc.total_size) AS s,sum(alloc.total_size) AS t,"
-                      "min(alloc.total_size) AS m FORMAT expand",
+                      "min(alloc.total_size) AS m WHERE kind FORMAT expand",
                       "s=175.573233,t=158,m=-300\n");
 }
 
@@ -171,25 +180,27 @@ static void aggregates_by_names_unless_told(void **state)
     (void)state;
     tide_asker_expect("AGGREGATE count() WHERE mem.alloc FORMAT csv",
                       "region,mem.alloc,mem.free,count\n"
-                      "main,x,,1\n"
+                      "main,malloc,,1\n"
                       "main/solve,malloc,,1\n"
                       "main/solve,calloc,,1\n"
                       "main/solve,x,,1\n"
+                      "main/solve,realloc,,1\n"
                       "main,new,,1\n"
                       ",malloc,,1\n");
-    tide_asker_expect("AGGREGATE count() SELECT sum(size) WHERE mem.alloc FORMAT csv",
-                      "sum#size,count\n822,6\n");
+    tide_asker_expect(
+        "AGGREGATE count() SELECT sum(size) WHERE kind,mem.alloc FORMAT csv",
+        "sum#size,count\n822,6\n");
 }
 
 static void takes_what_sql_writes(void **state)
 {
     (void)state;
     tide_asker_expect("SELECT COUNT(*) AS a, Sum(size) bytes, count() \"n\" "
-                      "WHERE mem.alloc FORMAT csv",
+                      "WHERE block.label FORMAT csv",
                       "a,bytes,n\n6,822,6\n");
     tide_asker_expect("SELECT count() WHERE mem.alloc AND size > 0.1k FORMAT csv",
                       "count\n3\n");
-    tide_asker_expect("SELECT count() WHERE label IS NULL AND mem.alloc FORMAT csv",
+    tide_asker_expect("SELECT count() WHERE label IS NULL AND block.label FORMAT csv",
                       "count\n4\n");
     tide_asker_expect("SELECT count() WHERE label is not null, mem.alloc FORMAT csv",
                       "count\n2\n");
@@ -206,7 +217,7 @@ static void adds_to_the_regions_around(void **state)
         "SELECT region,count(),inclusive_count(),inclusive_sum(size),"
         "inclusive_max(size),inclusive_min(size),inclusive_scale(size,2),"
         "inclusive_ratio(size,usable),inclusive_percent_total(size) GROUP BY region "
-        "WHERE mem.alloc FORMAT expand",
+        "WHERE block.label FORMAT expand",
         "region=main,count=2,icount=5,inclusive#size=758,imax#size=300,imin#size=8,"
         "iscale#size=1516.000000,iratio#size/usable=0.947500,"
         "ipercent_total#size=92.214112\n"
@@ -217,7 +228,7 @@ static void adds_to_the_regions_around(void **state)
         "iscale#size=128.000000,iratio#size/usable=0.888889,"
         "ipercent_total#size=7.785888\n");
     tide_asker_expect("SELECT region,count(),inclusive_sum(size) GROUP BY region "
-                      "WHERE mem.alloc,region=solve FORMAT tree",
+                      "WHERE kind,mem.alloc,region=solve FORMAT tree",
                       "Path    count inclusive#size \n"
                       "main                     650 \n"
                       "  solve     3            650 \n");
@@ -237,7 +248,7 @@ static void computes_with_let(void **state)
         "300,601,0.974025974025974,150,calloc,608,solve,300\n");
     /* There is one zero. */
     tide_asker_expect("LET zero = (size * 1.0 - 150) * 0 SELECT zero,count() "
-                      "GROUP BY zero WHERE mem.alloc FORMAT csv",
+                      "GROUP BY zero WHERE block.label FORMAT csv",
                       "zero,count\n0,6\n");
     tide_asker_expect(
         "LET a = (size - 100) * 2, b = a / 4 SELECT a,b WHERE alloc.uid = 3, "
@@ -342,7 +353,7 @@ static void puts_traces_together(void **state)
 {
     (void)state;
     expect_of_two("SELECT kind,count(),sum(size),count(DISTINCT size),median(size),"
-                  "any(label) GROUP BY kind WHERE mem.alloc FORMAT csv",
+                  "any(label) GROUP BY kind WHERE block.label FORMAT csv",
                   "kind,count,sum#size,count_distinct#size,median#size,any#label\n"
                   "malloc,6,728,3,100,x\n"
                   "calloc,2,600,1,300,\n"
@@ -368,7 +379,7 @@ static void multiplies_with_signs(void **state)
     tide_asker_expect("LET less = (0 - size) * 3, more = less * (0 - 1), most = "
                       "(0 - 4611686018427387904) * 2, beyond = most * 2 SELECT "
                       "sum(size),sum(less),sum(more),max(most),count(beyond) WHERE "
-                      "mem.alloc and alloc.uid = 1 FORMAT csv",
+                      "kind and mem.alloc and alloc.uid = 1 FORMAT csv",
                       "sum#size,sum#less,sum#more,max#most,count#beyond\n"
                       "100,-300,300,-9223372036854775808,0\noverflows: 1\n");
 }
@@ -386,7 +397,7 @@ static void says_overflow(void **state)
         "count#far,count#none\n0,0\n");
     tide_asker_expect("LET huge = alloc.address * 40000000000000000 SELECT count(huge) "
                       "WHERE alloc.uid = 1 FORMAT csv",
-                      "count#huge\n0\noverflows: 2\n");
+                      "count#huge\n0\noverflows: 3\n");
 }
 
 static void refuses_too_much_memory(void **state)

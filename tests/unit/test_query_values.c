@@ -119,9 +119,9 @@ static void values_have_the_type_that_was_set_last(void **state)
            "size,a\n1,\n2,-3\n3,0.5\n4,text\n5,?\n6,abcd\n");
     expect(f, "SELECT count() WHERE mem.alloc,a=-3 FORMAT csv", "count\n1\n");
     expect(f, "SELECT count() WHERE mem.alloc,a=text FORMAT csv", "count\n1\n");
-    expect(f, "SELECT b FORMAT csv",
-           "there is no attribute 'b'; did you mean 'a'?\n"
-           "  SELECT b FORMAT csv\n"
+    expect(f, "SELECT c FORMAT csv",
+           "there is no attribute 'c'; did you mean 'a'?\n"
+           "  SELECT c FORMAT csv\n"
            "         ^\n");
 }
 

@@ -78,12 +78,13 @@ static void tree_has_a_line_per_record(void **state)
         "FORMAT tree",
         "Path      mem.alloc count \n"
         "main      \n"
-        " |-       x             1 \n"
+        " |-       malloc        1 \n"
         " |-       new           1 \n"
         "  solve   \n"
         "   |-     malloc        1 \n"
         "   |-     calloc        1 \n"
         "   |-     x             1 \n"
+        "   |-     realloc       1 \n"
         "(outside) malloc        1 \n");
 }
 
@@ -100,7 +101,7 @@ static void tree_takes_other_paths(void **state)
 {
     (void)state;
     tide_asker_expect(
-        "SELECT count(),sum(size) AS bytes GROUP BY kind,label WHERE mem.alloc "
+        "SELECT count(),sum(size) AS bytes GROUP BY kind,label WHERE block.label "
         "ORDER BY bytes DESC FORMAT tree(\"kind,label\")",
         "Path    count bytes \n"
         "calloc      1   300 \n"
@@ -109,7 +110,7 @@ static void tree_takes_other_paths(void **state)
         "realloc \n"
         "  x         1   150 \n"
         "new         1     8 \n");
-    tide_asker_expect("SELECT count() GROUP BY stack WHERE mem.alloc FORMAT tree",
+    tide_asker_expect("SELECT count() GROUP BY stack WHERE block.label FORMAT tree",
                       "Path          count \n"
                       "prog+0x1000   \n"
                       "  prog+0x2000     6 \n");
@@ -184,7 +185,7 @@ static void json_split_is_hatchets(void **state)
     (void)state;
     tide_asker_expect(
         "SELECT count() AS Allocs,sum(size) AS Bytes UNIT B,region GROUP BY region "
-        "WHERE mem.alloc FORMAT json-split",
+        "WHERE block.label FORMAT json-split",
         "{\n  \"data\": [\n    [ 2, 108, 0 ],\n    [ 3, 650, 1 ],\n"
         "    [ 1, 64, null ]\n  ],\n"
         "  \"columns\": [ \"Allocs\", \"Bytes\", \"path\" ],\n"
@@ -199,14 +200,14 @@ static void cali_defines_before_use(void **state)
 {
     (void)state;
     tide_asker_expect(
-        "SELECT region,mem.alloc,alloc.total_size,alloc.address WHERE label,"
+        "SELECT region,block.label,alloc.total_size,alloc.address WHERE label,"
         "size>100 FORMAT cali",
         "__rec=node,id=12,attr=10,data=276,parent=3\n"
         "__rec=node,id=13,attr=8,data=region,parent=12\n"
         "__rec=node,id=14,attr=13,data=main\n"
         "__rec=node,id=15,attr=13,data=solve,parent=14\n"
         "__rec=node,id=16,attr=10,data=84,parent=3\n"
-        "__rec=node,id=17,attr=8,data=mem.alloc,parent=16\n"
+        "__rec=node,id=17,attr=8,data=block.label,parent=16\n"
         "__rec=node,id=18,attr=17,data=x\n"
         "__rec=node,id=19,attr=10,data=2133,parent=1\n"
         "__rec=node,id=20,attr=8,data=alloc.total_size,parent=19\n"
