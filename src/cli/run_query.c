@@ -206,6 +206,9 @@ static void say_no_region(const struct tide_plan *plan,
 static int say_failure(const struct tide_query_request *request,
                        const struct tide_result *result, enum tide_status status)
 {
+    if (result->gave_up)
+        return tide_fail("a regular expression takes too long: repeat less in what is "
+                         "repeated, as in '(a+)+'");
     if (result->refused)
         return tide_fail(
             "the answer needs more than %s: ask for less (WHERE, LIMIT, fewer keys), or "

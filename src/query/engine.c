@@ -30,7 +30,8 @@ struct part {
     struct tide_group_table table;
     struct tide_result rows; /* that are not grouped */
     uint64_t read, passed, overflows, given;
-    bool enough; /* LIMIT is reached */
+    bool enough;  /* LIMIT is reached */
+    bool gave_up; /* a regular expression would take too long */
     bool begun;
     enum tide_status status;
     struct tide_value *cells; /* owned: a row on its way out */
@@ -112,6 +113,15 @@ static enum tide_status on_row(void *user, const struct tide_record *record)
 }
 
 /* --- A trace ------------------------------------------------------------------------------ */
+
+/* Did any condition take too long? */
+static bool gave_up(const struct part *part)
+{
+    bool found = part->where.gave_up;
+    for (size_t i = 0; part->lets && i < part->job->plan->let_count; i++)
+        found = found || part->lets[i].gave_up;
+    return found;
+}
 
 /* Which slots come from records, and in which order. */
 static void choose_fetched(struct part *part)
@@ -198,6 +208,9 @@ static void part_run(struct part *part, size_t index)
     }
     if (part->status == TIDE_ELIMIT && part->enough)
         part->status = TIDE_OK;
+    part->gave_up = gave_up(part);
+    if (!part->status && part->gave_up)
+        part->status = TIDE_ELIMIT;
     if (!part->status && part->job->plan->grouped)
         part->status = tide_group_table_settle(&part->table, &part->walk.names);
 }
@@ -213,6 +226,7 @@ static enum tide_status take_part(struct part *part, struct tide_group_table *ta
     if (!part->job->row)
         result->rows_passed += part->passed;
     result->overflows += part->overflows;
+    result->gave_up = result->gave_up || part->gave_up;
     if (status == TIDE_ELIMIT)
         result->refused = true;
     if (!status && plan->grouped)

@@ -26,6 +26,7 @@ struct tide_result {
     uint64_t rows_passed; /* WHERE */
     uint64_t overflows;   /* cells that are empty because 64 bits were too few */
     bool refused;         /* memory: more than the budget would be needed */
+    bool gave_up;         /* a regular expression would take too long */
 };
 
 static inline const struct tide_value *tide_result_row(const struct tide_result *result,
@@ -49,7 +50,8 @@ struct tide_query_job {
     void *user;
 };
 
-/* ELIMIT with result->refused: the budget is too small.  RESULT is to be released in any
+/* ELIMIT with result->refused: the budget is too small; with result->gave_up: time is.
+ * RESULT is to be released in any
  * case. */
 enum tide_status tide_query_run(const struct tide_query_job *job,
                                 struct tide_result *result);

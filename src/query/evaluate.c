@@ -17,7 +17,8 @@ enum tide_status tide_judge_begin(struct tide_judge *judge,
 {
     *judge = (struct tide_judge){.condition = condition, .names = names};
     judge->memos = calloc(condition->count + 1, sizeof(*judge->memos));
-    return judge->memos ? TIDE_OK : TIDE_ENOMEM;
+    judge->match = tide_regex_match_new();
+    return judge->memos && judge->match ? TIDE_OK : TIDE_ENOMEM;
 }
 
 void tide_judge_release(struct tide_judge *judge)
@@ -25,6 +26,7 @@ void tide_judge_release(struct tide_judge *judge)
     for (size_t i = 0; judge->memos && i < judge->condition->count; i++)
         free(judge->memos[i].list);
     free(judge->memos);
+    tide_regex_match_free(judge->match);
     *judge = (struct tide_judge){0};
 }
 
@@ -73,7 +75,19 @@ static bool order_passes(enum tide_term_kind kind, int order)
     }
 }
 
-static bool text_passes(const struct tide_plan_term *term, const char *text)
+static bool regex_passes(struct tide_judge *judge, const struct tide_plan_term *term,
+                         const char *text)
+{
+    if (judge->gave_up)
+        return false;
+    const enum tide_regex_answer answer =
+        tide_regex_matches(term->regex, judge->match, text);
+    judge->gave_up = answer == TIDE_REGEX_TOO_LONG;
+    return answer == TIDE_REGEX_YES;
+}
+
+static bool text_passes(struct tide_judge *judge, const struct tide_plan_term *term,
+                        const char *text)
 {
     const struct tide_plan_constant *const constants = term->constants;
     const int order = term->constant_count ? strcmp(text, constants[0].text) : 0;
@@ -88,7 +102,7 @@ static bool text_passes(const struct tide_plan_term *term, const char *text)
     case TIDE_TERM_LIKE:
         return is_like(text, constants[0].text);
     case TIDE_TERM_MATCH:
-        return regexec(term->regex, text, 0, NULL, 0) == 0;
+        return regex_passes(judge, term, text);
     case TIDE_TERM_BETWEEN:
         return order >= 0 && strcmp(text, constants[1].text) <= 0;
     case TIDE_TERM_IN:
@@ -106,22 +120,23 @@ static bool text_passes(const struct tide_plan_term *term, const char *text)
 }
 
 /* Of a path the whole may pass, or any of its levels. */
-static bool path_passes(const struct tide_plan_term *term, uint64_t path,
-                        struct tide_names *names)
+static bool path_passes(struct tide_judge *judge, const struct tide_plan_term *term,
+                        uint64_t path)
 {
+    struct tide_names *const names = judge->names;
     struct tide_plan_term positive = *term;
     struct tide_text whole = {0};
     if (term->kind == TIDE_TERM_UNEQUAL)
         positive.kind = TIDE_TERM_EQUAL;
     tide_names_path(names, path, &whole);
-    bool passes = text_passes(&positive, whole.bytes ? whole.bytes : "");
+    bool passes = text_passes(judge, &positive, whole.bytes ? whole.bytes : "");
     names->failed = names->failed || whole.failed;
     tide_text_release(&whole);
     const bool levels =
         positive.kind == TIDE_TERM_EQUAL || positive.kind == TIDE_TERM_LIKE ||
         positive.kind == TIDE_TERM_MATCH || positive.kind == TIDE_TERM_IN;
     for (uint64_t at = path; levels && at && !passes; at = tide_names_parent(names, at))
-        passes = text_passes(&positive,
+        passes = text_passes(judge, &positive,
                              tide_names_string(names, tide_names_leaf(names, at)));
     return passes != (term->kind == TIDE_TERM_UNEQUAL);
 }
@@ -141,8 +156,8 @@ static bool name_passes(struct tide_judge *judge, size_t index, struct tide_valu
     uint8_t *const known = &list[2 * value.id + path];
     if (!*known) {
         const bool passes =
-            path ? path_passes(term, value.id, judge->names)
-                 : text_passes(term, tide_names_string(judge->names, value.id));
+            path ? path_passes(judge, term, value.id)
+                 : text_passes(judge, term, tide_names_string(judge->names, value.id));
         *known = passes ? 2 : 1;
     }
     return *known == 2;
@@ -150,12 +165,13 @@ static bool name_passes(struct tide_judge *judge, size_t index, struct tide_valu
 
 /* --- Numbers ---------------------------------------------------------------------------- */
 
-static bool pattern_passes(const struct tide_judge *judge,
-                           const struct tide_plan_term *term, struct tide_value value)
+static bool pattern_passes(struct tide_judge *judge, const struct tide_plan_term *term,
+                           struct tide_value value)
 {
     struct tide_text text = {0};
     tide_value_text(value, judge->names, &text);
-    const bool passes = !text.failed && text_passes(term, text.bytes ? text.bytes : "");
+    const bool passes =
+        !text.failed && text_passes(judge, term, text.bytes ? text.bytes : "");
     tide_text_release(&text);
     return passes;
 }
@@ -179,8 +195,8 @@ static bool is_in(const struct tide_plan_term *term, struct tide_value value)
     return false;
 }
 
-static bool number_passes(const struct tide_judge *judge,
-                          const struct tide_plan_term *term, struct tide_value value)
+static bool number_passes(struct tide_judge *judge, const struct tide_plan_term *term,
+                          struct tide_value value)
 {
     int order = 0, upper = 0;
     if (term->kind == TIDE_TERM_LIKE || term->kind == TIDE_TERM_MATCH)

@@ -20,6 +20,8 @@ struct tide_judge {
     const struct tide_plan_condition *condition; /* borrowed */
     struct tide_names *names;                    /* borrowed */
     struct tide_memo *memos;                     /* owned, per term */
+    struct tide_regex_match *match;              /* owned */
+    bool gave_up; /* a regular expression would take too long: nothing holds any more */
 };
 
 enum tide_status tide_judge_begin(struct tide_judge *judge,

@@ -375,18 +375,18 @@ size_t tide_planner_sum(struct tide_planner *planner, size_t call_index)
     return plan->sum_count++;
 }
 
+static void release_condition(struct tide_plan_condition *condition)
+{
+    for (size_t i = 0; i < condition->count; i++)
+        tide_regex_free(condition->terms[i].regex);
+}
+
 void tide_plan_release(struct tide_plan *plan)
 {
-    for (size_t i = 0; i < plan->where.count; i++)
-        if (plan->where.terms[i].regex)
-            regfree(plan->where.terms[i].regex);
-    for (size_t i = 0; i < plan->having.count; i++)
-        if (plan->having.terms[i].regex)
-            regfree(plan->having.terms[i].regex);
+    release_condition(&plan->where);
+    release_condition(&plan->having);
     for (size_t i = 0; i < plan->let_count; i++)
-        for (size_t j = 0; j < plan->lets[i].condition.count; j++)
-            if (plan->lets[i].condition.terms[j].regex)
-                regfree(plan->lets[i].condition.terms[j].regex);
+        release_condition(&plan->lets[i].condition);
     free(plan->attributes);
     free(plan->slots);
     free(plan->lets);

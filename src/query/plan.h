@@ -12,7 +12,6 @@
 #ifndef TIDE_QUERY_PLAN_H
 #define TIDE_QUERY_PLAN_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +21,7 @@
 #include "query/ast.h"
 #include "query/attribute.h"
 #include "query/group_tally.h"
+#include "query/text_regex.h"
 #include "query/user_names.h"
 #include "query/value.h"
 #include "query/walk.h"
@@ -71,7 +71,7 @@ struct tide_plan_term {
     size_t cell;                          /* slot, or cell of the answer for HAVING */
     struct tide_plan_constant *constants; /* in the arena */
     size_t constant_count;
-    regex_t *regex; /* MATCH: in the arena, to be freed */
+    struct tide_regex *regex; /* MATCH: owned */
 };
 
 struct tide_plan_condition {

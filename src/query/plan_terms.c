@@ -7,7 +7,6 @@
 
 #include "base/nearest.h"
 #include "query/plan.h"
-#include "query/regex_weight.h"
 
 /* --- Numbers -------------------------------------------------------------------------- */
 
@@ -161,21 +160,10 @@ static void compile_regex(struct tide_planner *planner,
                           const struct tide_query_word *word,
                           struct tide_plan_term *out)
 {
-    char why[128];
-    regex_t *const regex = tide_planner_take(planner, 1, sizeof(*regex));
-    if (!regex)
-        return;
-    if (tide_regex_is_monstrous(word->text)) {
-        tide_planner_blame(planner, word->span, "this repeats too much");
-        return;
-    }
-    const int failed = regcomp(regex, word->text, REG_EXTENDED | REG_NOSUB);
-    if (!failed) {
-        out->regex = regex;
-        return;
-    }
-    (void)regerror(failed, regex, why, sizeof(why));
-    tide_planner_blame(planner, word->span, why);
+    char why[256];
+    out->regex = tide_regex_new(word->text, why, sizeof(why));
+    if (!out->regex)
+        tide_planner_blame(planner, word->span, why);
 }
 
 static void compile_term(struct tide_planner *planner, const struct tide_term *term,

@@ -144,8 +144,9 @@ static enum tide_status drop_rows(struct tide_result *result)
     }
     if (!status)
         result->row_count = kept;
+    result->gave_up = result->gave_up || having.gave_up;
     tide_judge_release(&having);
-    return status;
+    return status ? status : result->gave_up ? TIDE_ELIMIT : TIDE_OK;
 }
 
 static int by_orders(const void *one, const void *other, void *user)
