@@ -48,8 +48,7 @@ static inline bool is_told(const struct tide_name *name)
     return told >> (name->id - 1) % 64 & 1;
 }
 
-/* The number of NAME, for a trace that is being written. */
-static inline uint64_t number_of(const struct tide_name *name)
+uint64_t tide_name_number(const struct tide_name *name)
 {
     if (!name)
         return 0;
@@ -66,7 +65,7 @@ static void say(uint8_t kind, const uint64_t *values, uint32_t count)
 static TIDE_COLD void say_name(uint8_t kind, const struct tide_name *name)
 {
     const int saved = errno;
-    const uint64_t id = number_of(name);
+    const uint64_t id = tide_name_number(name);
     tide_record_extra(TIDE_CALLER, kind, &id, 1);
     errno = saved;
 }
@@ -183,7 +182,7 @@ TIDE_EXPORT(void, phase_end, const char *name)
 
 static void say_label(const void *block, const struct tide_name *name, size_t bytes)
 {
-    const uint64_t values[] = {(uintptr_t)block, number_of(name), bytes};
+    const uint64_t values[] = {(uintptr_t)block, tide_name_number(name), bytes};
     say(TIDE_EXTRA_LABEL, values, 3);
 }
 
@@ -239,8 +238,8 @@ TIDE_EXPORT(void, pool_alloc, const char *pool, const void *block, size_t bytes,
         tide_live_pool_alloc(tide_name_of(name), block, bytes, tide_name_of(label));
     if (!recording())
         return;
-    const uint64_t names =
-        number_of(tide_name_of(name)) << 32 | number_of(tide_name_of(label));
+    const uint64_t names = tide_name_number(tide_name_of(name)) << 32 |
+                           tide_name_number(tide_name_of(label));
     const uint64_t values[] = {(uintptr_t)block, bytes, names};
     say(TIDE_EXTRA_POOL_ALLOC, values, 3);
 }
@@ -254,7 +253,7 @@ TIDE_EXPORT(void, pool_free, const char *pool, const void *block)
     if (!recording())
         return;
     const uint64_t values[] = {(uintptr_t)block,
-                               number_of(tide_name_of(pool ? pool : "pool"))};
+                               tide_name_number(tide_name_of(pool ? pool : "pool"))};
     say(TIDE_EXTRA_POOL_FREE, values, 2);
 }
 

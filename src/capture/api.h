@@ -1,7 +1,7 @@
 /* capture/api.h - the exported functions: what the table holds, and other languages look
  * up by name.
  *
- * For: api.c, api_count.c, attributes.c.
+ * For: api.c, api_count.c, attributes.c, windows.c.
  */
 #ifndef TIDE_CAPTURE_API_H
 #define TIDE_CAPTURE_API_H
@@ -15,6 +15,10 @@ enum { TIDE_SHAPE_DIMENSIONS = 8 };
 #define TIDE_EXPORT(type, name, ...)                  \
     TIDE_HOOK type tide_recorder_##name(__VA_ARGS__); \
     TIDE_HOOK type tide_recorder_##name(__VA_ARGS__)
+
+/* The number of NAME in the trace that is being written; 0: it has none, or NAME is NULL. */
+struct tide_name;
+uint64_t tide_name_number(const struct tide_name *name);
 
 void tide_recorder_pause(int scope);
 void tide_recorder_resume(int scope);

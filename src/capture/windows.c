@@ -12,6 +12,8 @@
 
 #include "base/raw/ticks.h"
 #include "base/raw/varint.h"
+#include "capture/api.h"
+#include "capture/lifecycle.h"
 #include "capture/process.h"
 #include "capture/record.h"
 #include "capture/registry.h"
@@ -44,6 +46,15 @@ static void free_heard(void *user, const struct tide_happening *happening)
     tide_tally_free(&window->tally, happening->shard, happening->used);
 }
 
+/* Where the window begins or ends, among what the threads do. */
+static void mark(uint8_t kind, const struct window *window)
+{
+    if (atomic_load_explicit(&tide_phase, memory_order_relaxed) != TIDE_PHASE_ON)
+        return;
+    const uint64_t values[] = {tide_name_number(window->name), window->scope};
+    tide_record_extra(TIDE_CALLER, kind, values, 2);
+}
+
 tide_handle tide_window_open(const char *name, enum tide_scope scope)
 {
     struct window *const window = tide_lasting_memory(sizeof(*window));
@@ -55,6 +66,7 @@ tide_handle tide_window_open(const char *name, enum tide_scope scope)
     window->tid = tide_self.stream ? tide_self.stream->tid : 0;
     window->begun_ticks = tide_ticks();
     clock_gettime(CLOCK_MONOTONIC, &window->begun);
+    mark(TIDE_EXTRA_WINDOW_BEGIN, window);
     const struct tide_listener listener = {
         .alloc_heard = alloc_heard,
         .free_heard = free_heard,
@@ -146,6 +158,7 @@ enum tide_answer tide_window_close(tide_handle handle, struct tide_stats *stats)
         return answer;
     tide_attend(-1);
     atomic_fetch_sub(&open_windows, 1);
+    mark(TIDE_EXTRA_WINDOW_END, user);
     read_window(user, out);
     tell_trace(user, out);
     if (alone)

@@ -385,6 +385,11 @@ enum tide_extra {
     TIDE_EXTRA_ATTRIBUTE = 24,  /* varint name id, varint enum tide_attribute_type |
                                     enum tide_attribute_step << 4, varint value: what the
                                     thread calls a value that rows of queries have */
+    TIDE_EXTRA_WINDOW_BEGIN =
+        25,                     /* varint name id (0: none), varint scope (0 process, 1
+                                    thread): a counting window opens; WINDOW notes have
+                                    what it counted */
+    TIDE_EXTRA_WINDOW_END = 26, /* the same: it closes */
 };
 
 /* Values of attributes: integers are zigzag, doubles their bits, strings name ids. */
