@@ -15,7 +15,7 @@
 ! start and stop at the same time.
 module timemory_mallocp
     use, intrinsic :: iso_c_binding, only: c_int64_t
-    use tidemark, only: tide_start, tide_stop
+    use tidemark, only: tide_set, tide_start, tide_stop
     implicit none
     private
 
@@ -71,7 +71,10 @@ contains
         if (.not. known) then
             off = is_off("TIMEMORY_ENABLE_MALLOCP")
             if (.not. off) off = is_off("ENABLE_TIMEMORY_MALLOCP")
+            known = said_units("TIMEMORY_MEMORY_UNITS")
+            if (.not. known) known = said_units("MEMORY_UNITS")
             known = .true.
+            if (off) call tide_stop(tide_start("mallocp (off)"))
         end if
         number = 0
         if (off) return
@@ -83,6 +86,17 @@ contains
         end do
         number = 0
     end function start_window
+
+    ! The report uses them.
+    logical function said_units(variable)
+        character(*), intent(in) :: variable
+        character(8) :: value
+        integer :: problem
+
+        call get_environment_variable(variable, value, status=problem)
+        said_units = problem == 0 .and. value /= ""
+        if (said_units) call tide_set("timemory.memory_units", trim(value))
+    end function said_units
 
     logical function is_off(variable)
         character(*), intent(in) :: variable

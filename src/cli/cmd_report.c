@@ -13,6 +13,7 @@
 #include "cli/source_roots.h"
 #include "cli/suppression_file.h"
 #include "model/sources.h"
+#include "view/timemory_units.h"
 
 /* Open what ARGUMENTS name, a trace or one of its moments; -1 or the exit status. */
 static int open_wanted(struct tide_report_options *options,
@@ -53,6 +54,27 @@ static bool wants_process_peaks(const struct tide_report_options *options)
            options->load.select.from_s <= 0;
 }
 
+/* The units that timemory's variable asks for; NULL: it does not. */
+static const char *memory_units(void)
+{
+    const char *const value = getenv("TIMEMORY_MEMORY_UNITS");
+    const char *const wish = value ? value : getenv("MEMORY_UNITS");
+    return wish && *wish ? wish : NULL;
+}
+
+/* -1, or the exit status when the variable makes no sense. */
+static int check_memory_units(const struct tide_report_options *options)
+{
+    struct tide_timemory_unit unit;
+    const char *const wish = memory_units();
+    if (!options->shapes[TIDE_SHAPE_TIMEMORY] || !wish ||
+        tide_timemory_unit(wish, &unit))
+        return -1;
+    tide_fail("MEMORY_UNITS: '%s' is no unit; there are " TIDE_TIMEMORY_UNIT_NAMES,
+              wish);
+    return 2;
+}
+
 /* Find what single views need, which takes walks of their own. */
 static enum tide_status prepare_views(struct tide_report_options *options,
                                       struct tide_opened *opened)
@@ -68,6 +90,8 @@ static enum tide_status prepare_views(struct tide_report_options *options,
         status = tide_ranks_find(opened->model, options->suppressed, &options->ranks);
     if (!status && wants_told(options))
         status = tide_told_build(opened->model, &options->told);
+    if (!status && wants_told(options) && memory_units())
+        options->told->memory_units = memory_units();
     return status;
 }
 
@@ -154,6 +178,8 @@ static int run(int argc, char **argv)
     struct tide_suppressions suppressions = {0};
     struct tide_opened opened;
     int done = tide_report_parse(argc, argv, &options, &rest);
+    if (done < 0)
+        done = check_memory_units(&options);
     if (done < 0)
         done = tide_suppression_file(options.suppressions, options.no_suppressions,
                                      &suppressions);

@@ -58,8 +58,8 @@ const char *tide_told_kind(uint32_t kind)
 
 /* --- The walk ------------------------------------------------------------------------- */
 
-static enum tide_status count_call(struct tide_told_walk *walk, uint32_t region,
-                                   uint32_t kind, uint64_t size)
+static enum tide_status count_call(struct tide_told_walk *walk, uint32_t process,
+                                   uint32_t region, uint32_t kind, uint64_t size)
 {
     struct tide_told *const told = walk->told;
     uint32_t number;
@@ -76,6 +76,8 @@ static enum tide_status count_call(struct tide_told_walk *walk, uint32_t region,
     calls[number].region = region;
     calls[number].kind = kind;
     tide_spread_add(&calls[number].sizes, size);
+    if (walk->processes[process].windows)
+        tide_spread_add(&calls[number].in_windows, size);
     return TIDE_OK;
 }
 
@@ -98,7 +100,8 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     process->bytes += life->size;
     const enum tide_status status =
         walk->pools ? tide_told_holder_born(walk, life) : TIDE_OK;
-    return status ? status : count_call(walk, region, life->kind, life->size);
+    return status ? status
+                  : count_call(walk, life->process, region, life->kind, life->size);
 }
 
 const char *tide_told_text(struct tide_told_walk *walk, uint32_t process, uint64_t id)
@@ -180,7 +183,8 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
     struct tide_told_lane *const own = tide_told_lane(walk, death->lane, life->process);
     own->visits.kept -= life->size;
     walk->processes[life->process].visits.kept -= life->size;
-    return count_call(walk, own->where.region, TIDE_TOLD_FREE, life->size);
+    return count_call(walk, life->process, own->where.region, TIDE_TOLD_FREE,
+                      life->size);
 }
 
 static enum tide_status on_level(void *user, const struct tide_level *level)
@@ -205,6 +209,8 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
         status = note_shape(walk, event);
     if (!status && walk->pools)
         status = tide_told_pool_mark(walk, event);
+    if (!status)
+        status = tide_told_window_mark(walk, event);
     return status ? status : tide_told_mark(walk, event);
 }
 

@@ -36,7 +36,8 @@ struct tide_told_region {
     const char *name;
     bool loop, phase;
     uint64_t visits;
-    uint64_t calls, bytes; /* that allocated, not in a region inside it */
+    uint64_t window_visits; /* of these, in windows of timemory */
+    uint64_t calls, bytes;  /* that allocated, not in a region inside it */
     uint64_t inclusive_calls, inclusive_bytes;
     uint64_t entry_bytes, exit_bytes; /* live at the first entry and the last exit */
     int64_t delta_bytes; /* what visitors made there less what they freed, together */
@@ -68,6 +69,7 @@ struct tide_told_call {
     uint32_t region; /* row */
     uint32_t kind;   /* enum tide_alloc_kind, or TIDE_TOLD_FREE */
     struct tide_spread sizes;
+    struct tide_spread in_windows; /* of timemory */
 };
 
 /* Memory that the program's own allocator gave out.  It lies in other blocks: it is shown
@@ -103,12 +105,18 @@ struct tide_told {
     size_t label_count;
     struct tide_told_call *calls; /* owned; by region, then kind */
     size_t call_count;
+    bool has_windows;         /* of timemory: only what they saw is in its table */
+    const char *memory_units; /* as the program has set timemory's; NULL: it did not */
     void *private_state;
 };
 
 /* MODEL must outlive what is given out; the caller gives it back. */
 enum tide_status tide_told_build(struct tide_model *model, struct tide_told **out);
 void tide_told_free(struct tide_told *told);
+
+/* What of CALL is in timemory's table: all, or what windows of timemory saw. */
+const struct tide_spread *tide_told_counted(const struct tide_told *told,
+                                            const struct tide_told_call *call);
 
 /* "malloc", "free". */
 const char *tide_told_kind(uint32_t kind);

@@ -50,6 +50,7 @@ static void begin_visit(struct tide_told_walk *walk, struct tide_visits *visits,
     visits->list[visits->count++].kept = visits->kept;
     if (row->visits++ == 0)
         row->entry_bytes = visit->entry;
+    row->window_visits += visit->in_window;
     row->loop |= visit->loop;
 }
 
@@ -122,6 +123,7 @@ static enum tide_status enter(struct tide_told_walk *walk, struct tide_told_lane
         .region = lane->where.region,
         .depth = lane->where.depth,
         .loop = event->extra == TIDE_EXTRA_LOOP_BEGIN,
+        .in_window = process->windows > 0,
         .entry = process->live,
         .peak = process->live,
     };
@@ -192,6 +194,7 @@ static enum tide_status change_phase(struct tide_told_walk *walk,
     if (phases->depth > depth) {
         const struct tide_visit visit = {.region = phases->region,
                                          .depth = phases->depth,
+                                         .in_window = process->windows > 0,
                                          .entry = process->live,
                                          .peak = process->live};
         begin_visit(walk, &process->visits, &visit);

@@ -16,6 +16,7 @@ struct tide_visit {
     uint32_t region;
     uint32_t depth; /* of the trail with it */
     bool loop, iterating;
+    bool in_window;                            /* of timemory */
     uint64_t entry, peak;                      /* live bytes */
     uint64_t kept;                             /* by who visits, before it did */
     uint64_t iteration_live;                   /* where the iteration began */
@@ -53,6 +54,7 @@ struct tide_told_process {
     struct tide_ranges heap; /* tag: holder; only when there are pools */
     struct tide_phases phases;
     struct tide_visits visits; /* of phases */
+    uint32_t windows;          /* of timemory that are open */
     uint64_t live, high;       /* now, and at most since the last mark */
     uint64_t calls, bytes;     /* allocated, ever */
 };
@@ -102,6 +104,9 @@ struct tide_told_region *tide_told_row(struct tide_told_walk *walk, uint32_t reg
 /* An EXTRA event: regions are entered and left. */
 enum tide_status tide_told_mark(struct tide_told_walk *walk,
                                 const struct tide_event *event);
+/* For timemory's table: a window opens or closes, or a setting changes. */
+enum tide_status tide_told_window_mark(struct tide_told_walk *walk,
+                                       const struct tide_event *event);
 /* Where LANE is; makes it known. */
 struct tide_told_lane *tide_told_lane(struct tide_told_walk *walk, uint32_t lane,
                                       uint32_t process);

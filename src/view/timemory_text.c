@@ -9,6 +9,7 @@
 
 #include "view/names.h"
 #include "view/query_columns.h"
+#include "view/timemory_units.h"
 #include "view/told_text.h"
 #include "view/utf8.h"
 
@@ -67,8 +68,7 @@ struct table {
     const struct tide_style *style;
     int label_width;
     bool hidden[TIDE_TIMEMORY_COLUMNS];
-    double unit;
-    const char *unit_name;
+    struct tide_timemory_unit unit;
     bool measuring;
 };
 
@@ -128,7 +128,7 @@ static void put_cell(const struct table *table, const struct line *line, int col
     else if (column == TIDE_TIMEMORY_METRIC)
         tide_text_addf(out, " %-13s |", "malloc_gotcha");
     else if (column == TIDE_TIMEMORY_UNITS)
-        tide_text_addf(out, " %-10s |", table->unit_name);
+        tide_text_addf(out, " %-10s |", table->unit.name);
     else if (column == TIDE_TIMEMORY_SELF)
         tide_text_addf(out, " %10.1f |", line->self);
     else
@@ -184,15 +184,17 @@ static void put_calls(struct table *table, const struct tide_told *told,
     for (size_t i = first_call(told, region);
          i < told->call_count && told->calls[i].region == region; i++) {
         const struct tide_told_call *const call = &told->calls[i];
-        const struct tide_spread *const sizes = &call->sizes;
+        const struct tide_spread *const sizes = tide_told_counted(told, call);
+        if (!sizes->count)
+            continue;
         struct line line = {
             .count = sizes->count,
             .depth = told->regions[region].depth,
-            .values = {(double)sizes->sum / table->unit,
-                       tide_spread_mean(sizes) / table->unit,
-                       (double)sizes->least / table->unit,
-                       (double)sizes->most / table->unit,
-                       tide_spread_deviation(sizes) / table->unit},
+            .values = {(double)sizes->sum / table->unit.bytes,
+                       tide_spread_mean(sizes) / table->unit.bytes,
+                       (double)sizes->least / table->unit.bytes,
+                       (double)sizes->most / table->unit.bytes,
+                       tide_spread_deviation(sizes) / table->unit.bytes},
             .self = sizes->sum ? 100 : 0,
         };
         begin_label(table, &line, tide_told_kind(call->kind));
@@ -201,11 +203,35 @@ static void put_calls(struct table *table, const struct tide_told *told,
     }
 }
 
+/* Something in REGION, or in one inside it, was counted. */
+static bool is_counted(const struct tide_told *told, uint32_t region)
+{
+    bool counted = !told->has_windows || told->regions[region].window_visits;
+    for (size_t i = first_call(told, region);
+         !counted && i < told->call_count && told->calls[i].region == region; i++)
+        counted = told->calls[i].in_windows.count > 0;
+    for (uint32_t i = told->regions[region].inside; i && !counted;
+         i = told->regions[i].next)
+        counted = is_counted(told, i);
+    return counted;
+}
+
+/* How often REGION was entered in what is counted; once, when that began inside it. */
+static uint64_t visits_of(const struct tide_told_region *region, bool windows)
+{
+    if (!windows)
+        return region->visits;
+    return region->window_visits ? region->window_visits : 1;
+}
+
 static void put_region(struct table *table, const struct tide_told *told,
                        uint32_t region)
 {
+    if (region > 0 && !is_counted(told, region))
+        return;
     if (region > 0) {
-        struct line line = {.count = told->regions[region].visits,
+        struct line line = {.count =
+                                visits_of(&told->regions[region], told->has_windows),
                             .depth = told->regions[region].depth - 1};
         begin_label(table, &line, told->regions[region].name);
         put_line(table, &line);
@@ -222,7 +248,7 @@ static void put_head(const struct table *table)
     char title[64];
     const bool unit = table->hidden[TIDE_TIMEMORY_UNITS];
     const int length = snprintf(title, sizeof(title), "%s%s%s", TIDE_TITLE,
-                                unit ? ", IN " : "", unit ? table->unit_name : "");
+                                unit ? ", IN " : "", unit ? table->unit.name : "");
     const int before = (width - length) / 2;
     put_rule(table, '-');
     tide_text_addf(table->out, "|%*s%s%*s|\n", before, "", title,
@@ -240,12 +266,16 @@ static void put_head(const struct table *table)
 void tide_view_timemory(struct tide_page *page, const struct tide_told *told)
 {
     const bool bytes = page->style->units == TIDE_UNITS_BYTES;
+    struct tide_timemory_unit unit = {"KB", 1e3};
+    if (told->memory_units)
+        (void)tide_timemory_unit(told->memory_units, &unit);
+    if (bytes)
+        unit = (struct tide_timemory_unit){"B", 1};
     struct table table = {
         .out = page->out,
         .style = page->style,
         .label_width = TIDE_LABEL_LEAST,
-        .unit = bytes ? 1 : 1000,
-        .unit_name = bytes ? "B" : "KB",
+        .unit = unit,
         .measuring = true,
     };
     put_region(&table, told, 0);
@@ -254,4 +284,7 @@ void tide_view_timemory(struct tide_page *page, const struct tide_told *told)
     put_head(&table);
     put_region(&table, told, 0);
     put_rule(&table, '-');
+    if (!is_counted(told, 0))
+        tide_text_add(page->out, "Nothing was counted: nothing was allocated or freed "
+                                 "while mallocp was on.\n");
 }

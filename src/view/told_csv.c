@@ -60,17 +60,20 @@ void tide_csv_timemory(struct tide_csv *csv, const struct tide_told *told)
     tide_csv_head(csv, NAMES);
     for (size_t i = 0; i < told->call_count; i++) {
         const struct tide_told_call *const call = &told->calls[i];
+        const struct tide_spread *const sizes = tide_told_counted(told, call);
         struct tide_text path = {0};
+        if (!sizes->count)
+            continue;
         tide_told_path(&path, told, call->region);
         tide_csv_text(csv, tide_told_kind(call->kind));
         tide_csv_text(csv, path.bytes ? path.bytes : "");
-        tide_csv_uint(csv, call->sizes.count);
+        tide_csv_uint(csv, sizes->count);
         tide_csv_uint(csv, told->regions[call->region].depth);
-        tide_csv_uint(csv, call->sizes.sum);
-        add_number(csv, tide_spread_mean(&call->sizes));
-        tide_csv_uint(csv, call->sizes.least);
-        tide_csv_uint(csv, call->sizes.most);
-        add_number(csv, tide_spread_deviation(&call->sizes));
+        tide_csv_uint(csv, sizes->sum);
+        add_number(csv, tide_spread_mean(sizes));
+        tide_csv_uint(csv, sizes->least);
+        tide_csv_uint(csv, sizes->most);
+        add_number(csv, tide_spread_deviation(sizes));
         tide_csv_end(csv);
         tide_text_release(&path);
     }

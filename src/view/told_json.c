@@ -121,7 +121,9 @@ void tide_json_timemory(struct tide_json *json, const struct tide_told *told)
     tide_json_open(json, "timemory", '[');
     for (size_t i = 0; i < told->call_count; i++) {
         const struct tide_told_call *const call = &told->calls[i];
-        const struct tide_spread *const sizes = &call->sizes;
+        const struct tide_spread *const sizes = tide_told_counted(told, call);
+        if (!sizes->count)
+            continue;
         tide_json_open_row(json, NULL);
         tide_json_string(json, "label", tide_told_kind(call->kind));
         add_path(json, told, call->region);

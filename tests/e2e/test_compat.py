@@ -116,6 +116,49 @@ class Timemory(tide.Case):
                  for key in ("inner", "all", "outer", "one", "two")  # as they ended
                  for sizes in [doubles[key]]])
 
+    def example(self, *words, **environment):
+        """[label, region, count, sum] of the rows for the example of the document."""
+        env = dict(os.environ, **environment)
+        run = tide.Recorded([tide.program("timemory_example")], env=env)
+        text = subprocess.run([tide.TIDEMARK, "report", "--timemory", run.trace, *words],
+                              capture_output=True, text=True, check=True, env=env).stdout
+        rows = run.report("--timemory")["timemory"]
+        return text, [[row[key] for key in ("label", "region", "count", "sum_bytes")]
+                      for row in rows]
+
+    def test_the_table_counts_between_start_and_stop(self):
+        """5 mallocs, 2 callocs and 7 frees of 8, 4 and 12: each once, however many windows
+        saw it, and those of a window that opens inside a marker."""
+        text, rows = self.example()
+        self.assertEqual(rows, [
+            ["malloc", "", 2, 2000], ["calloc", "", 2, 4000], ["free", "", 4, 6000],
+            ["malloc", "bar", 3, 2010], ["free", "bar", 3, 2010]])
+        self.assertRegex(text, r"\| >>> bar +\| +2 \| +0 \|")
+        self.assertRegex(text, r"\| >>> \|_malloc \| +3 \| +1 \| malloc_gotcha \| KB +\| +2\.010 \|")
+
+    def test_the_switch_counts_none(self):
+        for switch in ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP"):
+            text, rows = self.example(**{switch: "OFF"})
+            self.assertEqual(rows, [])
+            self.assertNotIn(">>>", text)
+            self.assertIn("Nothing was counted", text)
+
+    def test_memory_units(self):
+        for variable in ("TIMEMORY_MEMORY_UNITS", "MEMORY_UNITS"):
+            for unit, shown in (("B", "2000.000"), ("kb", "2.000"), ("KiB", "1.953")):
+                text, _ = self.example(**{variable: unit})
+                self.assertRegex(text, rf"(?i)\| {unit} +\| +{shown} \|")
+        run = tide.Recorded([tide.program("timemory_example")],
+                            env=dict(os.environ, TIMEMORY_MEMORY_UNITS="B"))
+        told = subprocess.run([tide.TIDEMARK, "report", "--timemory", run.trace],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertRegex(told, r"\| B +\| +2000\.000 \|")
+        wrong = subprocess.run([tide.TIDEMARK, "report", "--timemory", run.trace],
+                               capture_output=True, text=True, check=False,
+                               env=dict(os.environ, MEMORY_UNITS="furlong"))
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+        self.assertIn("'furlong' is no unit; there are B, KB, MB", wrong.stderr)
+
     def test_both_names_of_the_switch(self):
         for name in self.programs():
             for switch in ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP"):

@@ -371,7 +371,17 @@ class Timemory(tide.Case):
         self.assertEqual(table["test", "malloc"], (1, 8000000))
         self.assertEqual(table["test", "free"], (1, 8000000))
         self.assertEqual([row["window"] for row in script.trace.windows()],
-                         ["mallocp", "mallocp"])
+                         ["mallocp"] * 4)  # two markers, who is around them, "again"
+        text = subprocess.run([tide.TIDEMARK, "report", "--timemory", script.trace.path],
+                              capture_output=True, text=True, check=True).stdout
+        rows = [[cell.strip() for cell in line.strip("|").split("|", 9)]
+                for line in text.replace("|_", "").splitlines() if ">>>" in line]
+        self.assertIn([">>> malloc", "1", "1", "malloc_gotcha", "KB", "8000.000"],
+                      [row[:6] for row in rows])
+        # Of hundreds that the interpreter needs to start.
+        self.assertLess(sum(row["count"] for row in
+                            script.trace.report(shape="timemory")["timemory"]
+                            if not row["region"]), 20)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,11 @@
         ...
     timemory.stop_mallocp(idx)
 
-A marker is a region, and what is between start and stop is a window of tidemark's, named
-"mallocp": `tidemark report --regions` and `--windows` show what was allocated.  The
-settings are kept and change nothing: units are chosen when a report is made.
+A marker is a region, and what is between start and stop, or under a marker with the
+component "malloc_gotcha", is a window of tidemark's, named "mallocp": `tidemark report
+--timemory` shows what happened in them by marker and function, `--windows` each by itself.
+settings.memory_units, or TIMEMORY_MEMORY_UNITS in the environment, are the units of that
+table; other settings are kept and change nothing.
 
 TIMEMORY_ENABLE_MALLOCP or ENABLE_TIMEMORY_MALLOCP set to 0, OFF, NO or FALSE: starts give 0
 and count nothing.
@@ -29,7 +31,20 @@ _SWITCHES = ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP")
 _lock = threading.Lock()
 _open = {}  # number -> handle.  Guarded by _lock
 
-settings = types.SimpleNamespace(memory_units="MB", precision=3, enabled=True)
+
+class _Settings(types.SimpleNamespace):
+    """Of these the report has to know the units."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name == "memory_units":
+            marks.set_value("timemory.memory_units", str(value))
+
+
+settings = _Settings(precision=3, enabled=True)
+_units = os.environ.get("TIMEMORY_MEMORY_UNITS") or os.environ.get("MEMORY_UNITS")
+if _units:
+    settings.memory_units = _units
 
 
 def _enabled():
@@ -37,10 +52,17 @@ def _enabled():
         os.environ.get(name, "").lower() in _OFF for name in _SWITCHES)
 
 
+@functools.lru_cache(maxsize=None)
+def _say_off():
+    """The report tells this from a program that does not use timemory."""
+    counting.stop(counting.start("mallocp (off)"))
+
+
 def start_mallocp():
     """Begin to count the whole process.  The number of this beginning: 1, and 2, 3... for
     those within it; 0 when counting is switched off."""
     if not _enabled():
+        _say_off()
         return 0
     with _lock:
         number = next(n for n in itertools.count(1) if n not in _open)
@@ -99,23 +121,40 @@ class function_wrappers:  # pylint: disable=invalid-name
         return inside
 
 
+_GOTCHA = ("malloc_gotcha", "mallocgotcha", "memory_allocations")
+
+
 class marker:  # pylint: disable=invalid-name
-    """A region named KEY, around a `with` or a function (then by default its name)."""
+    """A region named KEY, around a `with` or a function (then by default its name).  With
+    the component "malloc_gotcha" what happens in it is counted, started or not."""
 
     def __init__(self, components=(), key=""):
         self.components = components
         self._key = key
         self._region = marks.region(key or "marker")
+        self._counts = any(str(component).lower().rpartition(".")[2] in _GOTCHA
+                           for component in components)
+        self._started = []
 
     def __enter__(self):
+        if self._counts:
+            self._started.append(start_mallocp())
         self._region.__enter__()
         return self
 
     def __exit__(self, *what):
         self._region.__exit__(*what)
+        if self._counts:
+            stop_mallocp(self._started.pop())
 
     def __call__(self, function):
-        return marks.region(self._key or function.__qualname__)(function)
+        key = self._key or function.__qualname__
+
+        @functools.wraps(function)
+        def inside(*arguments, **keywords):
+            with marker(self.components, key):
+                return function(*arguments, **keywords)
+        return inside
 
 
 util = types.SimpleNamespace(marker=marker)

@@ -4,12 +4,15 @@
  * folder: that one is enough, and nothing has to be linked.  Each start is a window of
  * tidemark's that counts the whole process until its stop: `tidemark report --windows` shows
  * them, named "mallocp", and the one of register and deregister, "mallocp (registered)".
+ * `tidemark report --timemory` counts what happened while any of them was open, once, in
+ * the units of TIMEMORY_MEMORY_UNITS.
  *
  * A handle is a number from 1 on: nested starts give 1, 2, 3...  A handle that was stopped
  * already, or never given out (UINT64_MAX), stops nothing.
  *
  * TIMEMORY_ENABLE_MALLOCP or ENABLE_TIMEMORY_MALLOCP set to 0, OFF, NO or FALSE in the
- * environment: nothing is counted, starts give 0.  The macros DISABLE_TIMEMORY,
+ * environment: nothing is counted, starts give 0, and "mallocp (off)" is a window of
+ * nothing.  The macros DISABLE_TIMEMORY,
  * TIMEMORY_DISABLED, TIMEMORY_ENABLED=0 and TIMEMORY_DISABLE_MALLOCP: the same when compiled.
  */
 #ifndef TIMEMORY_TOOLS_TIMEMORY_MALLOCP_H
@@ -37,6 +40,7 @@ struct tide_mallocp {
     uint64_t window[TIDE_MALLOCP_WINDOWS]; /* tide_handle at its number - 1; 0: free */
     uint64_t registered;                   /* its number; 0: none */
     uint64_t open;                         /* how many windows are */
+    uint64_t said;                         /* 1: the trace knows of the variables */
 };
 __attribute__((weak, visibility("hidden"))) struct tide_mallocp tide_mallocp;
 
@@ -53,10 +57,25 @@ static inline int tide_mallocp_enabled(void)
            !tide_mallocp_is_off("ENABLE_TIMEMORY_MALLOCP");
 }
 
+/* What the report has to know of the environment, which is the program's. */
+static inline void tide_mallocp_say(int enabled)
+{
+    const char *const value = getenv("TIMEMORY_MEMORY_UNITS");
+    const char *const units = value ? value : getenv("MEMORY_UNITS");
+    if (__atomic_exchange_n(&tide_mallocp.said, 1, __ATOMIC_RELAXED))
+        return;
+    if (units && *units)
+        tide_set_string("timemory.memory_units", units);
+    if (TIDE_MALLOCP_COMPILED && !enabled)
+        tide_stop(tide_window_start("mallocp (off)", TIDE_SCOPE_PROCESS), NULL);
+}
+
 static inline uint64_t tide_mallocp_start(const char *name)
 {
     uint64_t *const windows = tide_mallocp.window;
-    for (uint64_t i = 0; tide_mallocp_enabled() && i < TIDE_MALLOCP_WINDOWS; i++) {
+    const int enabled = tide_mallocp_enabled();
+    tide_mallocp_say(enabled);
+    for (uint64_t i = 0; enabled && i < TIDE_MALLOCP_WINDOWS; i++) {
         uint64_t nothing = 0;
         if (__atomic_compare_exchange_n(&windows[i], &nothing, TIDE_MALLOCP_TAKEN, 0,
                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
