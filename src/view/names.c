@@ -12,14 +12,16 @@
 
 /* How much of a name's brackets is shown. */
 enum brevity {
-    TIDE_BREVITY_TEMPLATES = 1, /* <...> */
-    TIDE_BREVITY_ARGUMENTS = 2, /* and (...) */
-    TIDE_BREVITY_BARE = 3,      /* and no last (...) at all */
+    TIDE_BREVITY_ARGUMENTS = 1, /* (...) */
+    TIDE_BREVITY_BARE = 2,      /* and no last (...) at all */
+    TIDE_BREVITY_TEMPLATES = 3, /* and <...> */
 };
 
 /* Brackets are matched in time that grows with the square of the length: a name longer
  * than this is nobody's to read, and only cut. */
 enum { TIDE_BRACKETS_MAX = 4096 };
+
+enum { TIDE_CLASS_LEAST = 6 }; /* columns that say something of a class */
 
 void tide_name_safe(struct tide_text *out, const char *name,
                     const struct tide_style *style)
@@ -109,7 +111,8 @@ const char *tide_name_start(const char *name)
 static bool hides(const char *name, size_t at, enum brevity brevity)
 {
     if (name[at] == '<')
-        return at > 0; /* Rust's <T as Trait>::f: only what nests in it */
+        return brevity >= TIDE_BREVITY_TEMPLATES &&
+               at > 0; /* Rust's <T as Trait>::f: only what nests in it */
     return name[at] == '(' && brevity >= TIDE_BREVITY_ARGUMENTS &&
            name[at + 1] != ')' && !starts(name + at, "(anonymous") &&
            !starts(name + at, "({");
@@ -140,7 +143,7 @@ static void add_brief(struct tide_text *out, const char *name, enum brevity brev
         size_t step = operator_length(name, at);
         const bool opens = step == 0 && (name[at] == '<' || name[at] == '(');
         const size_t close = opens ? closing(name, at) : 0;
-        if (close > 0 && name[at] == '(' && brevity == TIDE_BREVITY_BARE &&
+        if (close > 0 && name[at] == '(' && brevity >= TIDE_BREVITY_BARE &&
             ends_name(name, close))
             return;
         if (close > 0 && hides(name, at, brevity)) {
@@ -196,13 +199,20 @@ static size_t whole_parts(const char *safe, int columns)
     return end < 2 ? 0 : end;
 }
 
+/* The last two parts of a qualified name: a method without its class says little. */
+static const char *class_part(const char *safe)
+{
+    const char *const last = last_part(safe, safe + strlen(safe));
+    return last == safe ? safe : last_part(safe, last - 2);
+}
+
 /* Add a qualified name as its first parts, dots, and as many of its last parts as there is
- * room for; false when the last part alone is too long. */
-static bool add_qualified(struct tide_text *out, const char *safe, int columns,
-                          const struct tide_style *style)
+ * room for, two or more; false when there is no room for these. */
+static bool add_parts(struct tide_text *out, const char *safe, int columns,
+                      const struct tide_style *style)
 {
     const char *const dots = tide_glyph(style, TIDE_GLYPH_ELLIPSIS);
-    const char *last = last_part(safe, safe + strlen(safe));
+    const char *last = class_part(safe);
     const int room = columns - tide_columns(dots) - 2;
     const int left = room - tide_columns(last);
     if (last == safe || left < 0)
@@ -216,6 +226,26 @@ static bool add_qualified(struct tide_text *out, const char *safe, int columns,
         last = more;
     tide_text_add_bytes(out, safe, start);
     tide_text_addf(out, "%s::%s", dots, last);
+    return true;
+}
+
+/* Add the end of a qualified name, with some of its class at least if there is room for
+ * that; false when the last part alone is too long. */
+static bool add_tail(struct tide_text *out, const char *safe, int columns,
+                     const struct tide_style *style)
+{
+    const char *const dots = tide_glyph(style, TIDE_GLYPH_ELLIPSIS);
+    const char *const last = last_part(safe, safe + strlen(safe));
+    const int room = columns - tide_columns(dots);
+    const int left = room - tide_columns(last) - 2;
+    if (last == safe || left < 0)
+        return false;
+    if (left >= TIDE_CLASS_LEAST) {
+        const char *const tail = safe + tide_columns_suffix(safe, room);
+        tide_text_addf(out, "%s%s", dots, tail + strspn(tail, ":"));
+    } else {
+        tide_text_addf(out, "%s::%s", dots, last);
+    }
     return true;
 }
 
@@ -243,8 +273,8 @@ void tide_name_function(struct tide_text *out, const char *name, int columns,
     struct tide_text safe = {0}, shorter = {0};
     tide_name_safe(&safe, name, style);
     const char *best = bytes_of(&safe);
-    for (int brevity = TIDE_BREVITY_TEMPLATES;
-         brevity <= TIDE_BREVITY_BARE && tide_columns(best) > columns &&
+    for (int brevity = TIDE_BREVITY_ARGUMENTS;
+         brevity <= TIDE_BREVITY_TEMPLATES && tide_columns(best) > columns &&
          safe.length <= TIDE_BRACKETS_MAX;
          brevity++) {
         tide_text_clear(&shorter);
@@ -254,7 +284,8 @@ void tide_name_function(struct tide_text *out, const char *name, int columns,
     if (tide_columns(best) <= columns)
         tide_text_add(out, best);
     else if (safe.length > TIDE_BRACKETS_MAX ||
-             !add_qualified(out, best, columns, style))
+             (!add_parts(out, best, columns, style) &&
+              !add_tail(out, best, columns, style)))
         add_ends(out, best, columns, (columns - 1) / 2, style);
     out->failed |= safe.failed || shorter.failed;
     tide_text_release(&safe);
@@ -267,7 +298,7 @@ void tide_name_brief(struct tide_text *out, const char *name,
     struct tide_text safe = {0};
     tide_name_safe(&safe, name, style);
     if (safe.length <= TIDE_BRACKETS_MAX)
-        add_brief(out, bytes_of(&safe), TIDE_BREVITY_BARE, style);
+        add_brief(out, bytes_of(&safe), TIDE_BREVITY_TEMPLATES, style);
     else
         add_ends(out, bytes_of(&safe), TIDE_WIDTH_MAX, TIDE_WIDTH_MAX / 2, style);
     out->failed |= safe.failed;

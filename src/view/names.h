@@ -16,8 +16,8 @@ void tide_name_safe(struct tide_text *out, const char *name,
                     const struct tide_style *style);
 
 /* Add NAME, a function, made safe and at most COLUMNS wide.  What is too long loses, in
- * this order, what is between < and >, what is between ( and ), the parameters, and at
- * last its middle; the end of a qualified name goes last. */
+ * this order, what is between ( and ), the parameters, what is between < and >, outer
+ * namespaces, the start of its class, and at last its middle. */
 void tide_name_function(struct tide_text *out, const char *name, int columns,
                         const struct tide_style *style);
 

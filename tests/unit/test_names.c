@@ -101,19 +101,37 @@ static void leaves_names_alone_that_fit(void **state)
     assert_fitted(tide_name_function, name, (int)strlen(name), name);
 }
 
-static void drops_template_arguments_first_then_parameters(void **state)
+static void drops_parameters_first_then_template_arguments(void **state)
 {
     (void)state;
     const char *const name =
         "std::vector<int, std::allocator<int> >::insert(int const*, int)";
     assert_fitted(tide_name_function, name, 62,
-                  "std::vector<…>::insert(int const*, int)");
-    assert_fitted(tide_name_function, name, 39,
-                  "std::vector<…>::insert(int const*, int)");
-    assert_fitted(tide_name_function, name, 38, "std::vector<…>::insert(…)");
-    assert_fitted(tide_name_function, name, 24, "std::vector<…>::insert");
-    assert_fitted(tide_name_function, name, 15, "std::…::insert");
+                  "std::vector<int, std::allocator<int> >::insert(…)");
+    assert_fitted(tide_name_function, name, 48,
+                  "std::vector<int, std::allocator<int> >::insert");
+    assert_fitted(tide_name_function, name, 45, "std::vector<…>::insert");
+    assert_fitted(tide_name_function, name, 22, "std::vector<…>::insert");
+    assert_fitted(tide_name_function, name, 21, "…::vector<…>::insert");
     assert_fitted(tide_name_function, name, 9, "…::insert");
+}
+
+/* Methods of one name are told apart by their class, which goes after all else. */
+static void keeps_the_class_of_a_method(void **state)
+{
+    (void)state;
+    const char *const name =
+        "octave::tree_multi_assignment::evaluate_n(octave::tree_evaluator&, int)";
+    assert_fitted(tide_name_function, name, 43,
+                  "octave::tree_multi_assignment::evaluate_n");
+    assert_fitted(tide_name_function, name, 36, "…::tree_multi_assignment::evaluate_n");
+    assert_fitted(tide_name_function, name, 35, "…tree_multi_assignment::evaluate_n");
+    assert_fitted(tide_name_function, name, 26, "…ti_assignment::evaluate_n");
+    assert_fitted(tide_name_function, name, 19, "…gnment::evaluate_n");
+    assert_fitted(tide_name_function, name, 18, "…::evaluate_n");
+    assert_fitted(tide_name_function,
+                  "octave::fcn_info::fcn_info_rep::load_class_method", 34,
+                  "…::fcn_info_rep::load_class_method");
 }
 
 /* What two functions of one name differ by is mostly the class. */
@@ -123,7 +141,7 @@ static void keeps_the_inner_classes_there_is_room_for(void **state)
     const char *const name = "v8::internal::ScavengerCollector::JobTask::Run";
     assert_fitted(tide_name_function, name, 45, "v8::internal::…::JobTask::Run");
     assert_fitted(tide_name_function, name, 20, "v8::…::JobTask::Run");
-    assert_fitted(tide_name_function, name, 18, "v8::…::Run");
+    assert_fitted(tide_name_function, name, 18, "…::JobTask::Run");
     assert_fitted(tide_name_function, "v8::a::Scavenger<int>::Task::Run", 27,
                   "v8::a::…::Task::Run");
     assert_fitted(tide_name_function, "v8::platform::deep::Worker::Run", 30,
@@ -255,7 +273,8 @@ int main(void)
         cmocka_unit_test(keeps_good_utf8_where_the_terminal_can_show_it),
         cmocka_unit_test(counts_columns_not_bytes),
         cmocka_unit_test(leaves_names_alone_that_fit),
-        cmocka_unit_test(drops_template_arguments_first_then_parameters),
+        cmocka_unit_test(drops_parameters_first_then_template_arguments),
+        cmocka_unit_test(keeps_the_class_of_a_method),
         cmocka_unit_test(keeps_the_inner_classes_there_is_room_for),
         cmocka_unit_test(cuts_the_middle_at_last),
         cmocka_unit_test(knows_operators_from_brackets),
