@@ -419,8 +419,7 @@ struct tide_stack_row {
     uint64_t bytes, calls;
 };
 
-/* Tree: top-down.  Children are sorted by bytes, or calls if these are what the request
- * sorts by, largest first. */
+/* Tree: top-down.  Children are sorted by tide_rows_weight(), largest first. */
 struct tide_tree_row {
     uint32_t function; /* of the root: UINT32_MAX */
     const char *file;  /* of the call inside this function, NULL when unknown */
@@ -517,6 +516,11 @@ enum tide_status tide_rows_build(const struct tide_model *model,
                                  enum tide_metric metric, enum tide_space space,
                                  struct tide_rows **out);
 void tide_rows_free(struct tide_rows *rows);
+
+/* What the tree of ROWS is ordered by: BYTES, or CALLS if these are asked for; of what churns,
+ * unless a column is asked for, the sum of their two shares: many small blocks cost as much as
+ * a few large. */
+uint64_t tide_rows_weight(const struct tide_rows *rows, uint64_t bytes, uint64_t calls);
 
 /* --- Groups: rows by something else than functions ----------------------------------- */
 

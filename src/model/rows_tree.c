@@ -180,13 +180,35 @@ enum tide_status tide_tree_add(struct tide_tree_builder *builder,
 
 struct child {
     uint32_t row, rank;
-    uint64_t bytes, calls; /* exchanged where calls come first */
+    uint64_t weight, bytes, calls;
 };
+
+/* The two shares as whole numbers, so that what children weigh adds up to their caller. */
+static uint64_t weight_of_shares(const struct tide_rows *rows, uint64_t bytes,
+                                 uint64_t calls)
+{
+    static const double WHOLE = 1ull << 48;
+    double weight = 0;
+    if (rows->total_bytes)
+        weight += (double)bytes / (double)rows->total_bytes * WHOLE;
+    if (rows->total_calls)
+        weight += (double)calls / (double)rows->total_calls * WHOLE;
+    return (uint64_t)weight;
+}
+
+uint64_t tide_rows_weight(const struct tide_rows *rows, uint64_t bytes, uint64_t calls)
+{
+    if (tide_rows_by_share(rows))
+        return weight_of_shares(rows, bytes, calls);
+    return rows->sort == TIDE_SORT_CALLS ? calls : bytes;
+}
 
 static int by_weight(const void *one, const void *other)
 {
     const struct child *const a = one;
     const struct child *const b = other;
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? 1 : -1;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes ? 1 : -1;
     if (a->calls != b->calls)
@@ -216,12 +238,9 @@ static enum tide_status sort_children(const struct tide_tree_builder *builder,
             return TIDE_ENOMEM;
         siblings->list = list;
         struct child *const child = &list[siblings->count++];
-        *child = (struct child){row, builder->ranks[row], rows->tree[row].bytes,
-                                rows->tree[row].calls};
-        if (rows->sort == TIDE_SORT_CALLS) {
-            child->bytes = rows->tree[row].calls;
-            child->calls = rows->tree[row].bytes;
-        }
+        const uint64_t bytes = rows->tree[row].bytes, calls = rows->tree[row].calls;
+        *child = (struct child){row, builder->ranks[row],
+                                tide_rows_weight(rows, bytes, calls), bytes, calls};
     }
     if (siblings->count < 2)
         return TIDE_OK;

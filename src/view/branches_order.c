@@ -1,4 +1,4 @@
-/* view/branches_order.c - the lines of a call tree by name. */
+/* view/branches_order.c - the lines of a call tree by name, or by weight. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +23,26 @@ static const char *name_of(const struct order *order, size_t line)
     return known ? tide_name_start(order->rows->functions[function].name) : "";
 }
 
-static int compare(const void *one, const void *other, void *user)
+static uint64_t weight_of(const struct order *order, size_t line)
 {
-    const struct order *const order = user;
-    const size_t a = *(const size_t *)one, b = *(const size_t *)other;
+    const struct tide_branch *const branch = &order->list[line - 1];
+    return tide_rows_weight(order->rows, branch->bytes, branch->calls);
+}
+
+static int by_weight(const struct order *order, size_t a, size_t b)
+{
+    const bool more = order->list[a - 1].kind == TIDE_BRANCH_MORE;
+    const bool other_more = order->list[b - 1].kind == TIDE_BRANCH_MORE;
+    const uint64_t weight = weight_of(order, a), other = weight_of(order, b);
+    if (more != other_more)
+        return more ? 1 : -1;
+    if (weight != other)
+        return weight > other ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static int by_name(const struct order *order, size_t a, size_t b)
+{
     const enum tide_branch_kind kind = order->list[a - 1].kind;
     const enum tide_branch_kind other_kind = order->list[b - 1].kind;
     if (kind != other_kind)
@@ -34,6 +50,14 @@ static int compare(const void *one, const void *other, void *user)
     const int names =
         kind == TIDE_BRANCH_CALLS ? strcmp(name_of(order, a), name_of(order, b)) : 0;
     return names ? names : (a > b) - (a < b);
+}
+
+static int compare(const void *one, const void *other, void *user)
+{
+    const struct order *const order = user;
+    const size_t a = *(const size_t *)one, b = *(const size_t *)other;
+    return order->rows->sort == TIDE_SORT_NAME ? by_name(order, a, b)
+                                               : by_weight(order, a, b);
 }
 
 /* Let the children of LINE wait behind COUNT others, the first of them last. */
@@ -66,8 +90,8 @@ static void put_all(struct order *order)
     }
 }
 
-enum tide_status tide_branches_by_name(const struct tide_rows *rows,
-                                       struct tide_branches *branches)
+enum tide_status tide_branches_sort(const struct tide_rows *rows,
+                                    struct tide_branches *branches)
 {
     const size_t lines = branches->count + 1;
     struct order order = {

@@ -418,7 +418,11 @@ void tide_view_tree(struct tide_page *page, const struct tide_model *model,
         .up = rows->part == TIDE_TREE_UP || rows->part == TIDE_TREE_CALLERS,
     };
     const struct tide_branch_options options = {
-        .lines = limit, .percent = limit ? TIDE_FOLD_PERCENT : 0, .chains = true};
+        .lines = limit,
+        .percent = limit ? TIDE_FOLD_PERCENT : 0,
+        .chains = true,
+        .opens = page->brief && rows->sort != TIDE_SORT_NAME,
+    };
     const struct tide_view_totals totals = tide_totals_of_rows(rows);
     if (rows->part != TIDE_TREE_CALLEES) /* these stand below the callers */
         tide_view_heading(page, model, &totals);
