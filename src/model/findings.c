@@ -260,7 +260,7 @@ static enum tide_status write_one(const struct tide_model *model,
         return status;
     if (subject->space != TIDE_IN_MMAP ||
         !tide_found_heap(&who, &paths->functions[subject->function]))
-        tide_found_who(&who, paths, blame.call, found->lines);
+        tide_found_who(&who, paths, blame.call, found);
     if (subject->wide)
         tide_text_add(&who, subject->rest ? ", with the rest of what it calls,"
                                           : ", with what it calls,");

@@ -36,7 +36,8 @@ static void add_whom(struct telling *telling, const char *before, uint32_t stack
     if (telling->status || blame.call >= telling->paths->call_count)
         return;
     tide_text_add(&telling->text, before);
-    tide_found_who(&telling->text, telling->paths, blame.call, 1);
+    tide_found_who(&telling->text, telling->paths, blame.call,
+                   &(struct tide_found){.lines = 1});
 }
 
 static void add_time(struct telling *telling, uint64_t ticks)

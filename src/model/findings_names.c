@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "model/amounts.h"
 #include "model/findings_parts.h"
 
 enum {
@@ -92,14 +93,21 @@ bool tide_found_heap(struct tide_text *out, const struct tide_function *function
 }
 
 void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
-                    uint32_t lines)
+                    const struct tide_found *found)
 {
     const struct tide_call *const call = &paths->calls[at];
+    const uint32_t others = found->lines > 1 ? found->lines - 1 : 0;
     tide_found_name(out, paths->functions[call->function].name);
     if (!call->file || !call->line)
         return;
     tide_text_addf(out, " (%s:%u", tide_path_base(call->file), call->line);
-    if (lines > 1)
-        tide_text_addf(out, " and %u other line%s", lines - 1, lines > 2 ? "s" : "");
+    if (others) {
+        tide_text_add(out, "; ");
+        tide_add_count(out, others, "other line");
+        tide_text_add(out, others == 1 ? " has " : " have ");
+        tide_add_bytes(out, (double)found->other_bytes);
+        tide_text_add(out, " in ");
+        tide_add_count(out, found->other_blocks, "block");
+    }
     tide_text_add(out, ")");
 }

@@ -134,6 +134,11 @@ void tide_subjects_release(struct tide_subjects *subjects);
 bool tide_subject_has(const struct tide_subjects *subjects, uint32_t subject,
                       uint32_t site);
 
+/* The size that all blocks of SITE have; 0: they differ. */
+uint64_t tide_site_size(const struct tide_site *site);
+/* What SITE never freed; without evidence no more than how much. */
+struct tide_survival tide_site_left(const struct tide_model *model, uint32_t site);
+
 /* Add what SITE ever did to SUBJECT's sums. */
 void tide_subject_add_site(struct tide_subject *subject, const struct tide_site *site);
 
@@ -248,6 +253,7 @@ struct tide_verdict_on {
     double rank; /* for the order: the share; of a leak, all that is left of the peak */
     double seconds;        /* for rules of time: what it costs */
     struct tide_leak leak; /* for leaks */
+    bool stands_out;       /* of leaks: others leave next to nothing */
 };
 
 /* Does the rule of KIND speak against SUBJECT? */
@@ -269,15 +275,17 @@ double tide_rule_worth(enum tide_finding_kind kind);
 
 /* --- findings_names.c, findings_lines.c --- */
 
+struct tide_found;
+
 /* Add NAME, if it is long without parameters, and still then without template arguments. */
 void tide_found_name(struct tide_text *out, const char *name);
 
 /* Add what FUNCTION maps, if it is the heap of a language's runtime. */
 bool tide_found_heap(struct tide_text *out, const struct tide_function *function);
-/* Add the call at AT of the path at hand, with LINES of its function that matter: "parse
- * (parse.c:12)", "parse (parse.c:12 and 2 other lines)". */
+/* Add the call at AT of the path at hand, and what other lines of its function have of what
+ * was FOUND: "parse (parse.c:12)", "parse (parse.c:12; 2 other lines have 1.0 MiB in 5 blocks)". */
 void tide_found_who(struct tide_text *out, const struct tide_paths *paths, size_t at,
-                    uint32_t lines);
+                    const struct tide_found *found);
 
 /* What stood at the peak, and what stood beside it. */
 struct tide_standing {
@@ -303,6 +311,9 @@ struct tide_found {
     uint32_t subject;
     uint32_t site;  /* the one that has most part in it, at the heaviest line */
     uint32_t lines; /* of the function, that have part in it */
+    uint64_t other_blocks, other_bytes; /* those but the heaviest line's */
+    uint64_t size_least, size_most;     /* of its blocks; 0: not known of all */
+    uint64_t page_bytes;                /* in blocks of whole pages */
     struct tide_verdict_on verdict;
     double score;
     struct tide_standing standing;                 /* of peak_owner */

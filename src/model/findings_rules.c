@@ -103,6 +103,7 @@ static bool is_leak(const struct case_file *file, enum tide_leak_kind kind,
     saves_bytes(file, left->bytes, left->blocks, file->subject->left_at_peak);
     file->out->gain_at_most = file->subject->left_at_peak_at_most;
     file->out->rank = share_of(size, file->peak);
+    file->out->stands_out = file->subjects->nearly_tidy && !file->subject->may_be_layer;
     return leak.kind == kind;
 }
 

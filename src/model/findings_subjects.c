@@ -72,9 +72,8 @@ static uint64_t part_of(uint64_t amount, uint64_t part, uint64_t whole)
     return whole ? (uint64_t)((double)amount * ((double)part / (double)whole)) : 0;
 }
 
-/* The size that all blocks of SITE have; 0: they differ.  If they do, one of these sums
- * gives it away. */
-static uint64_t size_of_all(const struct tide_site *site)
+/* If sizes differ, one of these sums gives it away. */
+uint64_t tide_site_size(const struct tide_site *site)
 {
     const uint64_t size = site->calls ? site->bytes / site->calls : 0;
     const bool equal = size && size * site->calls == site->bytes &&
@@ -105,7 +104,7 @@ void tide_subject_add_site(struct tide_subject *subject, const struct tide_site 
         subject->first_ticks = site->first_ticks;
     if (site->last_ticks > subject->last_ticks)
         subject->last_ticks = site->last_ticks;
-    const uint64_t size = size_of_all(site);
+    const uint64_t size = tide_site_size(site);
     if (size) {
         subject->equal_calls += site->calls;
         subject->equal_blocks += site->most_bytes / size;
@@ -140,8 +139,7 @@ static void add_left_at_peak(struct tide_subject *subject,
          tide_trace_seconds(model->trace, known->last_ticks) > peak_s);
 }
 
-/* What SITE never freed; without evidence no more than how much. */
-static struct tide_survival left_by(const struct tide_model *model, uint32_t site)
+struct tide_survival tide_site_left(const struct tide_model *model, uint32_t site)
 {
     const struct tide_survival *const known =
         model->losses ? model->losses : model->survivals;
@@ -244,7 +242,7 @@ static enum tide_status gather_site(struct gathering *gathering, uint32_t index)
     }
     const bool silent =
         blame.loader || (gathering->suppressed && gathering->suppressed[index]);
-    const struct tide_survival known = left_by(gathering->model, index);
+    const struct tide_survival known = tide_site_left(gathering->model, index);
     const bool left = site->space == TIDE_IN_HEAP && known.blocks > 0 && !silent;
     if (left)
         add_left(subject, gathering->model, site, &known);

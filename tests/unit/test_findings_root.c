@@ -114,6 +114,32 @@ static void says_on_whose_behalf_in_shares(void **state)
                            "allocate_rows 40 %."));
 }
 
+/* 50 callers of a function, each for one slab of BYTES. */
+static void slabs(int64_t bytes)
+{
+    begin();
+    for (uint64_t i = 0; i < 50; i++)
+        hand_site(&hand, (struct tide_site){.stack = STACK({TIDE_HAND_APP, 0x100},
+                                                           {TIDE_HAND_APP, 0xb00 + i},
+                                                           {TIDE_HAND_APP, 0xa00}),
+                                            .calls = 1,
+                                            .bytes = (uint64_t)bytes,
+                                            .peak_bytes = bytes,
+                                            .peak_blocks = 1});
+    build();
+    assert_int_equal(findings.count, 1);
+}
+
+static void calls_slabs_by_their_name(void **state)
+{
+    (void)state;
+    slabs(256 * TIDE_KIB);
+    assert_non_null(strstr(findings.list[0].text, " Probably slabs, which an "));
+    leave(NULL);
+    slabs(257 * TIDE_KIB - 1);
+    assert_null(strstr(findings.list[0].text, "slabs"));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, leave)
@@ -122,6 +148,7 @@ int main(void)
         CASE(what_does_most_of_the_work_is_no_root),
         CASE(a_root_has_what_its_owners_hold_at_other_times),
         CASE(bytes_are_told_once),
+        CASE(calls_slabs_by_their_name),
         CASE(says_on_whose_behalf_in_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

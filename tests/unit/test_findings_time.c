@@ -22,9 +22,9 @@ static void points_at_churn(void **state)
     build();
     found(
         "churn",
-        "parse (parse.c:5) makes 2,000,000 temporary blocks of 64 bytes, 100 % of all "
-        "allocation calls, 500,000 calls a second. Keeping one and using it again saves "
-        "about 2,000,000 calls, some 100 ms.");
+        "parse (parse.c:5) makes 2,000,000 temporary blocks of 64 bytes each, 100 % of all "
+        "allocation calls, 500,000 a second from 0 us to 4.0 s. Keeping one and using it again saves "
+        "about 2,000,000 calls, some 100 ms of an unrecorded run.");
     assert_int_equal(findings.list[0].gain_calls, 2000000);
     hand.model->duration_s = 10.1; /* then it is less than a hundredth ... */
     build();
@@ -66,8 +66,8 @@ static void weighs_churn_by_bytes(void **state)
     build();
     found(
         "churn",
-        "parse (parse.c:5) makes and frees 200.0 MiB in 200 blocks: 100 % of all "
-        "bytes that the run allocates, 100 % of all calls, 50 calls a second, 10 times the "
+        "parse (parse.c:5) makes and frees 200.0 MiB in 200 blocks of 1.0 MiB each: 100 % of all "
+        "bytes that the run allocates, 100 % of all calls, 50 a second from 0 us to 4.0 s, 10 times the "
         "peak. "
         "Keep blocks, and use them again: fewer calls, not a lower peak.");
     hand.model->summary[TIDE_IN_HEAP].peak_bytes++; /* less than ten times the peak */
@@ -93,8 +93,8 @@ static void asks_for_a_pool(void **state)
     found(
         "pool",
         "parse (parse.c:5) makes and frees 2,000,000 blocks of 64 bytes, of which 10 "
-        "blocks at most were there at once, 500,000 calls a second. A pool saves about "
-        "1,999,990 calls, some 100 ms.");
+        "blocks at most were there at once, 500,000 a second from 0 us to 4.0 s. A pool saves about "
+        "1,999,990 calls, some 100 ms of an unrecorded run.");
     hand.model->sites[0].bytes--; /* not all of one size */
     build();
     assert_string_equal(findings.list[0].kind, "churn");
@@ -120,7 +120,7 @@ static void says_where_to_reserve(void **state)
         "growth",
         "parse (parse.c:5) grows what it holds in 900 small realloc steps, of 4.0 KiB "
         "on average; 500 of them copied it elsewhere, 700.0 MiB in all. Reserving the "
-        "size here, or doubling it, saves about 900 calls, some 184 ms.");
+        "size here, or doubling it, saves about 900 calls, some 184 ms of an unrecorded run.");
     hand.model->sites[0].freed_bytes = 0;        /* else it is churn */
     hand.model->sites[0].more.copied_calls = 99; /* most grew where they stood */
     build();
@@ -162,10 +162,10 @@ static void points_at_blocks_that_others_free(void **state)
     build();
     found(
         "foreign_free",
-        "61.0 MiB in 1,000,000 blocks from parse (parse.c:5) were freed by another "
-        "thread than the one that made them, 250,000 calls a second. Giving them back "
+        "61.0 MiB in 1,000,000 blocks of 64 bytes on average from parse (parse.c:5) were freed by another "
+        "thread than the one that made them, 250,000 a second from 0 us to 4.0 s. Giving them back "
         "to their maker, or handing over more at once, saves up to 100 ms of waiting "
-        "for the allocator.");
+        "for the allocator in an unrecorded run.");
     hand.model->sites[0].more.foreign_calls--; /* less than half of them */
     build();
     assert_string_equal(findings.list[0].kind, "churn");
