@@ -508,27 +508,3 @@ void tide_view_honesty(struct tide_page *page, const struct tide_model *model, b
     for (size_t i = 0; troubles && troubles[i]; i++)
         add_alarm(page, troubles[i]);
 }
-
-void tide_view_findings(struct tide_page *page, const struct tide_findings *findings,
-                        size_t limit)
-{
-    const size_t shown = tide_rows_shown(findings->count, limit);
-    if (findings->count == 0)
-        return;
-    tide_page_heading(page, "Findings", "");
-    for (size_t i = 0; i < shown; i++) {
-        struct tide_text safe = {0};
-        tide_name_safe(&safe, findings->list[i].text, page->style);
-        tide_page_tab(page, TIDE_LEFT);
-        tide_page_add(page, TIDE_INK_WARM, tide_glyph(page->style, TIDE_GLYPH_BULLET));
-        tide_page_add(page, TIDE_INK_PLAIN, " ");
-        tide_page_wrap(page, TIDE_INK_PLAIN, safe.bytes ? safe.bytes : "",
-                       TIDE_LEFT + 2);
-        page->out->failed |= safe.failed;
-        tide_text_release(&safe);
-    }
-    if (shown < findings->count) {
-        tide_page_tab(page, TIDE_LEFT);
-        tide_page_more(page, findings->count - shown, "finding");
-    }
-}

@@ -133,6 +133,24 @@ static void is_silent_about_what_is_not_there(void **state)
     fixture_release(&f);
 }
 
+static void says_what_shows_more_findings(void **state)
+{
+    (void)state;
+    char one[] = "one", two[] = "two", three[] = "three";
+    struct tide_finding list[] = {{.text = one}, {.text = two}, {.text = three}};
+    struct tide_text text = {0};
+    struct tide_page page = {.out = &text, .style = &PLAIN};
+    tide_view_findings(&page, &(struct tide_findings){list, 3}, 1);
+    assert_holds(&text, " one\n");
+    assert_null(strstr(text.bytes, "two"));
+    assert_holds(&text, " 2 more findings (-v)\n");
+    tide_text_clear(&text);
+    tide_view_findings(&page, &(struct tide_findings){list, 3}, 0);
+    assert_holds(&text, " three\n");
+    assert_null(strstr(text.bytes, "more"));
+    tide_text_release(&text);
+}
+
 static void says_so_when_nothing_was_recorded(void **state)
 {
     (void)state;
@@ -489,6 +507,7 @@ int main(void)
         cmocka_unit_test(the_overview_says_what_the_run_was),
         cmocka_unit_test(is_silent_about_what_is_not_there),
         cmocka_unit_test(says_so_when_nothing_was_recorded),
+        cmocka_unit_test(says_what_shows_more_findings),
         cmocka_unit_test(what_was_not_asked_for_is_not_missed),
         cmocka_unit_test(what_all_processes_leave_is_not_at_one_end),
         cmocka_unit_test(says_how_the_program_ended),
