@@ -154,6 +154,14 @@ static bool has_holes(const struct tide_model *model)
            !tide_model_records(model, TIDE_IN_HEAP);
 }
 
+static uint64_t count_twice(const struct tide_bad_frees *frees)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; i < frees->count; i++)
+        calls += frees->list[i].kind == TIDE_FREED_TWICE ? frees->list[i].calls : 0;
+    return calls;
+}
+
 enum tide_status tide_bad_frees_find(struct tide_model *model,
                                      struct tide_bad_frees *out)
 {
@@ -179,5 +187,7 @@ enum tide_status tide_bad_frees_find(struct tide_model *model,
             take(&walk, &events[i]);
     }
     tide_replay_close(replay);
+    model->honesty.double_frees = count_twice(out);
+    model->honesty.double_frees_known = !status;
     return status;
 }

@@ -36,7 +36,8 @@ struct tide_bad_frees {
 };
 
 /* Find what the frees were that MODEL has kept.  Nothing is said of a trace that has holes,
- * since then the block's own call may be in one.  Walks through the trace. */
+ * since then the block's own call may be in one.  Tells the honesty of MODEL how many were
+ * double.  Walks through the trace. */
 enum tide_status tide_bad_frees_find(struct tide_model *model,
                                      struct tide_bad_frees *out);
 

@@ -162,6 +162,8 @@ struct tide_unfinished {
 
 struct tide_honesty {
     uint64_t events, dropped, unmatched_frees, inherited_frees, replaced_blocks;
+    uint64_t double_frees;   /* of unmatched_frees, ... */
+    bool double_frees_known; /* ... once tide_bad_frees_find() has looked */
     uint64_t reordered, lost_records, truncated_stacks;
     uint64_t unfinished_stacks; /* calls whose callers are not all known: [unknown] */
     struct tide_unfinished *unfinished; /* where, most first; in the model's arena */

@@ -113,7 +113,8 @@ static bool add_lost(struct tide_text *out, const struct tide_honesty *h)
     const struct doubt doubts[] = {
         {h->dropped, "event dropped", "events dropped"},
         {h->lost_records, "gap in the records", "gaps in the records"},
-        {h->unmatched_frees, "free of a block that was not recorded",
+        {h->double_frees, "double free", "double frees"},
+        {h->unmatched_frees - h->double_frees, "free of a block that was not recorded",
          "frees of blocks that were not recorded"},
         {h->replaced_blocks, "block replaced without a free",
          "blocks replaced without a free"},

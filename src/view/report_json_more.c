@@ -295,6 +295,10 @@ void tide_json_honesty(struct tide_json *json, const struct tide_model *model)
     tide_json_uint(json, "dropped", honesty->dropped);
     add_drops(json, model->trace);
     add_walked(json, model, "unmatched_frees", honesty->unmatched_frees);
+    if (honesty->double_frees_known || honesty->unmatched_frees == 0)
+        add_walked(json, model, "double_frees", honesty->double_frees);
+    else
+        tide_json_null(json, "double_frees");
     add_walked(json, model, "inherited_frees", honesty->inherited_frees);
     add_walked(json, model, "replaced_blocks", honesty->replaced_blocks);
     add_walked(json, model, "reordered", honesty->reordered);

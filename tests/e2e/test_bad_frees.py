@@ -1,5 +1,6 @@
 """tests/e2e/test_bad_frees.py - a block freed twice, and frees of what is no block."""
 import os
+import subprocess
 
 import tide
 
@@ -68,6 +69,17 @@ class Tolerated(tide.Case):
         self.assertEqual([(found["kind"], found["calls"], found["bytes"])
                           for found in bad(result)], [("double_free", 5, 40)])
         self.assertIn("There are 5 such frees.", bad(result)[0]["text"])
+
+    def test_the_line_of_trust_says_what_the_finding_says(self):
+        env = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+        run = tide.Recorded([tide.program("frees_twice"), "5"], env=env)
+        honesty = run.report()["honesty"]
+        self.assertEqual((honesty["unmatched_frees"], honesty["double_frees"]), (5, 5))
+        done = subprocess.run([tide.TIDEMARK, "report", run.trace], capture_output=True,
+                              text=True, timeout=120, check=True)
+        text = " ".join(done.stdout.split())
+        self.assertIn(" recorded; 5 double frees", text)
+        self.assertNotIn("not recorded", text)
 
 
 class Innocent(tide.Case):

@@ -380,7 +380,8 @@ static void the_honesty_lines_name_every_loss(void **state)
     struct tide_page page = {.out = &text, .style = &wide};
     f.model.honesty.events = 2;
     f.model.honesty.dropped = 1;
-    f.model.honesty.unmatched_frees = 2;
+    f.model.honesty.unmatched_frees = 5;
+    f.model.honesty.double_frees = 3;
     f.model.honesty.reordered = 3;
     f.model.honesty.truncated_stacks = 4;
     f.model.honesty.unfinished_stacks = 9;
@@ -396,8 +397,8 @@ static void the_honesty_lines_name_every_loss(void **state)
     tide_view_honesty(&page, &f.model, true);
     assert_holds(
         &text,
-        "1 event dropped, 7 gaps in the records, 2 frees of blocks that were "
-        "not recorded, 8 blocks replaced without a free, 3 events out of order.");
+        "1 event dropped, 7 gaps in the records, 3 double frees, 2 frees of blocks "
+        "that were not recorded, 8 blocks replaced without a free, 3 events out of order.");
     assert_holds(&text,
                  "4 stacks cut at the depth limit (run --depth), 9 stacks that end in "
                  "[unknown], 5 frames without a name, 6 frees of blocks "
