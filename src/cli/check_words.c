@@ -144,7 +144,7 @@ static bool names_file(const char *key)
 static bool is_switch(const char *key)
 {
     return strcmp(key, "allow-incomplete") == 0 || strcmp(key, "allow-unknown") == 0 ||
-           strcmp(key, "no-suppressions") == 0;
+           strcmp(key, "allow-margin") == 0 || strcmp(key, "no-suppressions") == 0;
 }
 
 static int add_setting(const struct source *source, const char *key, const char *value)

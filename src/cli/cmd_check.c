@@ -79,6 +79,9 @@ static const struct tide_option TABLE[] = {
     {.name = "allow-unknown",
      .flag = &asked.budget.allow_unknown,
      .help = "pass even if the function of a --max-calls-in does not allocate"},
+    {.name = "allow-margin",
+     .flag = &asked.budget.allow_margin,
+     .help = "pass even if a peak may be over its limit by its margin"},
     {.name = "suppressions",
      .text = &asked.suppressions,
      .value = "FILE",
@@ -392,8 +395,9 @@ const struct tide_command tide_cmd_check = {
     .help =
         "Compares TRACE, or the newest trace in this folder, with limits of the heap; -\n"
         "is standard input.  Exits with 0 if all limits are kept, and with 1 if one is\n"
-        "not, if the trace is incomplete or if it cannot be read.  TRACE@150ms,\n"
-        "TRACE@NAME (a tide_snapshot) and TRACE@peak check the run up to that moment.\n",
+        "not or may not be (unsure), if the trace is incomplete or cannot be read.\n"
+        "TRACE@150ms, TRACE@NAME (a tide_snapshot) and TRACE@peak check the run up to\n"
+        "that moment.\n",
     .example = "check --max-peak 2GiB --max-leak 0 prog.tide",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,

@@ -33,6 +33,7 @@ struct tide_budget {
     uint64_t max_new_leaks; /* stacks that leak and that did not in the baseline */
     bool allow_incomplete;  /* what was lost is nobody's fault */
     bool allow_unknown;     /* functions of calls_in need not allocate at all */
+    bool allow_margin;      /* a peak counts as measured, whatever its margin */
     /* Leaks of the run, and of the baseline, that do not count; borrowed, applied, or
      * NULL. */
     const struct tide_suppressions *suppressed, *baseline_suppressed;
@@ -43,10 +44,12 @@ struct tide_verdict {
     const char *function; /* of calls_in; else NULL */
     bool in_bytes;        /* or a count */
     bool passed;
-    bool compared;   /* BASE is the same of the baseline */
-    bool stopped;    /* the run was looked at up to some moment only */
-    bool unmet;      /* nothing in the trace is what the limit is of */
-    bool may_exceed; /* it is kept as measured, not with all of MARGIN on top */
+    bool compared; /* BASE is the same of the baseline */
+    bool stopped;  /* the run was looked at up to some moment only */
+    bool unmet;    /* nothing in the trace is what the limit is of */
+    bool
+        may_exceed; /* it is kept as measured, not with all of MARGIN on top: not passed,
+                        but for growth and with allow_margin */
     uint64_t measured, limit, base;
     uint64_t margin;     /* what MEASURED may be off by; mostly 0 */
     uint64_t suppressed; /* bytes, or stacks, that are not in measured */

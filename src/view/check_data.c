@@ -26,6 +26,8 @@ static void add_check(struct tide_json *json, const struct tide_verdict *check)
         tide_json_uint(json, "base", check->base);
     if (check->margin)
         tide_json_uint(json, "margin", check->margin);
+    if (check->may_exceed)
+        tide_json_bool(json, "unsure", true);
     tide_check_note(&note, check, TIDE_UNITS_IEC);
     tide_json_string(json, "note", note.length > 0 ? note.bytes : NULL);
     tide_json_close(json);

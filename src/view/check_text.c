@@ -5,7 +5,21 @@
 #include "view/names.h"
 #include "view/run_words.h"
 
-enum { TIDE_LEFT = 2, TIDE_VERDICT_COLUMNS = 6 };
+enum { TIDE_LEFT = 2, TIDE_VERDICT_COLUMNS = 6, TIDE_UNSURE_COLUMNS = 8 };
+
+/* What is known of CHECK. */
+static const char *verdict_of(const struct tide_verdict *check)
+{
+    return check->may_exceed ? "unsure" : check->passed ? "ok" : "FAIL";
+}
+
+static size_t count_unsure(const struct tide_verdicts *checks)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < checks->count; i++)
+        count += checks->list[i].may_exceed;
+    return count;
+}
 
 static const struct tide_style UNCUT = {.width = TIDE_WIDTH_MAX, .utf8 = true};
 
@@ -151,7 +165,8 @@ void tide_check_remarks(struct tide_text *out, const struct tide_verdict *check,
 /* --- Words --------------------------------------------------------------------------- */
 
 /* "  ok    peak: 9.23 MiB, at most 2.00 GiB (note)" */
-static void add_line(struct tide_page *page, const struct tide_verdict *check)
+static void add_line(struct tide_page *page, const struct tide_verdict *check,
+                     int columns)
 {
     struct tide_text raw = {0}, words = {0};
     tide_check_title(&raw, check);
@@ -166,10 +181,10 @@ static void add_line(struct tide_page *page, const struct tide_verdict *check)
     }
     tide_page_tab(page, TIDE_LEFT);
     tide_page_add(page, check->passed ? TIDE_INK_DIM : TIDE_INK_ALARM,
-                  check->passed ? "ok" : "FAIL");
-    tide_page_tab(page, TIDE_LEFT + TIDE_VERDICT_COLUMNS);
+                  verdict_of(check));
+    tide_page_tab(page, TIDE_LEFT + columns);
     tide_page_wrap(page, check->passed ? TIDE_INK_PLAIN : TIDE_INK_BOLD,
-                   words.bytes ? words.bytes : "", TIDE_LEFT + TIDE_VERDICT_COLUMNS);
+                   words.bytes ? words.bytes : "", TIDE_LEFT + columns);
     page->out->failed |= raw.failed || words.failed;
     tide_text_release(&raw);
     tide_text_release(&words);
@@ -217,7 +232,7 @@ static void add_advice(struct tide_text *out, const struct tide_check_view *view
                        has_unmet(checks) ? "--flat " : "", trace);
 }
 
-/* Limits of functions that are not there: they may be meant. */
+/* What failed may be meant: functions that are not there; or known: margins. */
 static void add_way_out(struct tide_page *page, const struct tide_verdicts *checks)
 {
     if (has_unmet(checks))
@@ -226,17 +241,27 @@ static void add_way_out(struct tide_page *page, const struct tide_verdicts *chec
             "With --allow-unknown, a limit on a function that never allocates "
             "passes.",
             0);
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->list[i].may_exceed && !checks->list[i].passed)
+            tide_page_wrap(page, TIDE_INK_PLAIN,
+                           "The limit lies within the margin of the peak, so it is not "
+                           "known to be kept. With --allow-margin, it passes.",
+                           0);
 }
 
 void tide_view_check(struct tide_page *page, const struct tide_check_view *view)
 {
     const struct tide_verdicts *const checks = view->checks;
+    const size_t unsure = count_unsure(checks);
     struct tide_text words = {0}, advice = {0}, safe = {0};
     for (size_t i = 0; i < checks->count; i++)
-        add_line(page, &checks->list[i]);
+        add_line(page, &checks->list[i],
+                 unsure ? TIDE_UNSURE_COLUMNS : TIDE_VERDICT_COLUMNS);
     tide_page_skip(page);
     if (checks->failed == 0)
-        tide_text_add(&words, "All limits are kept.");
+        tide_text_addf(&words, "All limits are kept%s.",
+                       unsure ? " by the peaks as measured, not by all of their margins"
+                              : "");
     else
         tide_text_addf(&words, "%s of %s failed.",
                        tide_number_count(checks->failed).text,
@@ -287,11 +312,21 @@ static void add_remarks(struct tide_text *out, const struct tide_verdict *check)
     tide_text_release(&words);
 }
 
+static bool only_unsure_failed(const struct tide_verdicts *checks)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        if (!checks->list[i].passed && !checks->list[i].may_exceed)
+            return false;
+    return true;
+}
+
 void tide_view_check_markdown(struct tide_text *out, const struct tide_check_view *view)
 {
     const struct tide_verdicts *const checks = view->checks;
     tide_text_addf(out, "### tidemark: %s\n\n",
-                   checks->failed ? "over the limit" : "within all limits");
+                   checks->failed == 0          ? "within all limits"
+                   : only_unsure_failed(checks) ? "perhaps over the limit"
+                                                : "over the limit");
     add_code(out, view->model->trace->path);
     if (view->baseline) {
         tide_text_add(out, ", compared with ");
@@ -300,7 +335,10 @@ void tide_view_check_markdown(struct tide_text *out, const struct tide_check_vie
     tide_text_add(out, "\n\n| | limit on | measured | allowed |\n|---|---|---|---|\n");
     for (size_t i = 0; i < checks->count; i++) {
         const struct tide_verdict *const check = &checks->list[i];
-        tide_text_addf(out, "| %s | %s", check->passed ? "ok" : "**FAIL**",
+        tide_text_addf(out, "| %s | %s",
+                       check->may_exceed ? "unsure"
+                       : check->passed   ? "ok"
+                                         : "**FAIL**",
                        words_of(check)->title);
         if (check->function)
             add_code(out, check->function);

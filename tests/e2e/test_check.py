@@ -69,14 +69,26 @@ class Limits(tide.Case):
         self.assertGreater(margin, 0)
         found = self.verdicts("--max-peak", str(peak + margin - 1), threads)["peak"]
         self.assertEqual((found["passed"], found["measured"], found["margin"]),
-                         (True, peak, margin))
-        self.assertRegex(found["note"], "^it may have been up to [0-9].*B: the order of events")
+                         (False, peak, margin))
+        self.assertIs(found["unsure"], True)
+        found = self.verdicts("--max-peak", str(peak + margin - 1), "--allow-margin", threads)
+        self.assertEqual((found["peak"]["passed"], found["peak"]["unsure"]), (True, True))
+        self.assertRegex(found["peak"]["note"], "^it may have been up to [0-9].*B: the order of events")
         done = check("--max-peak", str(peak), threads)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^  ok      trace is complete: yes\n"
+                                      r"  unsure  peak: .*\(it may have been up to ")
+        self.assertIn("The limit lies within the margin of the peak", done.stdout)
+        done = check("--max-peak", str(peak), "--allow-margin", threads)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("(it may have been up to ", done.stdout)
+        self.assertIn("All limits are kept by the peaks as measured, not by all of their margins.",
+                      done.stdout)
         done = check("--max-peak", str(peak), "--junit", "-", threads)
         case = xml.etree.ElementTree.fromstring(done.stdout).findall(".//testcase")[1]
-        self.assertIn("(it may have been up to ", case.find("system-out").text)
+        self.assertIn("(it may have been up to ", case.find("failure").get("message"))
+        done = check("--max-growth", "0%", "--baseline", threads, threads)
+        self.assertEqual(done.returncode, 0)         # the baseline's may have been as high
+        self.assertIn("  unsure  change in peak", done.stdout)
         found = self.verdicts("--max-peak", str(peak + margin), threads)["peak"]
         self.assertEqual((found["passed"], found["note"]), (True, None))
         found = self.verdicts("--max-peak", str(peak - 1), threads)["peak"]
