@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/fetch_names.h"
 #include "cli/memory_limit.h"
+#include "cli/near_filter.h"
 #include "cli/near_function.h"
 #include "cli/open_moment.h"
 #include "cli/report_table.h"
@@ -153,6 +154,8 @@ static int report(struct tide_report_options *options, struct tide_opened *opene
         status = tide_say_near_function(opened->model, options->filter.function);
     if (!status)
         status = tide_say_near_function(opened->model, options->focus);
+    if (!status)
+        status = tide_say_near_filter(opened->model, &options->filter);
     if (!status)
         say_unmarked(options);
     if (!status)

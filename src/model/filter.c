@@ -152,6 +152,14 @@ static bool takes_context(const struct tide_model *model,
            takes_region(model, filter->region, context->region);
 }
 
+bool tide_filter_meets(const struct tide_model *model, const struct tide_filter *filter)
+{
+    for (size_t i = 0; i < model->context_count; i++)
+        if (takes_context(model, filter, &model->contexts[i]))
+            return true;
+    return false;
+}
+
 /* For each context: does it count?  NULL without memory. */
 static bool *list_contexts(const struct tide_model *model,
                            const struct tide_filter *filter)

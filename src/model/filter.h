@@ -30,6 +30,9 @@ struct tide_chosen {
 enum tide_status tide_choose(const struct tide_model *model,
                              const struct tide_rows_request *request, bool keys,
                              struct tide_chosen *out);
+/* Is any context of MODEL what FILTER asks for?  Its stacks are not looked at. */
+bool tide_filter_meets(const struct tide_model *model,
+                       const struct tide_filter *filter);
 /* Does FILTER leave any stack or context out? */
 bool tide_filter_narrows(const struct tide_filter *filter);
 void tide_chosen_release(struct tide_chosen *chosen);

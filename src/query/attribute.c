@@ -82,8 +82,9 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
                                 E | B | S | R, "id of the process"},
     [TIDE_ATTRIBUTE_PROCESS_NAME] = {"process.name", TIDE_VALUE_STRING, TIDE_UNIT_NONE,
                                      E | B | S | R, "its program"},
-    [TIDE_ATTRIBUTE_RANK] = {"rank", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R | T,
-                             "MPI rank, or the number of the trace in the query"},
+    [TIDE_ATTRIBUTE_RANK] =
+        {"rank", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R | T,
+         "MPI rank; where no process has one, the number of the trace"},
     [TIDE_ATTRIBUTE_TRACE] = {"trace", TIDE_VALUE_STRING, TIDE_UNIT_NONE,
                               E | B | S | R | T, "name of the trace"},
     [TIDE_ATTRIBUTE_STACK] = {"stack", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "model/grow.h"
+#include "model/ranks.h"
 #include "query/evaluate.h"
 #include "query/field.h"
 #include "query/group_table.h"
@@ -160,6 +161,7 @@ static enum tide_status part_begin(struct part *part, size_t index)
     walk->row = on_row;
     walk->user = part;
     walk->rank = (uint32_t)index;
+    walk->has_ranks = tide_ranks_known(job->traces[index]);
     walk->progress = job->progress;
     if (job->trace_names)
         walk->trace_name = tide_names_text(&walk->names, job->trace_names[index]);

@@ -345,15 +345,18 @@ static struct tide_value level_value(const struct tide_record *record,
     return tide_value_uint(active ? record->active : record->high_water);
 }
 
-/* MPI's rank, or the number of the trace.  A stretch is of no process, and there may be
- * none in what is left of a trace. */
-static uint64_t rank_of(const struct tide_walk *walk, const struct tide_record *record)
+/* MPI's rank.  A launcher has none; only where nobody has one it is the number of the
+ * trace.  A stretch is of no process, and there may be none in what is left of a trace. */
+static struct tide_value rank_of(const struct tide_walk *walk,
+                                 const struct tide_record *record)
 {
+    if (!walk->has_ranks)
+        return tide_value_uint(walk->rank);
     if (record->stretch)
-        return walk->rank;
+        return tide_value_none();
     const struct tide_process *const process =
         &walk->model.trace->processes[record->process];
-    return process->ranked ? process->rank : walk->rank;
+    return process->ranked ? tide_value_uint(process->rank) : tide_value_none();
 }
 
 /* --- All ------------------------------------------------------------------------------- */
@@ -376,7 +379,7 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_PROCESS_NAME:
         return process_value(walk, record, attribute);
     case TIDE_ATTRIBUTE_RANK:
-        return tide_value_uint(rank_of(walk, record));
+        return rank_of(walk, record);
     case TIDE_ATTRIBUTE_TRACE:
         return tide_value_string(walk->trace_name);
     case TIDE_ATTRIBUTE_TIME:

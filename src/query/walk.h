@@ -149,6 +149,7 @@ struct tide_walk {
     struct tide_ends ends;
 
     uint32_t rank;       /* of the trace in the query */
+    bool has_ranks;      /* any of its processes has an MPI rank */
     uint32_t trace_name; /* text */
     enum tide_status (*row)(void *user, const struct tide_record *record);
     void *user;

@@ -1,4 +1,5 @@
 """tests/e2e/test_ranks.py - processes of an MPI job, told apart by what their launcher says."""
+import json
 import subprocess
 
 import tide
@@ -91,6 +92,29 @@ class Ranks(tide.Case):
         self.assertRegex(self.words("--processes", "--total"), r"alters \(rank 13, pid \d+\)")
         rows = self.run_of.report("--processes", "--total")["rows"]
         self.assertEqual({row["rank"] for row in rows if "rank" in row}, {0, 3, 13})
+
+    def test_a_launcher_has_no_rank_in_queries(self):
+        done = subprocess.run([tide.TIDEMARK, "query", "--json",
+                               "SELECT rank, count() GROUP BY rank", self.run_of.trace],
+                              timeout=60, capture_output=True, text=True, check=True)
+        rows = dict(json.loads(done.stdout)["rows"])
+        self.assertEqual(set(rows), {0, 3, 13, None})
+        self.assertEqual(rows[0], rows[3])            # the shell's are not among rank 0's
+
+    def test_what_is_asked_for_and_not_there_is_said(self):
+        for words, why in ((["--rank", "7"], "no block is of rank 7; there are: 0, 3, 13"),
+                           (["--process", "altars"],
+                            "no block is of a process 'altars'; did you mean alters?"),
+                           (["--process", "nothing"],
+                            "no block is of a process 'nothing'; there are: "),
+                           (["--region", "solve"],
+                            "no block is of a region 'solve'; the trace names no region")):
+            done = subprocess.run([tide.TIDEMARK, "report", *words, self.run_of.trace],
+                                  timeout=60, capture_output=True, text=True, check=True)
+            self.assertIn(why, done.stderr)
+        done = subprocess.run([tide.TIDEMARK, "report", "--rank", "3|7", self.run_of.trace],
+                              timeout=60, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
 
     def test_the_headline_has_no_margin_of_a_sum(self):
         peak = [line for line in self.words().splitlines() if line.startswith("  peak")]
