@@ -1,7 +1,8 @@
 /* base/nearest.c - what was probably meant: edit distance, kindly applied.
  *
  * A name that the word begins counts as near, however long it is.  Else one letter in
- * three may be wrong: more, and every short name resembles every other.
+ * three may be wrong: more, and every short name resembles every other.  One more may be
+ * where both ends and the length are right: lief is leaf.
  */
 #include "base/nearest.h"
 
@@ -44,6 +45,29 @@ bool tide_nearly(const char *word, const char *name)
            distance(word, length, name, name_length) <= 1;
 }
 
+/* How many letters of a word of LENGTH may be wrong, and one more. */
+static size_t limit_of(size_t length)
+{
+    return length < 3 ? 2 : length / 3 + 1;
+}
+
+bool tide_surely(const char *word, const char *name)
+{
+    const size_t length = strlen(word), name_length = strlen(name);
+    return strncmp(word, name, length) == 0 ||
+           (length <= TIDE_NEAREST_LONGEST && name_length <= TIDE_NEAREST_LONGEST &&
+            distance(word, length, name, name_length) < limit_of(length));
+}
+
+/* Are both as long, and alike where they begin and end? */
+static bool same_frame(const char *word, const char *name)
+{
+    enum { TIDE_FRAMED_LEAST = 4 };
+    const size_t length = strlen(word);
+    return length >= TIDE_FRAMED_LEAST && strlen(name) == length &&
+           word[0] == name[0] && word[length - 1] == name[length - 1];
+}
+
 const char *tide_nearest(const char *word, const char *const *names, size_t count)
 {
     const size_t length = strlen(word);
@@ -51,15 +75,15 @@ const char *tide_nearest(const char *word, const char *const *names, size_t coun
         return NULL;
 
     const char *best = NULL;
-    size_t best_distance = length < 3 ? 2 : length / 3 + 1; /* must stay below */
+    size_t best_distance = length + TIDE_NEAREST_LONGEST;
     for (size_t i = 0; i < count; i++) {
         const size_t name_length = strlen(names[i]);
         if (name_length > TIDE_NEAREST_LONGEST)
             continue;
-        if (strncmp(word, names[i], length) == 0)
-            return names[i];
-        const size_t found = distance(word, length, names[i], name_length);
-        if (found < best_distance) {
+        const bool begins = strncmp(word, names[i], length) == 0;
+        const size_t found = begins ? 1 : distance(word, length, names[i], name_length);
+        const size_t more = same_frame(word, names[i]) ? 1 : 0;
+        if (found < limit_of(length) + more && found < best_distance) {
             best = names[i];
             best_distance = found;
         }

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/nearest.h"
 #include "model/grow.h"
+#include "query/attribute.h"
 #include "query/lexer.h"
 
 /* --- Tokens ------------------------------------------------------------------------ */
@@ -51,27 +51,6 @@ bool tide_parser_sign(struct tide_parser *parser, enum tide_token_kind kind)
     return true;
 }
 
-void tide_parser_fail(struct tide_parser *parser, struct tide_query_span span,
-                      const char *words)
-{
-    if (!parser->status)
-        parser->status = tide_query_blame(parser->error, span, "%s", words);
-}
-
-void tide_parser_expected(struct tide_parser *parser, const char *what)
-{
-    const struct tide_token *const here = tide_parser_here(parser);
-    if (parser->status)
-        return;
-    if (here->kind == TIDE_TOKEN_END)
-        parser->status = tide_query_blame(parser->error, here->span,
-                                          "the query ends where %s should stand", what);
-    else
-        parser->status = tide_query_blame(
-            parser->error, here->span, "here should stand %s, not '%.*s'", what,
-            (int)here->span.length, parser->query->text + here->span.at);
-}
-
 void *tide_parser_room(struct tide_parser *parser, void *list, size_t *capacity,
                        size_t count, size_t bytes)
 {
@@ -83,17 +62,16 @@ void *tide_parser_room(struct tide_parser *parser, void *list, size_t *capacity,
 
 /* --- Words -------------------------------------------------------------------------- */
 
-static const char *const CLAUSES[] = {"SELECT", "AGGREGATE", "FROM",  "GROUP",
-                                      "WHERE",  "HAVING",    "LET",   "ORDER",
-                                      "FORMAT", "LIMIT",     "OFFSET"};
-enum { TIDE_CLAUSE_WORDS = sizeof(CLAUSES) / sizeof(CLAUSES[0]) };
+const char *const tide_parser_clauses[TIDE_CLAUSE_WORDS] = {
+    "SELECT", "AGGREGATE", "FROM",   "GROUP", "WHERE", "HAVING",
+    "LET",    "ORDER",     "FORMAT", "LIMIT", "OFFSET"};
 
 bool tide_parser_at_clause(const struct tide_parser *parser)
 {
     if (tide_parser_here(parser)->kind == TIDE_TOKEN_END)
         return true;
     for (size_t i = 0; i < TIDE_CLAUSE_WORDS; i++)
-        if (tide_parser_at_keyword(parser, CLAUSES[i]))
+        if (tide_parser_at_keyword(parser, tide_parser_clauses[i]))
             return true;
     return false;
 }
@@ -129,7 +107,7 @@ static void read_arguments(struct tide_parser *parser, struct tide_call *call)
             tide_parser_fail(parser, name.span, "too many arguments");
         else
             call->arguments[call->count++] = name;
-    } while (tide_parser_sign(parser, TIDE_TOKEN_COMMA));
+    } while (tide_parser_comma(parser));
     if (!tide_parser_sign(parser, TIDE_TOKEN_CLOSE))
         tide_parser_expected(parser, "')'");
 }
@@ -162,14 +140,15 @@ struct tide_query_span tide_operand_span(const struct tide_query *query,
 /* --- Clauses -------------------------------------------------------------------------- */
 
 /* Is the word here a title, as in SQL without AS?  Only if the item ends after it: else a
- * comma or a clause is misspelt. */
+ * comma or a clause is misspelt.  The name of an attribute is none: a comma is missing. */
 static bool at_title(struct tide_parser *parser)
 {
     const struct tide_token *const here = tide_parser_here(parser);
     if (here->kind == TIDE_TOKEN_QUOTED)
         return true;
     if (here->kind != TIDE_TOKEN_WORD || tide_parser_at_clause(parser) ||
-        strcasecmp(here->text, "UNIT") == 0 || strchr("+-*/", here->text[0]))
+        strcasecmp(here->text, "UNIT") == 0 || strchr("+-*/", here->text[0]) ||
+        tide_attribute_find(here->text) != TIDE_ATTRIBUTES)
         return false;
     struct tide_parser next = *parser;
     (void)tide_parser_take(&next);
@@ -221,7 +200,7 @@ static void read_select(struct tide_parser *parser)
             return;
         query->items = list;
         list[query->item_count++] = item;
-    } while (tide_parser_sign(parser, TIDE_TOKEN_COMMA));
+    } while (tide_parser_comma(parser));
 }
 
 static void read_aggregate(struct tide_parser *parser)
@@ -242,7 +221,7 @@ static void read_aggregate(struct tide_parser *parser)
             return;
         query->aggregated = list;
         list[query->aggregated_count++] = what.call;
-    } while (tide_parser_sign(parser, TIDE_TOKEN_COMMA));
+    } while (tide_parser_comma(parser));
 }
 
 static void read_group(struct tide_parser *parser)
@@ -261,17 +240,19 @@ static void read_group(struct tide_parser *parser)
             return;
         query->groups = list;
         list[query->group_count++] = name;
-    } while (tide_parser_sign(parser, TIDE_TOKEN_COMMA));
+    } while (tide_parser_comma(parser));
 }
 
 static void read_where(struct tide_parser *parser)
 {
     parser->query->where = tide_parse_condition(parser, true);
+    tide_parser_blame_gap(parser, "AND or OR");
 }
 
 static void read_having(struct tide_parser *parser)
 {
     parser->query->having = tide_parse_condition(parser, true);
+    tide_parser_blame_gap(parser, "AND or OR");
 }
 
 static void read_from(struct tide_parser *parser)
@@ -298,7 +279,7 @@ static void read_let(struct tide_parser *parser)
             return;
         query->lets = list;
         list[query->let_count++] = let;
-    } while (tide_parser_sign(parser, TIDE_TOKEN_COMMA));
+    } while (tide_parser_comma(parser));
 }
 
 static void read_order(struct tide_parser *parser)
@@ -311,8 +292,8 @@ static void read_order(struct tide_parser *parser)
     do {
         struct tide_order order = {.what = tide_parser_operand(parser, "a column")};
         order.descending = tide_parser_keyword(parser, "DESC");
-        if (!order.descending)
-            (void)tide_parser_keyword(parser, "ASC");
+        if (!order.descending && !tide_parser_keyword(parser, "ASC"))
+            tide_parser_blame_direction(parser);
         struct tide_order *const list =
             tide_parser_room(parser, query->orders, &query->order_capacity,
                              query->order_count, sizeof(*list));
@@ -320,7 +301,7 @@ static void read_order(struct tide_parser *parser)
             return;
         query->orders = list;
         list[query->order_count++] = order;
-    } while (tide_parser_sign(parser, TIDE_TOKEN_COMMA));
+    } while (tide_parser_comma(parser));
 }
 
 static uint64_t read_number(struct tide_parser *parser)
@@ -330,7 +311,7 @@ static uint64_t read_number(struct tide_parser *parser)
     errno = 0;
     const unsigned long long value = strtoull(name.text, &end, 10);
     if (name.text[0] < '0' || name.text[0] > '9' || *end || errno)
-        tide_parser_fail(parser, name.span, "here should stand a whole number");
+        tide_parser_fail(parser, name.span, "expected a whole number");
     return value;
 }
 
@@ -372,42 +353,23 @@ static void read_format(struct tide_parser *parser)
             return;
         query->arguments = list;
         list[query->argument_count++] = argument;
-    } while (tide_parser_sign(parser, TIDE_TOKEN_COMMA));
+    } while (tide_parser_comma(parser));
     if (!tide_parser_sign(parser, TIDE_TOKEN_CLOSE))
         tide_parser_expected(parser, "')'");
 }
 
 /* --- The query ------------------------------------------------------------------------ */
 
-/* In the order of CLAUSES. */
+/* In the order of tide_parser_clauses. */
 static void (*const READERS[TIDE_CLAUSE_WORDS])(struct tide_parser *) = {
     read_select, read_aggregate, read_from,   read_group, read_where, read_having,
     read_let,    read_order,     read_format, read_limit, read_offset};
-
-static void blame_clause(struct tide_parser *parser)
-{
-    const struct tide_token *const here = tide_parser_here(parser);
-    char upper[16] = "";
-    for (size_t i = 0; i < sizeof(upper) - 1 && here->text[i]; i++) {
-        const char c = here->text[i];
-        upper[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    }
-    const char *const near = here->kind == TIDE_TOKEN_WORD
-                                 ? tide_nearest(upper, CLAUSES, TIDE_CLAUSE_WORDS)
-                                 : NULL;
-    if (near)
-        parser->status =
-            tide_query_blame(parser->error, here->span,
-                             "here should stand a clause; did you mean %s?", near);
-    else
-        tide_parser_expected(parser, "a clause (SELECT, WHERE, GROUP BY, FORMAT, ...)");
-}
 
 static void read_clause(struct tide_parser *parser, unsigned *seen)
 {
     const struct tide_token *const here = tide_parser_here(parser);
     for (size_t i = 0; i < TIDE_CLAUSE_WORDS; i++) {
-        if (!tide_parser_keyword(parser, CLAUSES[i]))
+        if (!tide_parser_keyword(parser, tide_parser_clauses[i]))
             continue;
         if (*seen & 1u << i)
             tide_parser_fail(parser, here->span, "this clause is there twice");
@@ -415,7 +377,7 @@ static void read_clause(struct tide_parser *parser, unsigned *seen)
         READERS[i](parser);
         return;
     }
-    blame_clause(parser);
+    tide_parser_blame_clause(parser);
 }
 
 enum tide_status tide_query_parse(const char *text, size_t length,
@@ -439,7 +401,9 @@ enum tide_status tide_query_parse(const char *text, size_t length,
             read_clause(&parser, &seen);
     }
     if (!parser.status && !seen)
-        tide_parser_fail(&parser, (struct tide_query_span){0}, "the query is empty");
+        tide_parser_fail(&parser, (struct tide_query_span){0},
+                         "the query is empty; for example: "
+                         "SELECT leaf, count() GROUP BY leaf");
     return parser.status;
 }
 

@@ -1,6 +1,7 @@
 /* query/parser.h - what the parts of the parser share.
  *
- * For: query/ only: parser.c (clauses) and parse_condition.c (conditions, expressions).
+ * For: query/ only: parser.c (clauses), parse_condition.c (conditions, expressions) and
+ * parse_mistakes.c.
  */
 #ifndef TIDE_QUERY_PARSER_H
 #define TIDE_QUERY_PARSER_H
@@ -28,10 +29,25 @@ bool tide_parser_at_clause(const struct tide_parser *parser);
 struct tide_query_word tide_parser_name(struct tide_parser *parser, const char *what);
 /* A name, or a call of a function. */
 struct tide_operand tide_parser_operand(struct tide_parser *parser, const char *what);
+/* The words that clauses begin with. */
+enum { TIDE_CLAUSE_WORDS = 11 };
+extern const char *const tide_parser_clauses[TIDE_CLAUSE_WORDS];
+
+/* --- Mistakes: parse_mistakes.c.  Only the first one is said. --- */
+
 /* What stands here is not what should. */
 void tide_parser_expected(struct tide_parser *parser, const char *what);
 void tide_parser_fail(struct tide_parser *parser, struct tide_query_span span,
                       const char *words);
+/* A list goes on: take the comma.  Where one is missing between two words, say so. */
+bool tide_parser_comma(struct tide_parser *parser);
+/* If a word stands here that begins no clause, say that WHAT is missing before it. */
+void tide_parser_blame_gap(struct tide_parser *parser, const char *what);
+/* What stands here is neither ASC nor DESC, but may be meant so. */
+void tide_parser_blame_direction(struct tide_parser *parser);
+/* What stands here begins no clause. */
+void tide_parser_blame_clause(struct tide_parser *parser);
+
 /* Room for one more in a list of QUERY; NULL, with status set, without memory. */
 void *tide_parser_room(struct tide_parser *parser, void *list, size_t *capacity,
                        size_t count, size_t bytes);

@@ -1,6 +1,7 @@
 /* query/plan.c - a query compiled: names have become numbers. */
 #include "query/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -198,6 +199,24 @@ static const struct aggregation {
 };
 enum { TIDE_AGGREGATIONS = sizeof(AGGREGATIONS) / sizeof(AGGREGATIONS[0]) };
 
+/* What other tools and languages call an aggregation of ours. */
+static const char *aggregation_elsewhere(const char *name)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } NAMES[] = {
+        {"average", "avg"},         {"mean", "avg"},
+        {"total", "sum"},           {"minimum", "min"},
+        {"maximum", "max"},         {"number", "count"},
+        {"first", "any"},           {"last", "any"},
+        {"quantile", "percentile"}, {"unique", "count_distinct"},
+    };
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+        if (strcasecmp(NAMES[i].theirs, name) == 0)
+            return NAMES[i].ours;
+    return NULL;
+}
+
 static const struct aggregation *find_aggregation(struct tide_planner *planner,
                                                   const struct tide_call *call)
 {
@@ -211,14 +230,48 @@ static const struct aggregation *find_aggregation(struct tide_planner *planner,
         if (strcasecmp(names[i], wanted) == 0)
             return &AGGREGATIONS[i];
     }
-    const char *const near = tide_nearest(wanted, names, TIDE_AGGREGATIONS);
+    const char *near = aggregation_elsewhere(wanted);
+    if (!near)
+        near = tide_nearest(wanted, names, TIDE_AGGREGATIONS);
     if (!planner->status)
-        planner->status =
-            tide_query_blame(planner->error, call->function.span,
-                             near ? "there is no aggregation '%s'; did you mean '%s'?"
-                                  : "there is no aggregation '%s'",
-                             wanted, near);
+        planner->status = tide_query_blame(
+            planner->error, call->function.span,
+            near ? "there is no aggregation '%s'; did you mean '%s'?"
+                 : "there is no aggregation '%s': count, sum, min, max, "
+                   "avg, median, ..., see tidemark-query(1)",
+            wanted, near);
     return NULL;
+}
+
+struct example {
+    char text[64];
+};
+
+static struct example example_of(const struct aggregation *about)
+{
+    static const char *const ATTRIBUTES[] = {"", "size", "size,usable"};
+    const char *const number = about->kind == TIDE_TALLY_PERCENTILE ? "90" : "2";
+    struct example example;
+    (void)snprintf(example.text, sizeof(example.text), "%s(%s%s%s)", about->name,
+                   ATTRIBUTES[about->attributes],
+                   about->attributes && about->parameters ? "," : "",
+                   about->parameters ? number : "");
+    return example;
+}
+
+bool tide_planner_blame_bare(struct tide_planner *planner,
+                             const struct tide_query_word *name)
+{
+    for (size_t i = 0; i < TIDE_AGGREGATIONS; i++) {
+        if (strcasecmp(AGGREGATIONS[i].name, name->text) != 0)
+            continue;
+        planner->status =
+            tide_query_blame(planner->error, name->span,
+                             "'%s' is an aggregation: it has parentheses, as in %s",
+                             name->text, example_of(&AGGREGATIONS[i]).text);
+        return true;
+    }
+    return false;
 }
 
 /* How the result is called: "sum#size", "ratio#a/b", "p95#size". */
@@ -264,9 +317,10 @@ static bool right_count(struct tide_planner *planner, const struct aggregation *
         return true;
     if (!planner->status)
         planner->status = tide_query_blame(
-            planner->error, call->span, "%s() takes %zu argument%s%s, not %zu",
-            call->function.text, counts ? (size_t)0 : least, least == 1 ? "" : "s",
-            most > least ? " or one more" : "", call->count);
+            planner->error, call->span,
+            "%s() takes %zu argument%s%s, not %zu, as in %s", call->function.text,
+            counts ? (size_t)0 : least, least == 1 ? "" : "s",
+            most > least ? " or one more" : "", call->count, example_of(about).text);
     return false;
 }
 
@@ -279,8 +333,7 @@ static void read_parameter(struct tide_planner *planner, const struct tide_call 
     if (at >= call->count)
         return;
     if (!tide_planner_number(call->arguments[at].text, TIDE_UNIT_NONE, &number)) {
-        tide_planner_blame(planner, call->arguments[at].span,
-                           "here should stand a number");
+        tide_planner_blame(planner, call->arguments[at].span, "expected a number");
         return;
     }
     sum->parameter = tide_value_as_real(number);

@@ -219,6 +219,9 @@ size_t tide_planner_let_slot(struct tide_planner *planner, const char *name,
                              size_t let);
 /* Zeros from the arena; NULL, with status set, without memory. */
 void *tide_planner_take(struct tide_planner *planner, size_t count, size_t bytes);
+/* If NAME, without parentheses, is an aggregation: say so. */
+bool tide_planner_blame_bare(struct tide_planner *planner,
+                             const struct tide_query_word *name);
 void tide_planner_blame(struct tide_planner *planner, struct tide_query_span span,
                         const char *words);
 

@@ -26,7 +26,8 @@ static void read_source(struct tide_planner *planner)
     planner->status = tide_query_blame(
         planner->error, name->span,
         near ? "there is no source '%s'; did you mean '%s'?"
-             : "there is no source '%s': events, blocks, snapshots, regions, timeline",
+             : "there is no source '%s': take events, blocks, snapshots, regions or "
+               "timeline",
         name->text, near);
 }
 
@@ -217,7 +218,7 @@ static void blame_cell(struct tide_planner *planner, const struct tide_query_wor
                 "'%s' is neither grouped nor summed up: add it to GROUP BY, or take "
                 "any(%s)",
                 name->text, name->text);
-        else
+        else if (!tide_planner_blame_bare(planner, name))
             planner->status = tide_query_blame(planner->error, name->span,
                                                "the answer has no '%s'", name->text);
     }

@@ -93,19 +93,13 @@ static const char *name_elsewhere(const char *name)
     static const struct {
         const char *theirs, *ours;
     } NAMES[] = {
-        {"bytes", "size"},
-        {"func", "leaf"},
-        {"caller", "leaf"},
-        {"symbol", "leaf"},
-        {"callstack", "stack"},
-        {"backtrace", "stack"},
-        {"address", "alloc.address"},
-        {"addr", "alloc.address"},
-        {"library", "module"},
-        {"dso", "module"},
-        {"pid", "process"},
-        {"tid", "thread"},
-        {"timestamp", "time"},
+        {"bytes", "size"},         {"alloc.size", "size"},
+        {"func", "leaf"},          {"caller", "leaf"},
+        {"symbol", "leaf"},        {"callstack", "stack"},
+        {"backtrace", "stack"},    {"address", "alloc.address"},
+        {"addr", "alloc.address"}, {"library", "module"},
+        {"dso", "module"},         {"pid", "process"},
+        {"tid", "thread"},         {"timestamp", "time"},
         {"source", "file"},
     };
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
@@ -238,7 +232,9 @@ bool tide_planner_describe_other(struct tide_planner *planner,
         const char *const near = nearest(planner, name->text, source);
         const char *const other =
             near ? NULL : tide_attribute_nearest(name->text, UINT_MAX, NULL, 0);
-        if (!options->may_be_set || ((near || other) && !name->quoted)) {
+        const char *const best = near ? near : other;
+        const bool misspelt = best && !name->quoted && tide_surely(name->text, best);
+        if (!options->may_be_set || misspelt) {
             blame_name(planner, name, near, other);
             return false;
         }

@@ -237,7 +237,8 @@ static void compile_call(struct tide_planner *planner, const struct tide_step *s
     planner->status = tide_query_blame(
         planner->error, step->name.span,
         near ? "there is no function '%s'; did you mean '%s'?"
-             : "there is no function '%s': ratio, scale, truncate, first, sum, leaf",
+             : "there is no function '%s': take ratio, scale, truncate, first, sum or "
+               "leaf",
         step->name.text, near);
 }
 

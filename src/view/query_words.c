@@ -22,6 +22,14 @@ static void find_line(const char *text, size_t length, size_t at, size_t *from,
         ++*to;
 }
 
+/* Is there nothing to show between FROM and TO? */
+static bool is_blank(const char *text, size_t from, size_t to)
+{
+    while (from < to && strchr(" \t\r", text[from]))
+        from++;
+    return from == to;
+}
+
 enum { TIDE_ERROR_BEFORE = 40, TIDE_ERROR_BYTES = 72 }; /* of the line that is shown */
 
 static bool goes_on(const char *text, size_t at)
@@ -93,6 +101,8 @@ void tide_query_error_text(struct tide_text *out, const char *text, size_t lengt
     add_mistake(out, error);
     tide_text_add(out, "\n");
     find_line(text, length, at, &first, &last);
+    if (is_blank(text, first, last))
+        return;
     size_t from = first, to = last;
     crop(text, at, &from, &to);
     end = end > to ? to : end;

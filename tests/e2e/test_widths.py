@@ -109,7 +109,7 @@ def messages(folder, trace):
     yield ("report", f"{folder}/a folder with blanks in its name/x.tide"), "no such file"
     yield ("report", "--churn", "--sort", "nothing", trace), "nothing"
     yield ("query", trace, "SELECT function, count() GROUP BY function"), "GROUP BY leaf"
-    yield ("query", trace, "SELECT count() WHERE function = long(1)"), "a clause (SELECT"
+    yield ("query", trace, "SELECT count() WHERE function = a_name_that_is_long some_other_name_of_a_function"), "AND or OR is missing"
     yield ("diff", trace), "usage: tidemark diff"
 
 

@@ -21,6 +21,26 @@ static void finds_a_name_with_one_slip(void **state)
     assert_string_equal(tide_nearest("reprot", NAMES, TIDE_NAMES), "report");
 }
 
+static void finds_a_name_with_two_slips_between_its_ends(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"leaf", "line", "loop"};
+    assert_string_equal(tide_nearest("lief", words, 3), "leaf");
+    assert_false(tide_surely("lief", "leaf"));
+    assert_true(tide_surely("laef", "leaf"));
+    assert_true(tide_surely("li", "line"));
+    assert_null(tide_nearest("liek", words, 3));
+    assert_null(tide_nearest("rxn", NAMES + 1, TIDE_NAMES - 1));
+}
+
+static void a_slip_is_as_near_as_a_beginning(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"FROM", "FORMAT"};
+    assert_string_equal(tide_nearest("FORM", words, 2), "FROM");
+    assert_string_equal(tide_nearest("FORMA", words, 2), "FORMAT");
+}
+
 static void finds_the_name_that_a_word_begins(void **state)
 {
     (void)state;
@@ -62,6 +82,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_a_name_with_one_slip),
+        cmocka_unit_test(finds_a_name_with_two_slips_between_its_ends),
+        cmocka_unit_test(a_slip_is_as_near_as_a_beginning),
         cmocka_unit_test(finds_the_name_that_a_word_begins),
         cmocka_unit_test(is_silent_when_nothing_is_near),
         cmocka_unit_test(tells_one_slip_from_two),

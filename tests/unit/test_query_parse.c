@@ -114,25 +114,24 @@ static const struct mistake {
                         "'mem.alloc'?\n"
                         "  SELECT mem.aloc\n"
                         "         ^~~~~~~~\n"},
-    {"SELCT size", "here should stand a clause; did you mean SELECT?\n"
+    {"SELCT size", "there is no 'SELCT'; did you mean SELECT?\n"
                    "  SELCT size\n"
                    "  ^~~~~\n"},
-    {"SELECT size WHERE", "the query ends where a condition should stand\n"
+    {"SELECT size WHERE", "the query ends where a condition should follow\n"
                           "  SELECT size WHERE\n"
                           "                   ^\n"},
     {"SELECT size\nWHERE size > big FORMAT csv",
      "'big' is not a size: 1000, 64KiB, 1.5MiB\n"
      "  WHERE size > big FORMAT csv\n"
      "               ^~~\n"},
-    {"SELECT size,FORMAT csv",
-     "here should stand an attribute or an aggregation, not 'FORMAT'\n"
-     "  SELECT size,FORMAT csv\n"
-     "              ^~~~~~\n"},
+    {"SELECT size,FORMAT csv", "expected an attribute or an aggregation, not 'FORMAT'\n"
+                               "  SELECT size,FORMAT csv\n"
+                               "              ^~~~~~\n"},
     {"SELECT cuont()", "there is no aggregation 'cuont'; did you mean "
                        "'count'?\n"
                        "  SELECT cuont()\n"
                        "         ^~~~~\n"},
-    {"SELECT sum(size,size)", "sum() takes 1 argument, not 2\n"
+    {"SELECT sum(size,size)", "sum() takes 1 argument, not 2, as in sum(size)\n"
                               "  SELECT sum(size,size)\n"
                               "         ^~~~~~~~~~~~~~\n"},
     {"SELECT size FORMAT cvs", "there is no format 'cvs'; did you mean "
@@ -184,19 +183,65 @@ static const struct mistake {
      "sum(a)/sum(b), scale(a,N) is N times sum(a); LET does, with each row\n"
      "  SELECT sum(size)/count()\n"
      "                  ^~~~~~\n"},
-    {"SELECT kind count() GROUP BY kind",
-     "here should stand a clause (SELECT, WHERE, GROUP BY, FORMAT, ...), not 'count'\n"
-     "  SELECT kind count() GROUP BY kind\n"
-     "              ^~~~~\n"},
+    {"SELECT kind count() GROUP BY kind", "a comma is missing before 'count'\n"
+                                          "  SELECT kind count() GROUP BY kind\n"
+                                          "              ^~~~~\n"},
+    {"SELECT kind size", "a comma is missing before 'size'\n"
+                         "  SELECT kind size\n"
+                         "              ^~~~\n"},
+    {"SELECT lief, count() GROUP BY leaf size",
+     "a comma is missing before 'size'\n"
+     "  SELECT lief, count() GROUP BY leaf size\n"
+     "                                     ^~~~\n"},
+    {"SELECT lief", "there is no attribute 'lief'; did you mean 'leaf'?\n"
+                    "  SELECT lief\n"
+                    "         ^~~~\n"},
+    {"SELECT avrg(x)", "there is no aggregation 'avrg'; did you mean 'avg'?\n"
+                       "  SELECT avrg(x)\n"
+                       "         ^~~~\n"},
+    {"SELECT mean(size)", "there is no aggregation 'mean'; did you mean 'avg'?\n"
+                          "  SELECT mean(size)\n"
+                          "         ^~~~\n"},
+    {"SELECT top(size)",
+     "there is no aggregation 'top': count, sum, min, max, avg, median, ..., see "
+     "tidemark-query(1)\n"
+     "  SELECT top(size)\n"
+     "         ^~~\n"},
+    {"SELECT leaf, sum GROUP BY leaf",
+     "'sum' is an aggregation: it has parentheses, as in sum(size)\n"
+     "  SELECT leaf, sum GROUP BY leaf\n"
+     "               ^~~\n"},
+    {"SELECT leaf WHERE size > 1 MB", "a number and its unit are one word: 1MB\n"
+                                      "  SELECT leaf WHERE size > 1 MB\n"
+                                      "                             ^~\n"},
+    {"SELECT leaf WHERE size > 1 && leaf = main",
+     "there is no '&&'; did you mean AND?\n"
+     "  SELECT leaf WHERE size > 1 && leaf = main\n"
+     "                             ^~\n"},
+    {"SELECT leaf WHERE size > 1kB leaf = main",
+     "AND or OR is missing before 'leaf'\n"
+     "  SELECT leaf WHERE size > 1kB leaf = main\n"
+     "                               ^~~~\n"},
+    {"SELECT leaf, count() GROUP BY leaf SORT BY count",
+     "there is no 'SORT'; did you mean ORDER BY?\n"
+     "  SELECT leaf, count() GROUP BY leaf SORT BY count\n"
+     "                                     ^~~~\n"},
+    {"SELECT leaf ORDER BY leaf DECS", "there is no 'DECS'; did you mean DESC?\n"
+                                       "  SELECT leaf ORDER BY leaf DECS\n"
+                                       "                            ^~~~\n"},
+    {"SELECT leaf FORM blocks", "there is no 'FORM'; did you mean FROM?\n"
+                                "  SELECT leaf FORM blocks\n"
+                                "              ^~~~\n"},
+    {" ", "the query is empty; for example: SELECT leaf, count() GROUP BY leaf\n"},
     {"SELECT kind WHERE label IS 3",
-     "here should stand NULL, as in IS NULL and IS NOT NULL, not '3'\n"
+     "expected NULL, as in IS NULL and IS NOT NULL, not '3'\n"
      "  SELECT kind WHERE label IS 3\n"
      "                             ^\n"},
     {"SELECT kind FROM blocks WHERE lifetime > 1m",
      "'1m' is not a time: 2s, 150ms, 1min\n"
      "  SELECT kind FROM blocks WHERE lifetime > 1m\n"
      "                                           ^~\n"},
-    {"SELECT kind WHERE (size > 1", "the query ends where ')' should stand\n"
+    {"SELECT kind WHERE (size > 1", "the query ends where ')' should follow\n"
                                     "  SELECT kind WHERE (size > 1\n"
                                     "                             ^\n"},
     {"SELECT kind WHERE kind ~ '('", "missing closing parenthesis\n"
@@ -246,7 +291,7 @@ static const struct mistake {
      "them\n"
      "  SELECT kind,thelongestnameofallthelongestnameofallthelongestnameofall FR...\n"
      "              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
-    {"", "the query is empty\n  \n  ^\n"},
+    {"", "the query is empty; for example: SELECT leaf, count() GROUP BY leaf\n"},
 };
 
 static void points_at_mistakes(void **state)
