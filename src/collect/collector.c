@@ -454,6 +454,7 @@ void tide_collector_finish(struct tide_collector *collector,
     tide_farewell_rest(collector);
     atomic_store(&collector->page->stopped, 1);
     end_rest(collector);
+    tide_farewell_main(collector);
     tell_unrecorded(collector);
     tell_starved(collector);
     const struct tide_clock_point now = tide_clock_now();

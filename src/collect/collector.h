@@ -109,6 +109,9 @@ struct tide_collector {
     uint64_t main_end_ticks; /* its pid may be another's later */
     int main_status;
     uint64_t main_peak_rss; /* 0: not known */
+    /* The drain thread's: how the last program of its pid ended, if it executed another. */
+    struct tide_end_facts main_execed;
+    bool main_went_on;
 
     /* The control thread's. */
     struct tide_list connections; /* int: who has knocked and not said hello yet */
@@ -215,6 +218,8 @@ void tide_execs_take(struct tide_collector *collector, struct tide_share *share)
 void tide_farewell(struct tide_collector *collector);
 /* Is there anything to take that the last pass had no memory for? */
 bool tide_farewell_unmet(const struct tide_collector *collector);
+/* The run ends, and so did the main process: say how, if no process of the trace says it. */
+void tide_farewell_main(struct tide_collector *collector);
 /* The run ends: say which segments were never written to. */
 void tide_farewell_rest(struct tide_collector *collector);
 /* TARGET's lanes are empty: write the rest of it and forget it. */

@@ -255,8 +255,24 @@ void tide_target_end(struct tide_collector *collector, struct tide_target *targe
         note_main_peak(collector, target);
     tide_notes_out_end(&collector->notes, &facts);
     pthread_mutex_unlock(&collector->lock);
+    if (is_main(collector, target)) {
+        collector->main_went_on = target->reason == TIDE_END_EXECED;
+        collector->main_execed = facts;
+    }
     forget(collector, target);
     tide_collector_tell(collector);
+}
+
+/* The last program of the main process that was recorded has executed one that was not: now it is
+ * known how that ended. */
+void tide_farewell_main(struct tide_collector *collector)
+{
+    struct tide_end_facts *const facts = &collector->main_execed;
+    if (!collector->main_ended || !collector->main_went_on)
+        return;
+    facts->status_known = true;
+    facts->status = collector->main_status;
+    tide_notes_out_end(&collector->notes, facts);
 }
 
 /* --- Segments ----------------------------------------------------------------------- */

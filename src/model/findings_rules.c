@@ -315,7 +315,7 @@ uint64_t tide_found_resident(const struct tide_model *model)
         const struct tide_process *const process = &trace->processes[i];
         if (process->pid != trace->processes->pid)
             return 0;
-        known |= process->main && process->status_known;
+        known |= process->main && process->status_known && !process->execed;
         if (process->rss_peak > resident)
             resident = process->rss_peak;
     }

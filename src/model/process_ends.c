@@ -8,7 +8,8 @@ int tide_model_killed_by(const struct tide_model *model)
 {
     for (size_t i = 0; i < model->trace->process_count; i++) {
         const struct tide_process *const process = &model->trace->processes[i];
-        if (process->main && process->status_known && WIFSIGNALED(process->status))
+        if (process->main && process->status_known && !process->execed &&
+            WIFSIGNALED(process->status))
             return WTERMSIG(process->status);
     }
     return 0;
@@ -18,6 +19,8 @@ int tide_model_killed_by(const struct tide_model *model)
  * before, unless it makes the system call with its own hands. */
 bool tide_process_broke_off(const struct tide_process *process)
 {
+    if (process->execed)
+        return false;
     return process->status_known ? WIFSIGNALED(process->status)
                                  : process->ended && process->silent;
 }

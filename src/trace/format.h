@@ -149,7 +149,9 @@ enum tide_note {
                                      dropped events, reason (enum tide_end); may be
                                      followed by 1: it had not said that it would end,
                                      else 0; and then by how many of the dropped events
-                                     each enum tide_drop explains, in its order */
+                                     each enum tide_drop explains, in its order.  Of a
+                                     main program that executed one that is not recorded
+                                     it comes again, with the status of that one */
     TIDE_NOTE_CLOCK = 35,         /* ticks, unix ns: one point of the clock's line */
     TIDE_NOTE_RSS = 36,           /* process, ticks, RSS bytes, peak RSS bytes; exact
                                      with the ticks of an end whose status is known;

@@ -214,6 +214,7 @@ static void note_process_end(struct tide_notes *notes, uint32_t index,
     if (!process)
         return;
     process->ended = reason != TIDE_END_LOST;
+    process->execed = reason == TIDE_END_EXECED;
     process->end_ticks = ticks;
     process->status_known = known != 0;
     process->status = (int)(wait_status & INT32_MAX);

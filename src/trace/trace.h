@@ -49,6 +49,7 @@ struct tide_process {
     bool main;            /* the program that was started */
     bool ended;           /* an end was recorded */
     bool status_known;    /* status holds what wait gave */
+    bool execed;          /* it ended by executing another program; status is of that */
     bool silent;          /* that is not known, and it had not said that it would end */
     int status;           /* wait status */
     uint64_t birth_ticks; /* names the process together with pid */

@@ -84,6 +84,19 @@ static void add_killed(struct tide_text *out, int signal)
         tide_text_addf(out, "killed by signal %d", signal);
 }
 
+/* The status is that of the program which took its place. */
+static void add_execed(struct tide_text *out, const struct tide_process *process)
+{
+    tide_text_add(out, "replaced by exec");
+    if (!process->status_known)
+        return;
+    tide_text_add(out, ", ");
+    if (WIFSIGNALED(process->status))
+        add_killed(out, WTERMSIG(process->status));
+    else
+        tide_text_addf(out, "exit status %d", WEXITSTATUS(process->status));
+}
+
 void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
                     const struct tide_process *process)
 {
@@ -92,6 +105,8 @@ void tide_words_end(struct tide_text *out, const struct tide_trace *trace,
         tide_text_add(out, "how it ended is not in the trace");
     } else if (!process->ended) {
         tide_text_add(out, "still running when the recording stopped");
+    } else if (process->execed) {
+        add_execed(out, process);
     } else if (!process->status_known) {
         tide_text_add(out, process->silent ? "ended, not seen to exit"
                                            : "ended, status not known");

@@ -68,7 +68,7 @@ class Follow(Chosen):
         self.quiet("--follow", "none", *chain, status=7)
         self.assertEqual(self.family(), (0, 0, 0))
         [shell] = tide.info(self.trace)["processes"]
-        self.assertEqual(shell["ending"], "ended, status not known")
+        self.assertEqual(shell["ending"], "replaced by exec, exit status 7")
 
     def test_a_program_that_executes_itself(self):
         for follow, made in (("exec", 21 * 10), ("none", 10)):
@@ -241,7 +241,11 @@ class NotRecorded(Chosen):
         static = self.build("static", "-static")
         self.record("sh", "-c", f"exec {static}", status=3)
         [shell] = tide.info(self.trace)["processes"]
-        self.assertEqual(shell["ending"], "ended, status not known")
+        self.assertEqual(shell["ending"], "replaced by exec, exit status 3")
+        os.unlink(self.trace)
+        self.record("env", "-i", "sh", "-c", "sleep 0.5; kill -9 $$", status=-9)
+        [env] = tide.info(self.trace)["processes"]
+        self.assertEqual(env["ending"], "replaced by exec, killed by SIGKILL")
 
     def test_an_environment_without_the_recorder(self):
         plain = self.build("plain")

@@ -220,10 +220,11 @@ static void what_was_not_asked_for_is_not_missed(void **state)
     tide_text_release(&text);
 }
 
-static void assert_ending(int status, bool known, const char *words)
+static void assert_ending_of(int status, bool known, bool execed, const char *words)
 {
     struct fixture f;
     fixture_init(&f);
+    f.trace.processes[0].execed = execed;
     f.trace.processes[0].status = status;
     f.trace.processes[0].status_known = known;
     struct tide_text text = {0};
@@ -232,6 +233,11 @@ static void assert_ending(int status, bool known, const char *words)
     assert_holds(&text, words);
     tide_text_release(&text);
     fixture_release(&f);
+}
+
+static void assert_ending(int status, bool known, const char *words)
+{
+    assert_ending_of(status, known, false, words);
 }
 
 static void says_how_the_program_ended(void **state)
@@ -243,6 +249,9 @@ static void says_how_the_program_ended(void **state)
     assert_ending(11 | 0x80, true, "; killed by SIGSEGV, core dumped.");
     assert_ending(40, true, "; killed by signal 40.");
     assert_ending(0, false, "; ended, status not known.");
+    assert_ending_of(3 << 8, true, true, "; replaced by exec, exit status 3.");
+    assert_ending_of(9, true, true, "; replaced by exec, killed by SIGKILL.");
+    assert_ending_of(0, false, true, "; replaced by exec.");
 }
 
 /* What a program held when it died of a signal was not leaked. */
