@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "base/zeroed.h"
+#include "cli/await_end.h"
 #include "cli/latest_trace.h"
 #include "cli/memory_limit.h"
 #include "cli/piped_trace.h"
@@ -172,6 +173,17 @@ static enum tide_status load(struct tide_opened *opened,
     return status;
 }
 
+/* Open OUT->path: when its collector is about to end it, what it is then. */
+static enum tide_status open_ended(struct tide_opened *out, char *why, size_t size)
+{
+    enum tide_status status = tide_trace_open(out->path, why, size, &out->trace);
+    if (!status && tide_await_end(out->trace)) {
+        tide_trace_close(out->trace);
+        status = tide_trace_open(out->path, why, size, &out->trace);
+    }
+    return status;
+}
+
 int tide_open_trace(const struct tide_command *command,
                     const struct tide_arguments *arguments, struct tide_opened *out)
 {
@@ -191,7 +203,7 @@ static int open_and_load(const struct tide_command *command,
     const int done = find_path(command, arguments, &out->path);
     if (done >= 0)
         return done;
-    enum tide_status status = tide_trace_open(out->path, why, sizeof(why), &out->trace);
+    enum tide_status status = open_ended(out, why, sizeof(why));
     if (!status) {
         why[0] = '\0';
         status = options ? TIDE_ENOENT : tide_model_count(out->trace, &out->model);
@@ -227,8 +239,7 @@ int tide_open_trace_only(const char *name, struct tide_opened *out)
     const int done = find_named(name, &out->path);
     if (done >= 0)
         return done;
-    const enum tide_status status =
-        tide_trace_open(out->path, why, sizeof(why), &out->trace);
+    const enum tide_status status = open_ended(out, why, sizeof(why));
     if (!status)
         return -1;
     const int result = explain(out->path, status, why);

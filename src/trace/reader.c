@@ -199,12 +199,11 @@ static enum tide_status make_lanes(struct opening *opening)
 
 /* --- What there is to say about the file --- */
 
-/* Who writes a trace holds a lock on it as long as he lives. */
-static bool is_being_written(int fd)
+bool tide_trace_is_written(const struct tide_trace *trace)
 {
-    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+    if (flock(trace->fd, LOCK_SH | LOCK_NB) != 0)
         return errno == EWOULDBLOCK;
-    (void)flock(fd, LOCK_UN);
+    (void)flock(trace->fd, LOCK_UN);
     return false;
 }
 
@@ -220,7 +219,7 @@ static void say_problem(struct tide_trace *trace, const struct tide_scan *scan)
                                   scan->first_bad, scan->bad_chunks,
                                   scan->bad_chunks == 1 ? "" : "s", scan->lost_bytes);
     const char *join = length ? "; " : "";
-    if (!trace->complete && is_being_written(trace->fd))
+    if (!trace->complete && tide_trace_is_written(trace))
         snprintf(trace->problem + length, size - length,
                  "%sis still being recorded: %" PRIu64 " bytes so far", join,
                  scan->end);

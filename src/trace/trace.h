@@ -192,6 +192,8 @@ enum tide_status tide_trace_open(const char *path, char *why, size_t why_size,
 enum tide_status tide_trace_open_fd(int fd, const char *name, char *why,
                                     size_t why_size, struct tide_trace **out);
 void tide_trace_close(struct tide_trace *trace);
+/* Does somebody still write it?  Who does holds a lock on it as long as he lives. */
+bool tide_trace_is_written(const struct tide_trace *trace);
 
 /* Seconds since the start of the run. */
 double tide_trace_seconds(const struct tide_trace *trace, uint64_t ticks);

@@ -4,8 +4,10 @@ import os
 import re
 import resource
 import select
+import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 import tide
@@ -59,6 +61,48 @@ class PreloadAlone(tide.Case):
             result = tide.report(trace)
             self.whole(result)
             self.assertEqual(result["summary"]["alloc_calls"], 100)
+
+    def stopped_collector(self, folder):
+        """Record a program that ends while its collector is stopped: the collector's pid."""
+        script = f"{tide.program('deep')} 3 100; echo ready; read line"
+        with subprocess.Popen(["sh", "-c", script], cwd=folder, text=True,
+                              env=dict(self.surroundings(folder), LD_PRELOAD=LIBRARY,
+                                       TIDEMARK_OUTPUT=os.path.join(folder, "t")),
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            [collector] = [int(path.split("/")[2]) for path in collectors()
+                           if tide.read_of(int(path.split("/")[2]), "environ").find(
+                               os.fsencode(folder)) >= 0]
+            os.kill(collector, signal.SIGSTOP)
+            process.communicate("\n", timeout=20)
+        return collector
+
+    def report_while_stopped(self, folder, seconds):
+        """Stop the collector for SECONDS after its program's end; what a report says that begins
+        then, and after how long."""
+        collector = self.stopped_collector(folder)
+        go_on = threading.Timer(seconds, os.kill, (collector, signal.SIGCONT))
+        go_on.start()
+        begin = time.monotonic()
+        result = tide.report(os.path.join(folder, "t.tide"))
+        took = time.monotonic() - begin
+        go_on.join()
+        self.trace_in(folder)
+        return result, took
+
+    def test_a_report_waits_until_the_collector_has_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, took = self.report_while_stopped(folder, 0.7)
+            self.whole(result)
+            self.assertGreaterEqual(result["summary"]["alloc_calls"], 100)
+            self.assertGreater(took, 0.5)
+
+    def test_a_report_does_not_wait_for_long(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, took = self.report_while_stopped(folder, 7)
+            self.assertFalse(result["honesty"]["complete"])
+            self.assertIn("still being recorded", result["honesty"]["problem"])
+            self.assertLess(took, 6)
 
     def test_a_peak_that_nobody_was_told_is_a_least_one(self):
         bytes_made = 100 << 20
