@@ -18,7 +18,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static const char BETWEEN[] = ", \t";
+static const char BETWEEN[] = ",: \t";
 
 bool tide_cali_enabled(const char *list, const char *service)
 {
@@ -49,8 +49,9 @@ static const struct service {
     {"symbollookup", NULL},
     {"recorder", "no .cali file is written: tidemark export --to cali makes one"},
     {"aggregate", "nothing is summed up beforehand: the query does (GROUP BY)"},
-    {"allocstats", "tidemark report --regions has what it counts"},
-    {"memstat", "tidemark query '... FROM timeline' has rss"},
+    {"allocstats", "alloc.tally FROM regions has what it counts"},
+    {"allocsize", "alloc.tally FROM regions has what it counts"},
+    {"memstat", "memstat.vmrss FROM timeline has what was resident"},
 };
 
 static void note_service(const char *word, size_t length)

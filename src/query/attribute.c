@@ -41,6 +41,9 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
                                    TIDE_UNIT_BYTES, E | R,
                                    "most live heap bytes since the thread's last "
                                    "begin or end of a region"},
+    [TIDE_ATTRIBUTE_TALLY] =
+        {"alloc.tally", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, R,
+         "most live heap bytes, so far, of what the region itself made"},
     [TIDE_ATTRIBUTE_REGION] = {"region", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
                                "path of regions of the thread (a block: at its birth)"},
     [TIDE_ATTRIBUTE_ALLOC_REGION] = {"alloc.region", TIDE_VALUE_PATH, TIDE_UNIT_NONE,
@@ -118,8 +121,10 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
     [TIDE_ATTRIBUTE_FOREIGN] =
         {"foreign", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, E | B,
          "freed by another thread than the one that allocated it"},
-    [TIDE_ATTRIBUTE_PEAK] = {"peak", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, B,
-                             "the block was live when the heap was largest"},
+    [TIDE_ATTRIBUTE_PEAK] =
+        {"peak", TIDE_VALUE_BOOL, TIDE_UNIT_NONE, B,
+         "the block was live when its space, the heap or what is mapped, was "
+         "largest"},
     [TIDE_ATTRIBUTE_EVENT] = {"event", TIDE_VALUE_UINT, TIDE_UNIT_NONE, E | B | S | R,
                               "iteration of the program's outer loop"},
     [TIDE_ATTRIBUTE_ITERATION] = {"iteration", TIDE_VALUE_INT, TIDE_UNIT_NONE,
@@ -166,6 +171,8 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
                                "live heap blocks at its end"},
     [TIDE_ATTRIBUTE_RSS] = {"rss", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, T,
                             "resident bytes, as last sampled"},
+    [TIDE_ATTRIBUTE_RSS_PAGES] = {"memstat.vmrss", TIDE_VALUE_UINT, TIDE_UNIT_NONE, T,
+                                  "the same in pages, as Caliper counts"},
 };
 
 #undef E

@@ -38,6 +38,7 @@ static enum tide_status count_trace(struct census *census, struct tide_trace *tr
         .labels = true,
         .peak = source == TIDE_FROM_BLOCKS || source == TIDE_FROM_SNAPSHOTS,
         .water = true,
+        .tally = source == TIDE_FROM_REGIONS,
         .iterations = true,
         .shapes = true,
         .all_attributes = true,

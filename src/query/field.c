@@ -286,6 +286,8 @@ static struct tide_value visit_value(const struct tide_walk *walk,
         return tide_value_uint(visit->frees);
     case TIDE_ATTRIBUTE_FREED:
         return tide_value_uint(visit->freed);
+    case TIDE_ATTRIBUTE_TALLY:
+        return tide_value_uint(tide_walk_tally(walk, visit->region));
     default:
         return tide_value_int((int64_t)(visit->allocated - visit->freed));
     }
@@ -295,6 +297,7 @@ static struct tide_value stretch_value(const struct tide_record *record,
                                        enum tide_attribute_id attribute)
 {
     const struct tide_stretch_facts *const facts = record->stretch;
+    const uint64_t page = 4096; /* of x86-64, which is recorded */
     switch ((int)attribute) {
     case TIDE_ATTRIBUTE_MEM_PEAK:
         return tide_value_uint(facts->peak);
@@ -302,6 +305,9 @@ static struct tide_value stretch_value(const struct tide_record *record,
         return tide_value_uint(facts->mapped);
     case TIDE_ATTRIBUTE_BLOCKS:
         return tide_value_uint(facts->blocks);
+    case TIDE_ATTRIBUTE_RSS_PAGES:
+        return facts->rss_known ? tide_value_uint(facts->rss / page)
+                                : tide_value_none();
     default:
         return facts->rss_known ? tide_value_uint(facts->rss) : tide_value_none();
     }
@@ -403,11 +409,13 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_FREES:
     case TIDE_ATTRIBUTE_FREED:
     case TIDE_ATTRIBUTE_GROWTH:
+    case TIDE_ATTRIBUTE_TALLY:
         return record->visit ? visit_value(walk, record, attribute) : tide_value_none();
     case TIDE_ATTRIBUTE_MEM_PEAK:
     case TIDE_ATTRIBUTE_MMAP_ACTIVE:
     case TIDE_ATTRIBUTE_BLOCKS:
     case TIDE_ATTRIBUTE_RSS:
+    case TIDE_ATTRIBUTE_RSS_PAGES:
         return record->stretch ? stretch_value(record, attribute) : tide_value_none();
     default:
         if (record->kind == TIDE_RECORD_LABEL || record->kind == TIDE_RECORD_LABEL_END)

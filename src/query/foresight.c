@@ -15,8 +15,10 @@
 struct look {
     const struct tide_trace *trace;
     struct tide_foresight *out;
-    uint64_t step, total;
-    uint64_t *held; /* owned, per process: heap bytes */
+    uint64_t step;
+    uint64_t last_id; /* of a block */
+    uint64_t totals[TIDE_SPACES];
+    uint64_t (*held)[TIDE_SPACES]; /* owned, per process: bytes */
     struct tide_shapes shapes;
     struct tide_ends ends;
 };
@@ -32,10 +34,22 @@ static int by_id(const void *one, const void *other)
 static void retire(struct look *look, uint64_t ticks)
 {
     for (const struct tide_ending *end; (end = tide_ends_before(&look->ends, ticks));) {
-        look->total -= look->held[end->process];
-        look->held[end->process] = 0;
+        for (size_t space = 0; space < TIDE_SPACES; space++) {
+            look->totals[space] -= look->held[end->process][space];
+            look->held[end->process][space] = 0;
+        }
         look->out->end_steps[end->process] = look->step;
     }
+}
+
+/* SPACE holds more than before: is it the peak so far? */
+static void rise(struct look *look, enum tide_space space)
+{
+    struct tide_foreseen_peak *const peak = &look->out->peaks[space];
+    if (look->totals[space] <= peak->bytes)
+        return;
+    *peak = (struct tide_foreseen_peak){
+        .step = look->step, .id = look->last_id, .bytes = look->totals[space]};
 }
 
 static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
@@ -43,17 +57,26 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     struct look *const look = user;
     (void)lane;
     look->step++;
+    look->last_id = life->id;
+    retire(look, life->birth_ticks);
     if (life->space != TIDE_IN_HEAP)
         return TIDE_OK;
-    retire(look, life->birth_ticks);
-    look->held[life->process] += life->size;
-    look->total += life->size;
-    if (look->total > look->out->peak_bytes) {
-        look->out->peak_bytes = look->total;
-        look->out->peak_step = look->step;
-        look->out->peak_id = life->id;
-        look->out->peak_ticks = life->birth_ticks;
-    }
+    look->held[life->process][TIDE_IN_HEAP] += life->size;
+    look->totals[TIDE_IN_HEAP] += life->size;
+    rise(look, TIDE_IN_HEAP);
+    return TIDE_OK;
+}
+
+/* Mappings lose parts, so their sum is the stream's. */
+static enum tide_status on_level(void *user, const struct tide_level *level)
+{
+    struct look *const look = user;
+    uint64_t *const held = &look->held[level->process][TIDE_IN_MMAP];
+    if (level->space != TIDE_IN_MMAP)
+        return TIDE_OK;
+    look->totals[TIDE_IN_MMAP] += level->bytes - *held;
+    *held = level->bytes;
+    rise(look, TIDE_IN_MMAP);
     return TIDE_OK;
 }
 
@@ -100,10 +123,10 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
         look->step++;
     if (death && life->space == TIDE_IN_HEAP) {
         /* What it held before its end was passed stands no more already. */
-        uint64_t *const held = &look->held[life->process];
+        uint64_t *const held = &look->held[life->process][TIDE_IN_HEAP];
         const uint64_t gone = life->size < *held ? life->size : *held;
         *held -= gone;
-        look->total -= gone;
+        look->totals[TIDE_IN_HEAP] -= gone;
     }
     if (!life->label)
         return TIDE_OK;
@@ -135,8 +158,11 @@ enum tide_status tide_foresee(struct tide_model *model,
                               struct tide_foresight *out)
 {
     struct look look = {.trace = model->trace, .out = out};
-    const struct tide_block_watch watch = {
-        .user = &look, .birth = on_birth, .block = on_block, .mark = on_mark};
+    const struct tide_block_watch watch = {.user = &look,
+                                           .birth = on_birth,
+                                           .block = on_block,
+                                           .level = on_level,
+                                           .mark = on_mark};
     enum tide_status status = prepare(&look);
     if (!status)
         status = tide_block_stream(model, &watch, progress);

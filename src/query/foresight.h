@@ -1,7 +1,8 @@
 /* query/foresight.h - what a first walk finds out, so that the second can tell rows.
  *
  * For: query/.  A label names its allocation's own row, also when it came later; and
- * whether a block lived at the peak is known only after the peak.
+ * whether a block lived at the peak of
+ * its space is known only after the peak.
  */
 #ifndef TIDE_QUERY_FORESIGHT_H
 #define TIDE_QUERY_FORESIGHT_H
@@ -26,10 +27,11 @@ struct tide_foresight {
     size_t label_count, label_capacity;
     struct tide_shape *shapes; /* owned: those that labels have */
     size_t shape_count, shape_capacity;
-    uint64_t peak_step; /* births and deaths up to the peak of the heap */
-    uint64_t peak_id;   /* the last block born by then */
-    uint64_t peak_ticks;
-    uint64_t peak_bytes;
+    struct tide_foreseen_peak {
+        uint64_t step; /* births and deaths up to it */
+        uint64_t id;   /* the last block born by then */
+        uint64_t bytes;
+    } peaks[TIDE_SPACES]; /* of the heap, and of what is mapped */
     uint64_t *end_steps; /* owned, per process: when it ended; UINT64_MAX: it did not */
 };
 

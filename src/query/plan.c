@@ -90,6 +90,9 @@ static void wish_for(struct tide_plan *plan, enum tide_attribute_id attribute)
     case TIDE_ATTRIBUTE_HIGH_WATER:
         wish->water = true;
         break;
+    case TIDE_ATTRIBUTE_TALLY:
+        wish->tally = true;
+        break;
     case TIDE_ATTRIBUTE_EVENT:
     case TIDE_ATTRIBUTE_ITERATION:
         wish->iterations = true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/grow.h"
 #include "trace/format.h"
 
 /* --- Rows ---------------------------------------------------------------------------- */
@@ -53,6 +54,28 @@ static enum tide_status tell_birth(struct tide_walk *walk, const struct tide_lif
     return walk->row(walk->user, &record);
 }
 
+/* Of the region that made LIFE; NULL: that does not matter. */
+static struct tide_walk_tally *tally_of(struct tide_walk *walk,
+                                        const struct tide_life *life)
+{
+    if (!walk->wish.tally)
+        return NULL;
+    const uint32_t region = tide_walk_place(walk, life->note).region;
+    struct tide_walk_tally *const list = tide_grown(
+        walk->tallies, &walk->tally_capacity, (size_t)region + 1, sizeof(*list));
+    if (!list) {
+        walk->names.failed = true;
+        return NULL;
+    }
+    walk->tallies = list;
+    return &list[region];
+}
+
+uint64_t tide_walk_tally(const struct tide_walk *walk, uint32_t region)
+{
+    return region < walk->tally_capacity ? walk->tallies[region].most : 0;
+}
+
 void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life, uint32_t lane)
 {
     struct tide_walk_process *const process = &walk->process[life->process];
@@ -65,6 +88,11 @@ void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life, uint32
     walk->stretch.active += process->left ? 0 : life->size;
     walk->stretch.blocks += !process->left;
     tide_walk_rise(walk, life->process);
+    struct tide_walk_tally *const tally = tally_of(walk, life);
+    if (tally)
+        tally->now += life->size;
+    if (tally && tally->most < tally->now)
+        tally->most = tally->now;
 }
 
 static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
@@ -90,22 +118,24 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
     if (life->label_now)
         tide_walk_label_follows(walk, life);
     if (!status && walk->wish.source == TIDE_FROM_SNAPSHOTS && walk->wish.peak &&
-        walk->step == walk->foresight.peak_step)
+        walk->step == walk->foresight.peaks[TIDE_IN_HEAP].step)
         status = tide_walk_snapshot(walk, tide_names_text(&walk->names, "peak"),
                                     life->birth_ticks);
     return status;
 }
 
-/* Did the block live when the heap stood highest? */
+/* Did the block live when its space stood highest? */
 static bool at_peak(const struct tide_walk *walk, const struct tide_life *life,
                     bool dead)
 {
     const struct tide_foresight *const foresight = &walk->foresight;
-    if (!walk->wish.peak || life->space != TIDE_IN_HEAP ||
-        life->id > foresight->peak_id)
+    if (!walk->wish.peak || life->space >= TIDE_SPACES)
         return false;
-    return dead ? walk->step > foresight->peak_step
-                : foresight->end_steps[life->process] >= foresight->peak_step;
+    const struct tide_foreseen_peak *const peak = &foresight->peaks[life->space];
+    if (life->id > peak->id)
+        return false;
+    return dead ? walk->step > peak->step
+                : foresight->end_steps[life->process] >= peak->step;
 }
 
 static struct tide_record block_record(struct tide_walk *walk,
@@ -163,6 +193,9 @@ void tide_walk_fall(struct tide_walk *walk, const struct tide_life *life, uint32
     book->freed += life->size;
     walk->stretch.active -= process->left ? 0 : life->size;
     walk->stretch.blocks -= !process->left;
+    struct tide_walk_tally *const tally = tally_of(walk, life);
+    if (tally)
+        tally->now -= life->size;
 }
 
 static enum tide_status on_block(void *user, const struct tide_life *life,
@@ -326,6 +359,7 @@ void tide_walk_release(struct tide_walk *walk)
     free(walk->called_texts);
     free(walk->region_paths);
     free(walk->thread_names);
+    free(walk->tallies);
     free(walk->rss);
     tide_ends_release(&walk->ends);
     tide_frames_release(&walk->frames);

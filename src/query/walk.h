@@ -46,6 +46,7 @@ struct tide_walk_wish {
     bool labels;         /* which labels blocks have or will have matters */
     bool peak;           /* when the heap stood highest matters */
     bool water;          /* high water of stretches matters */
+    bool tally;          /* what each region itself made that lives matters */
     bool iterations;     /* places tell iterations apart */
     bool shapes;         /* what labels say of arrays matters */
     bool all_attributes; /* places tell apart what the program set, all of it... */
@@ -128,7 +129,11 @@ struct tide_walk {
     size_t called_capacity;
     uint32_t *region_paths; /* owned: the path of each region; 0: to be found */
     size_t region_capacity;
-    uint32_t region_count;  /* whose paths were found */
+    uint32_t region_count; /* whose paths were found */
+    struct tide_walk_tally {
+        uint64_t now, most; /* bytes that live, and ever did */
+    } * tallies;            /* owned, by region: of what it made itself */
+    size_t tally_capacity;
     uint32_t *thread_names; /* owned: the text + 1 of each thread; 0: to be found */
     size_t thread_capacity;
     uint32_t *process_names;    /* owned, per process: text + 1; 0: to be found */
@@ -269,6 +274,8 @@ void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life,
                     uint32_t lane);
 void tide_walk_fall(struct tide_walk *walk, const struct tide_life *life,
                     uint32_t lane);
+/* The most bytes that ever lived at once of those that REGION itself made. */
+uint64_t tide_walk_tally(const struct tide_walk *walk, uint32_t region);
 /* Those that live become rows of the snapshot NAME (a text). */
 enum tide_status tide_walk_pools_snapshot(struct tide_walk *walk, uint32_t name,
                                           uint64_t ticks);

@@ -72,6 +72,7 @@ class Tutorial(tide.Case):
 
     def test_through_calipers_variables(self):
         for services, options in (("alloc,sysalloc,trace,report", ()),
+                                  ("alloc:sysalloc:trace:report", ()),
                                   ("alloc,trace,report", ("--labelled",))):
             env = dict(os.environ, CALI_SERVICES_ENABLE=services, CALI_REPORT_CONFIG=LABELS)
             with tempfile.TemporaryDirectory() as folder:
@@ -84,6 +85,8 @@ class Tutorial(tide.Case):
         every = "alloc,sysalloc,trace,report,event,timer"
         for variables, options, said in (
                 ({"CALI_CONFIG": "runtime-report"}, (), ["CALI_CONFIG=runtime-report"]),
+                ({"CALI_SERVICES_ENABLE": every + ":allocsize,memstat",
+                  "CALI_REPORT_CONFIG": LABELS}, (), ["alloc.tally", "memstat.vmrss"]),
                 ({"CALI_SERVICES_ENABLE": every + ",nix,recorder",
                   "CALI_REPORT_CONFIG": LABELS}, (), ["nix is ignored", "no .cali file"]),
                 ({"CALI_SERVICES_ENABLE": every}, (), ["CALI_REPORT_CONFIG is not set"]),
@@ -141,6 +144,15 @@ class LabelsOfCycles(tide.Case):
         found, wanted = self.known(SIZES, self.own["sizes"])
         self.assertEqual(found, wanted)
         self.assertEqual((wanted["malloc", 259200], wanted["malloc", 238328]), (3, 13))
+
+    def test_what_each_region_made_itself(self):
+        """As Caliper's allocstats counts it: the most that ever lived at once."""
+        found = dict(rows(self.recorded.trace, "SELECT region,max(alloc.tally) FROM regions "
+                                               "GROUP BY region"))
+        self.assertEqual(found, {
+            "main": 0, "main/loop": 0, "main/loop/forces": 1728000,
+            "main/set_up": 13 * 238328 + 3 * 216000 + 864000,
+            "main/loop/viscosity": 3 * 259200 + 3 * 216000})
 
     def test_each_label_ends(self):
         """Where another begins at its place, or with its block."""
@@ -354,6 +366,16 @@ class SameAsTheReport(tide.Case):
                 self.assertEqual(found[0][0] or 0, peak)
                 found = rows(trace, "SELECT sum(size) FROM snapshots WHERE snapshot=peak")
                 self.assertEqual(found[0][0] or 0, peak)
+
+    def test_peak_of_what_is_mapped(self):
+        """At a moment of its own; report --peak --space mmap has the same."""
+        trace = exports.record("maps").trace
+        wanted = tide.report(trace, "--peak", "--space", "mmap", "--flat")["rows"]
+        (count, size), = rows(trace, "SELECT count(),sum(size) FROM blocks WHERE peak,"
+                                     "space=mmap")
+        self.assertEqual(count, sum(row["blocks"] for row in wanted))
+        # 2 MiB of the 8 that were asked for were unmapped by then.
+        self.assertEqual(size, sum(row["bytes"] for row in wanted) + (2 << 20))
 
     def test_labels_at_the_peak(self):
         """Also of blocks that get their label after it, or have lost it by then."""
