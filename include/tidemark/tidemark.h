@@ -148,6 +148,9 @@ struct tide_recorder_api {
     void (*begin_string)(const char *, const char *);
     void (*end)(const char *);
     void (*unset)(const char *);
+    void (*begin_address)(const char *, const void *);
+    void (*region_begin_as)(const char *, const char *);
+    void (*region_end_as)(const char *, const char *);
 };
 
 /* NULL: there is none.  1: not looked for yet.  One for all sources of a program or
@@ -205,6 +208,18 @@ static inline const struct tide_recorder_api *tide_api(void)
             tide_a->function arguments;                                   \
     } while (0)
 
+/* And what to do instead. */
+#define TIDE_API_TELL_NEWER_OR(function, arguments, older)                \
+    do {                                                                  \
+        const struct tide_recorder_api *tide_a = tide_api();              \
+        if (__builtin_expect(tide_a == NULL, 1))                          \
+            break;                                                        \
+        if (tide_a->bytes > offsetof(struct tide_recorder_api, function)) \
+            tide_a->function arguments;                                   \
+        else                                                              \
+            tide_a->older;                                                \
+    } while (0)
+
 /* 1: the recorder is loaded (whether it writes a trace, tide_counters() tells). */
 static inline int tide_present(void)
 {
@@ -226,6 +241,17 @@ static inline void tide_region_begin(const char *name)
 static inline void tide_region_end(const char *name)
 {
     TIDE_API_TELL(region_end(name));
+}
+
+/* The same of a region that is the value NAME of ATTRIBUTE (Caliper's function=solve):
+ * reports show NAME, queries know ATTRIBUTE too.  NULL ends the innermost such region. */
+static inline void tide_region_begin_as(const char *attribute, const char *name)
+{
+    TIDE_API_TELL_NEWER_OR(region_begin_as, (attribute, name), region_begin(name));
+}
+static inline void tide_region_end_as(const char *attribute, const char *name)
+{
+    TIDE_API_TELL_NEWER_OR(region_end_as, (attribute, name), region_end(name));
 }
 
 /* A region that is a loop:
@@ -372,6 +398,12 @@ static inline void tide_begin_double(const char *name, double value)
 static inline void tide_begin_string(const char *name, const char *value)
 {
     TIDE_API_TELL_NEWER(begin_string, (name, value));
+}
+/* An address, as tide_set_address() sets it. */
+TIDE_API_UNREAD(2)
+static inline void tide_begin_address(const char *name, const void *value)
+{
+    TIDE_API_TELL_NEWER(begin_address, (name, value));
 }
 static inline void tide_end(const char *name)
 {

@@ -95,12 +95,13 @@ static inline bool say_at_once(uint8_t kind, const struct tide_name *name)
 
 /* --- Regions ------------------------------------------------------------------------ */
 
-static inline void enter(const char *text, bool loop)
+static inline void enter(const char *attribute, const char *text, bool loop)
 {
     struct tide_trail *const trail = tide_trail_of_thread();
     if (!trail)
         return;
-    const struct tide_name *const name = tide_trail_name(trail, text ? text : "");
+    const struct tide_name *const name =
+        tide_trail_name(trail, attribute, text ? text : "");
     const uint8_t kind = loop ? TIDE_EXTRA_LOOP_BEGIN : TIDE_EXTRA_REGION_BEGIN;
     if (recording() && !say_at_once(kind, name))
         say_name(kind, name); /* first: a new stream says where the trail stands */
@@ -109,13 +110,24 @@ static inline void enter(const char *text, bool loop)
     tide_trail_push(trail, name, loop);
 }
 
+/* The region to end when only its attribute is known.  If none is open: a name that no
+ * region has, so that the reader counts it. */
+static TIDE_COLD const struct tide_name *value_of(const struct tide_trail *trail,
+                                                  const char *attribute)
+{
+    const struct tide_name *const name = tide_trail_innermost(trail, attribute);
+    return name || trail->depth > TIDE_TRAIL_DEEP ? name : tide_name_of(attribute);
+}
+
 /* The reader looks for the region itself: it counts what does not match. */
-static inline void leave(const char *text)
+static inline void leave(const char *attribute, const char *text)
 {
     struct tide_trail *const trail = tide_trail_of_thread();
     if (!trail)
         return;
-    const struct tide_name *const name = text ? tide_trail_name(trail, text) : NULL;
+    const struct tide_name *const name = text ? tide_trail_name(trail, attribute, text)
+                                         : attribute ? value_of(trail, attribute)
+                                                     : NULL;
     if (recording() && !say_at_once(TIDE_EXTRA_REGION_END, name))
         say_name(TIDE_EXTRA_REGION_END, name);
     tide_trail_pop(trail, name);
@@ -125,22 +137,32 @@ static inline void leave(const char *text)
 
 TIDE_EXPORT(void, region_begin, const char *name)
 {
-    enter(name, false);
+    enter(NULL, name, false);
 }
 
 TIDE_EXPORT(void, region_end, const char *name)
 {
-    leave(name);
+    leave(NULL, name);
+}
+
+TIDE_EXPORT(void, region_begin_as, const char *attribute, const char *name)
+{
+    enter(attribute, name, false);
+}
+
+TIDE_EXPORT(void, region_end_as, const char *attribute, const char *name)
+{
+    leave(attribute, name);
 }
 
 TIDE_EXPORT(void, loop_begin, const char *name)
 {
-    enter(name, true);
+    enter(NULL, name, true);
 }
 
 TIDE_EXPORT(void, loop_end, const char *name)
 {
-    leave(name);
+    leave(NULL, name);
 }
 
 TIDE_EXPORT(void, iteration, int64_t number)
@@ -314,4 +336,7 @@ const struct tide_recorder_api tide_recorder_api = {
     .begin_string = tide_recorder_begin_string,
     .end = tide_recorder_end,
     .unset = tide_recorder_unset,
+    .begin_address = tide_recorder_begin_address,
+    .region_begin_as = tide_recorder_region_begin_as,
+    .region_end_as = tide_recorder_region_end_as,
 };

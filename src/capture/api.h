@@ -42,6 +42,7 @@ void tide_recorder_set_address(const char *name, const void *value);
 void tide_recorder_begin_int(const char *name, int64_t value);
 void tide_recorder_begin_double(const char *name, double value);
 void tide_recorder_begin_string(const char *name, const char *value);
+void tide_recorder_begin_address(const char *name, const void *value);
 void tide_recorder_end(const char *name);
 void tide_recorder_unset(const char *name);
 

@@ -164,6 +164,12 @@ TIDE_EXPORT(void, begin_string, const char *name, const char *value)
     say_string(name, value, TIDE_ATTRIBUTE_BEGIN);
 }
 
+TIDE_EXPORT(void, begin_address, const char *name, const void *value)
+{
+    say(&(struct change){tide_name_of(name), TIDE_ATTRIBUTE_BEGIN,
+                         TIDE_ATTRIBUTE_POINTER, (uintptr_t)value});
+}
+
 TIDE_EXPORT(void, end, const char *name)
 {
     say(&(struct change){.name = tide_name_of(name), .step = TIDE_ATTRIBUTE_END});

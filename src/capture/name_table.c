@@ -69,34 +69,37 @@ static uint64_t hash_text(const char *text, uint32_t *length)
     return hash;
 }
 
-static struct tide_name *make_name(const char *text, uint64_t hash, uint32_t length)
-{
-    const uint32_t bytes =
-        (uint32_t)(offsetof(struct tide_name, text) + length + 1 + 7) & ~7u;
-    struct tide_name *const name = take_bytes(bytes);
-    if (!name)
-        return NULL;
-    name->hash = hash;
-    name->length = length;
-    memcpy(name->text, text, length);
-    name->text[length] = '\0';
-    return name;
-}
-
-static bool is_it(const struct tide_name *name, uint64_t hash, const char *text,
-                  uint32_t length)
-{
-    return name->hash == hash && name->length == length &&
-           memcmp(name->text, text, length) == 0;
-}
-
 /* A name that is on its way into the table. */
 struct wanted {
+    const struct tide_name *attribute;
     const char *text;
     uint64_t hash;
     uint32_t length;
     struct tide_name *made; /* NULL: not yet */
 };
+
+static struct tide_name *make_name(const struct wanted *wanted)
+{
+    const uint32_t length = wanted->length;
+    const uint32_t bytes =
+        (uint32_t)(offsetof(struct tide_name, text) + length + 1 + 7) & ~7u;
+    struct tide_name *const name = take_bytes(bytes);
+    if (!name)
+        return NULL;
+    name->hash = wanted->hash;
+    name->length = length;
+    name->attribute = wanted->attribute;
+    memcpy(name->text, wanted->text, length);
+    name->text[length] = '\0';
+    return name;
+}
+
+static bool is_it(const struct tide_name *name, const struct wanted *wanted)
+{
+    return name->hash == wanted->hash && name->length == wanted->length &&
+           name->attribute == wanted->attribute &&
+           memcmp(name->text, wanted->text, wanted->length) == 0;
+}
 
 /* The name at *AT, where there was none: ours, or what another thread has just put there.
  * NULL: there is no room. */
@@ -109,7 +112,7 @@ static const struct tide_name *put(struct wanted *wanted, place *at, uint32_t id
             return NULL;
         }
         atomic_fetch_add(&taken, 1);
-        wanted->made = make_name(wanted->text, wanted->hash, wanted->length);
+        wanted->made = make_name(wanted);
     }
     if (!wanted->made)
         return NULL;
@@ -120,18 +123,26 @@ static const struct tide_name *put(struct wanted *wanted, place *at, uint32_t id
 
 const struct tide_name *tide_name_of(const char *text)
 {
+    return tide_name_under(NULL, text);
+}
+
+const struct tide_name *tide_name_under(const struct tide_name *attribute,
+                                        const char *text)
+{
     place *const table = text ? all_places() : NULL;
     if (!table)
         return NULL;
-    struct wanted wanted = {.text = text};
+    struct wanted wanted = {.attribute = attribute, .text = text};
     wanted.hash = hash_text(text, &wanted.length);
+    if (attribute)
+        wanted.hash ^= attribute->hash * 0x9e3779b97f4a7c15ull;
     for (uint32_t i = 0; i < TIDE_NAMES_MAX; i++) {
         const uint32_t at = ((uint32_t)(wanted.hash >> 20) + i) & (TIDE_NAMES_MAX - 1);
         const struct tide_name *found =
             atomic_load_explicit(&table[at], memory_order_acquire);
         if (!found)
             found = put(&wanted, &table[at], at + 1);
-        if (!found || is_it(found, wanted.hash, text, wanted.length))
+        if (!found || is_it(found, &wanted))
             return found;
     }
     return NULL;

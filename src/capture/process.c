@@ -184,8 +184,15 @@ uint32_t tide_process_tell_name_now(const struct tide_name *name)
     uint8_t payload[TIDE_NAME_BYTES + 2 * TIDE_VARINT_MAX];
     _Atomic uint64_t *const told = &tide_process->names_told[(name->id - 1) / 64];
     const uint64_t bit = 1ull << (name->id - 1) % 64;
+    const uint32_t attribute = tide_process_tell_name(name->attribute);
     tide_lock(&tide_process->lock);
     if (!(atomic_load(told) & bit)) {
+        if (attribute) {
+            uint8_t *const end =
+                tide_put_varint(tide_put_varint(payload, name->id), attribute);
+            tide_process_note_locked(TIDE_NOTE_VALUE, payload,
+                                     (uint32_t)(end - payload));
+        }
         uint8_t *out = tide_put_varint(payload, name->id);
         out = tide_put_varint(out, name->length);
         memcpy(out, name->text, name->length);

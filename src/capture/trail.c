@@ -111,21 +111,48 @@ void tide_trail_leave(struct tide_self *self)
     tide_trail_give_back(trail);
 }
 
-const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *text)
+/* Is it NAME still?  What stands where a text is may have changed. */
+static inline bool is_named(const struct tide_name *name, const char *attribute,
+                            const char *text)
 {
-    const uint64_t spread = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ull;
+    return TIDE_LIKELY(strcmp(name->text, text) == 0) &&
+           (!attribute || strcmp(name->attribute->text, attribute) == 0);
+}
+
+const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *attribute,
+                                        const char *text)
+{
+    const uint64_t spread =
+        ((uintptr_t)text ^ (uint64_t)(uintptr_t)attribute << 7) * 0x9e3779b97f4a7c15ull;
     const size_t at = (size_t)(spread >> 58) & (TIDE_TRAIL_KNOWN - 1);
     const struct tide_name *name = trail->known[at].name;
-    if (TIDE_LIKELY(name != NULL && trail->known[at].text == text) &&
-        TIDE_LIKELY(strcmp(name->text, text) == 0))
+    if (TIDE_LIKELY(name != NULL && trail->known[at].text == text &&
+                    trail->known[at].attribute == attribute) &&
+        is_named(name, attribute, text))
         return name;
-    name = tide_name_of(text);
+    const struct tide_name *const of = tide_name_of(attribute);
+    if (attribute && !of)
+        return NULL; /* there is no room */
+    name = tide_name_under(of, text);
     trail->known[at].text = NULL; /* a handler may look in between */
     atomic_signal_fence(memory_order_seq_cst);
     trail->known[at].name = name;
+    trail->known[at].attribute = attribute;
     atomic_signal_fence(memory_order_seq_cst);
     trail->known[at].text = text;
     return name;
+}
+
+const struct tide_name *tide_trail_innermost(const struct tide_trail *trail,
+                                             const char *attribute)
+{
+    uint32_t depth = trail->depth < TIDE_TRAIL_DEEP ? trail->depth : TIDE_TRAIL_DEEP;
+    for (; depth > trail->inherited; depth--) {
+        const struct tide_name *const name = trail->steps[depth - 1].name;
+        if (name && name->attribute && strcmp(name->attribute->text, attribute) == 0)
+            return name;
+    }
+    return NULL;
 }
 
 void tide_trail_push(struct tide_trail *trail, const struct tide_name *name, bool loop)

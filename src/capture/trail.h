@@ -44,7 +44,7 @@ struct tide_trail {
     uint32_t inherited; /* of these, the first */
     struct tide_step steps[TIDE_TRAIL_DEEP];
     struct {
-        const char *text;
+        const char *text, *attribute;
         const struct tide_name *name;
     } known[TIDE_TRAIL_KNOWN];
     uint32_t changes; /* how often it was another */
@@ -70,8 +70,14 @@ struct tide_trail *tide_trail_of_thread(void);
 /* The thread has ended. */
 void tide_trail_leave(struct tide_self *self) TIDE_COLD;
 
-/* The name of TEXT; as a rule by one comparison of texts. */
-const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *text);
+/* The name of TEXT, a value of ATTRIBUTE (NULL: of none); as a rule by one comparison of
+ * texts. */
+const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *attribute,
+                                        const char *text);
+
+/* Of the innermost own step that is a value of ATTRIBUTE; NULL: there is none. */
+const struct tide_name *tide_trail_innermost(const struct tide_trail *trail,
+                                             const char *attribute);
 
 void tide_trail_push(struct tide_trail *trail, const struct tide_name *name, bool loop);
 /* End the innermost own step called NAME (NULL: the innermost), with those inside.  False:

@@ -138,6 +138,9 @@ enum tide_note {
                                   standard deviation (a double) */
     TIDE_NOTE_ATTRIBUTE = 8,   /* name id, enum tide_attribute_type: EXTRA records will
                                   set it; said once for each type */
+    TIDE_NOTE_VALUE = 9,       /* name id, name id of an attribute: regions with the
+                                  first name are values of the second (Caliper's
+                                  function=solve) */
 
     /* By the collector, in RUN chunks. */
     TIDE_NOTE_RUN = 32,           /* argc, then argc str; str cwd, str host,

@@ -43,6 +43,7 @@ void tide_notes_init(struct tide_notes *notes, struct tide_trace *trace,
         .ends.item_bytes = sizeof(struct tide_noted_end),
         .symbols.item_bytes = sizeof(struct tide_symbol_note),
         .attributes.item_bytes = sizeof(struct tide_noted_attribute),
+        .values.item_bytes = sizeof(struct tide_noted_value),
         .modules.modules.item_bytes = sizeof(struct tide_module),
     };
 }
@@ -59,6 +60,7 @@ void tide_notes_release(struct tide_notes *notes)
     free(notes->ends.items);
     free(notes->symbols.items);
     free(notes->attributes.items);
+    free(notes->values.items);
     free(notes->unrecorded.items);
     free(notes->modules.modules.items);
     free(notes->modules.slots);
@@ -406,6 +408,7 @@ static const struct {
     {TIDE_NOTE_RECORDER, TIDE_CHUNK_NOTES, tide_note_recorder},
     {TIDE_NOTE_WINDOW, TIDE_CHUNK_NOTES, tide_note_window},
     {TIDE_NOTE_ATTRIBUTE, TIDE_CHUNK_NOTES, tide_note_attribute},
+    {TIDE_NOTE_VALUE, TIDE_CHUNK_NOTES, tide_note_value},
     {TIDE_NOTE_RUN, TIDE_CHUNK_RUN, note_run},
     {TIDE_NOTE_PROCESS_BEGIN, TIDE_CHUNK_RUN, note_process_begin},
     {TIDE_NOTE_PROCESS_END, TIDE_CHUNK_RUN, note_process_end},
@@ -532,6 +535,7 @@ enum tide_status tide_notes_finish(struct tide_notes *notes)
     if (status)
         return status;
     tide_list_sort(&notes->names, tide_name_compare);
+    tide_values_settle(notes);
     settle_clock(notes);
     status = tide_threads_settle(&notes->threads);
     if (!status)

@@ -19,7 +19,14 @@
 struct tide_name {
     uint32_t process;
     uint64_t id;
-    const char *text; /* in the arena */
+    const char *text;      /* in the arena */
+    const char *attribute; /* that it is a value of; NULL: none */
+};
+
+/* A name that is a value of an attribute. */
+struct tide_noted_value {
+    uint32_t process;
+    uint64_t name, attribute; /* ids */
 };
 
 /* An attribute that a process sets. */
@@ -41,7 +48,7 @@ struct tide_notes {
     uint64_t budget;          /* bytes of notes that may still be read */
     uint64_t last_ticks;      /* the latest that any note mentions */
     struct tide_list processes, threads, rss, names, troubles, windows;
-    struct tide_list mappings, ends, symbols, attributes, unrecorded;
+    struct tide_list mappings, ends, symbols, attributes, values, unrecorded;
     struct tide_module_table modules;
     struct tide_clock_point first_clock, last_clock; /* ticks 0: none */
     enum tide_status status;                         /* memory ran out */

@@ -32,6 +32,11 @@ void tide_note_window(struct tide_notes *notes, uint32_t index,
                       struct tide_cursor *cursor);
 void tide_note_attribute(struct tide_notes *notes, uint32_t index,
                          struct tide_cursor *cursor);
+void tide_note_value(struct tide_notes *notes, uint32_t index,
+                     struct tide_cursor *cursor);
+
+/* Names are sorted: of which attribute each is a value. */
+void tide_values_settle(struct tide_notes *notes);
 
 /* Names are sorted: the attributes of the trace, each name and type once. */
 enum tide_status tide_attributes_settle(struct tide_notes *notes);

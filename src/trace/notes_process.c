@@ -158,15 +158,45 @@ static int by_name(const void *one, const void *other)
     return names ? names : (a->type > b->type) - (a->type < b->type);
 }
 
+static struct tide_name *find_name(const struct tide_notes *notes, uint32_t process,
+                                   uint64_t id)
+{
+    const struct tide_name key = {.process = process, .id = id};
+    return notes->names.count ? bsearch(&key, notes->names.items, notes->names.count,
+                                        sizeof(key), tide_name_compare)
+                              : NULL;
+}
+
 static const char *name_of(const struct tide_notes *notes,
                            const struct tide_noted_attribute *noted)
 {
-    const struct tide_name key = {.process = noted->process, .id = noted->name};
-    const struct tide_name *const found =
-        notes->names.count ? bsearch(&key, notes->names.items, notes->names.count,
-                                     sizeof(key), tide_name_compare)
-                           : NULL;
+    const struct tide_name *const found = find_name(notes, noted->process, noted->name);
     return found ? found->text : NULL;
+}
+
+void tide_note_value(struct tide_notes *notes, uint32_t index,
+                     struct tide_cursor *cursor)
+{
+    struct tide_noted_value value = {.process = index};
+    value.name = tide_cursor_varint(cursor);
+    value.attribute = tide_cursor_varint(cursor);
+    struct tide_noted_value *const added =
+        cursor->failed ? NULL : tide_notes_add(notes, &notes->values);
+    if (added)
+        *added = value;
+}
+
+void tide_values_settle(struct tide_notes *notes)
+{
+    const struct tide_noted_value *const values = notes->values.items;
+    for (size_t i = 0; i < notes->values.count; i++) {
+        struct tide_name *const name =
+            find_name(notes, values[i].process, values[i].name);
+        const struct tide_name *const attribute =
+            find_name(notes, values[i].process, values[i].attribute);
+        if (name && attribute)
+            name->attribute = attribute->text;
+    }
 }
 
 enum tide_status tide_attributes_settle(struct tide_notes *notes)

@@ -424,14 +424,27 @@ const char *tide_trace_name_number(const struct tide_trace *trace, size_t number
     return number < state->name_count ? state->names[number].text : NULL;
 }
 
-const char *tide_trace_name(const struct tide_trace *trace, uint32_t process,
-                            uint64_t id)
+static const struct tide_name *find_name(const struct tide_trace *trace,
+                                         uint32_t process, uint64_t id)
 {
     const struct state *state = trace->private_state;
     const struct tide_name key = {.process = process, .id = id};
     if (!state->name_count)
         return NULL;
-    const struct tide_name *found =
-        bsearch(&key, state->names, state->name_count, sizeof(key), tide_name_compare);
+    return bsearch(&key, state->names, state->name_count, sizeof(key),
+                   tide_name_compare);
+}
+
+const char *tide_trace_name(const struct tide_trace *trace, uint32_t process,
+                            uint64_t id)
+{
+    const struct tide_name *const found = find_name(trace, process, id);
     return found ? found->text : NULL;
+}
+
+const char *tide_trace_name_attribute(const struct tide_trace *trace, uint32_t process,
+                                      uint64_t id)
+{
+    const struct tide_name *const found = find_name(trace, process, id);
+    return found ? found->attribute : NULL;
 }

@@ -202,6 +202,11 @@ double tide_trace_seconds(const struct tide_trace *trace, uint64_t ticks);
 const char *tide_trace_name(const struct tide_trace *trace, uint32_t process,
                             uint64_t id);
 
+/* The name of the attribute that it is a value of, as Caliper's functions are of
+ * "function"; NULL: of none. */
+const char *tide_trace_name_attribute(const struct tide_trace *trace, uint32_t process,
+                                      uint64_t id);
+
 /* All names of all processes, one by one; NULL: there is no NUMBER. */
 const char *tide_trace_name_number(const struct tide_trace *trace, size_t number);
 

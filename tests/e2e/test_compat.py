@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -23,6 +24,50 @@ HEADERS = (  # of each system; as what they compile
     ("timemory/tools/timemory-mallocp.h", ("c", "c++")),
     ("PerfTools/AllocMonitor/interface/AllocMonitorBase.h", ("c++",)),
     ("PerfTools/AllocMonitor/interface/AllocMonitorRegistry.h", ("c++",)))
+
+
+def varint(data, at):
+    """The number at AT of DATA, and where it ends."""
+    number = shift = 0
+    while data[at] > 127:
+        number |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+    return number | data[at] << shift, at + 1
+
+
+def notes(path):
+    """Kind and bytes of each note of the processes, read as docs/format.md tells."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 64
+    while at < len(data):
+        kind, flags, stored = struct.unpack_from("<HHI", data, at + 4)
+        payload = data[at + 64:at + 64 + stored]
+        at += 64 + stored
+        if kind != 2:
+            continue
+        if not flags & 2:
+            payload = subprocess.run(["zstd", "-d", "-c"], input=payload, check=True,
+                                     capture_output=True).stdout
+        here = 0
+        while here < len(payload):
+            note, here = varint(payload, here)
+            length, here = varint(payload, here)
+            yield note, payload[here:here + length]
+            here += length
+
+
+def values_of_attributes(path):
+    """(attribute, region) of all regions that are values of one."""
+    names, pairs = {}, []
+    for note, payload in notes(path):
+        first, at = varint(payload, 0)
+        if note == 4:
+            names[first] = payload[varint(payload, at)[1]:].decode()
+        elif note == 9:
+            pairs.append((varint(payload, at)[0], first))
+    return [(names[attribute], names[name]) for attribute, name in pairs]
 
 
 class Folders(tide.Case):
@@ -52,6 +97,13 @@ class Caliper(tide.Case):
         self.whole(result, region_mismatches=0, unmatched_labels=0)
         return {row[key]: [row["calls"], row["bytes"]]
                 for row in result["rows"] if row["calls"] and row[key]}
+
+    def test_regions_are_values_of_attributes(self):
+        found = values_of_attributes(self.recorded("caliper_marks").trace)
+        self.assertEqual(sorted(found), [
+            ("annotation", "solve"), ("comm.region", "gather"), ("function", "compute"),
+            ("function", "main"), ("phase", "set-up"), ("statement", "copy"),
+            ("statement", "declare")])
 
     def test_c_macros_are_regions_and_labels(self):
         recorded = self.recorded("caliper_marks")

@@ -281,6 +281,28 @@ static void names_are_found_by_process_and_id(void **state)
     tide_builder_free(builder);
 }
 
+static void regions_may_be_values_of_attributes(void **state)
+{
+    (void)state;
+    struct tide_builder *builder = tide_builder_new();
+    const uint64_t values[][2] = {{1, 2}, {2, 9}, {9, 2}}; /* 9: nobody's */
+    const char *texts[][2] = {{"solve", NULL}, {"function", NULL}, {"solve", NULL}};
+    for (size_t i = 0; i < 3; i++) {
+        const uint64_t id = i + 1;
+        tide_builder_note(&builder->notes[1], TIDE_NOTE_VALUE, values[i], 2, NULL);
+        tide_builder_note(&builder->notes[1], TIDE_NOTE_NAME, &id, 1, texts[i]);
+    }
+    tide_builder_finish(builder);
+    struct tide_trace *trace = opened(builder);
+    assert_string_equal(tide_trace_name_attribute(trace, 1, 1), "function");
+    assert_string_equal(tide_trace_name(trace, 1, 1), "solve");
+    assert_null(tide_trace_name_attribute(trace, 1, 2));
+    assert_null(tide_trace_name_attribute(trace, 1, 3));
+    assert_null(tide_trace_name_attribute(trace, 0, 1));
+    tide_trace_close(trace);
+    tide_builder_free(builder);
+}
+
 static void notes_may_grow_and_new_kinds_are_skipped(void **state)
 {
     (void)state;
@@ -363,6 +385,7 @@ int main(void)
         cmocka_unit_test(equal_modules_are_one),
         cmocka_unit_test(a_library_is_known_to_threads_that_have_not_heard_of_it),
         cmocka_unit_test(names_are_found_by_process_and_id),
+        cmocka_unit_test(regions_may_be_values_of_attributes),
         cmocka_unit_test(notes_may_grow_and_new_kinds_are_skipped),
         cmocka_unit_test(ignores_processes_that_cannot_be),
         cmocka_unit_test(seconds_follow_the_clock_notes),

@@ -49,43 +49,43 @@ enum {
 
 static inline void cali_begin_region(const char *name)
 {
-    tide_region_begin(name);
+    tide_region_begin_as("annotation", name);
 }
 static inline void cali_end_region(const char *name)
 {
-    tide_region_end(name);
+    tide_region_end_as("annotation", name);
 }
 /* Caliper's phases and communication regions stand among the regions of their thread. */
 static inline void cali_begin_phase(const char *name)
 {
-    tide_region_begin(name);
+    tide_region_begin_as("phase", name);
 }
 static inline void cali_end_phase(const char *name)
 {
-    tide_region_end(name);
+    tide_region_end_as("phase", name);
 }
 static inline void cali_begin_comm_region(const char *name)
 {
-    tide_region_begin(name);
+    tide_region_begin_as("comm.region", name);
 }
 static inline void cali_end_comm_region(const char *name)
 {
-    tide_region_end(name);
+    tide_region_end_as("comm.region", name);
 }
 
 #define CALI_MARK_BEGIN(name)             cali_begin_region(name)
 #define CALI_MARK_END(name)               cali_end_region(name)
-#define CALI_MARK_FUNCTION_BEGIN          cali_begin_region(__func__)
-#define CALI_MARK_FUNCTION_END            cali_end_region(__func__)
+#define CALI_MARK_FUNCTION_BEGIN          tide_region_begin_as("function", __func__)
+#define CALI_MARK_FUNCTION_END            tide_region_end_as("function", __func__)
 #define CALI_MARK_PHASE_BEGIN(name)       cali_begin_phase(name)
 #define CALI_MARK_PHASE_END(name)         cali_end_phase(name)
 #define CALI_MARK_COMM_REGION_BEGIN(name) cali_begin_comm_region(name)
 #define CALI_MARK_COMM_REGION_END(name)   cali_end_comm_region(name)
 /* The statement may declare something that is used later. */
 #define CALI_WRAP_STATEMENT(name, statement) \
-    cali_begin_region(name);                 \
+    tide_region_begin_as("statement", name); \
     statement;                               \
-    cali_end_region(name)
+    tide_region_end_as("statement", name)
 
 /* --- Loops -------------------------------------------------------------------------- */
 
