@@ -249,6 +249,24 @@ static bool add_tail(struct tide_text *out, const char *safe, int columns,
     return true;
 }
 
+/* Add "libfoo.so+0x1f2e", which stands for a function without a name, without the end of
+ * its module; false when SAFE is no such name, or has no room. */
+static bool add_offset(struct tide_text *out, const char *safe, int columns,
+                       const struct tide_style *style)
+{
+    const char *const offset = strrchr(safe, '+');
+    const char *const dots = tide_glyph(style, TIDE_GLYPH_ELLIPSIS);
+    if (!offset || !starts(offset, "+0x") ||
+        offset[strspn(offset, "+0123456789abcdefx")])
+        return false;
+    const int room = columns - tide_columns(dots) - tide_columns(offset);
+    if (room < 0)
+        return false;
+    tide_text_add_bytes(out, safe, tide_columns_prefix(safe, room));
+    tide_text_addf(out, "%s%s", dots, offset);
+    return true;
+}
+
 static const char *bytes_of(const struct tide_text *text)
 {
     return text->bytes ? text->bytes : "";
@@ -284,7 +302,8 @@ void tide_name_function(struct tide_text *out, const char *name, int columns,
     if (tide_columns(best) <= columns)
         tide_text_add(out, best);
     else if (safe.length > TIDE_BRACKETS_MAX ||
-             (!add_parts(out, best, columns, style) &&
+             (!add_offset(out, best, columns, style) &&
+              !add_parts(out, best, columns, style) &&
               !add_tail(out, best, columns, style)))
         add_ends(out, best, columns, (columns - 1) / 2, style);
     out->failed |= safe.failed || shorter.failed;

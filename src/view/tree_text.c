@@ -9,6 +9,7 @@
 #include "view/report_text.h"
 #include "view/run_words.h"
 #include "view/runtime.h"
+#include "view/tree_end.h"
 #include "view/utf8.h"
 
 enum {
@@ -119,7 +120,8 @@ struct layout {
     int dots;  /* columns of the dots */
     int name;  /* columns of the last name, fitted, with ... */
     int again; /* ... how often it is called */
-    int more;  /* columns of " > ..." after it; 0: nothing is hidden below */
+    int more;  /* columns of " > ... END" after it; 0: nothing is hidden below */
+    struct tide_text end; /* owned: what most of that is; of a brief page */
     int place; /* columns of the place, with the gap before it and others; 0: none */
     int first; /* the same behind the first name, where callers follow */
     struct tide_number others; /* what is said of other lines, after the place */
@@ -190,6 +192,30 @@ static const struct tide_tree_row *placed_row(const struct tree_text *tree,
     return &tree->rows->tree[tree->up ? branch->first : branch->last];
 }
 
+/* What most of the lines are that have no room below BRANCH; on a brief page, where these
+ * are most. */
+static void add_end_words(const struct tree_text *tree,
+                          const struct tide_branch *branch,
+                          const struct tide_chain *chain, struct layout *layout)
+{
+    const int dots = layout->joint + layout->dots;
+    const int name = tide_columns(tide_chain_name(chain, chain->count - 1));
+    const int lead = chain->count > 1 ? dots : 0; /* "... > " before it */
+    struct tide_tree_end end;
+    layout->more = branch->more > 0 ? dots : 0;
+    if (layout->more == 0 || !tree->page->brief)
+        return;
+    if (tree->up)
+        tide_tree_end_up(tree->rows, branch->last, &end);
+    else if (!tide_tree_end_down(tree->rows, branch->last, &end))
+        tree->page->out->failed = true;
+    tide_tree_end_words(&layout->end, tree->rows, branch->last, end,
+                        layout->room - lead - name - layout->again - dots - 1,
+                        tree->page->style);
+    if (layout->end.length > 0)
+        layout->more += 1 + tide_columns(layout->end.bytes);
+}
+
 /* What a line holds: the last name and its place, both on one line; or, where callers
  * follow, the first. */
 static struct layout layout_of(const struct tree_text *tree,
@@ -207,7 +233,7 @@ static struct layout layout_of(const struct tree_text *tree,
                 tide_columns(chain->again.text),
         .again = tide_columns(chain->again.text),
     };
-    layout.more = branch->more > 0 ? layout.joint + layout.dots : 0;
+    add_end_words(tree, branch, chain, &layout);
     const int place = tide_place_columns(row->file, row->line, style);
     const int room = layout.room - layout.more;
     const int most = room * 2 / 5;
@@ -272,6 +298,8 @@ static void add_last(const struct tree_text *tree, const struct tide_branch *bra
     if (layout->more > 0) {
         add_joint(tree);
         tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
+        tide_page_add(page, TIDE_INK_DIM, layout->end.length ? " " : "");
+        tide_page_add(page, TIDE_INK_DIM, layout->end.length ? layout->end.bytes : "");
     }
     if (layout->place > 2 && !tree->up)
         add_place(tree, branch, layout, layout->place);
@@ -298,27 +326,23 @@ static bool is_too_long(const struct tree_text *tree, const struct tide_chain *c
            count_lines(chain, layout, chain->count - 1) > 1;
 }
 
-static void add_chain(const struct tree_text *tree, const struct tide_branch *branch,
-                      const struct tide_chain *chain)
+static void add_parts(const struct tree_text *tree, const struct tide_branch *branch,
+                      const struct tide_chain *chain, const struct layout *layout)
 {
     struct tide_page *const page = tree->page;
-    struct layout layout = layout_of(tree, chain, branch);
-    if (is_too_long(tree, chain, &layout)) {
-        add_end(tree, branch, chain, &layout);
-        return;
-    }
-    const size_t second = choose_second(chain, &layout);
+    const size_t second = choose_second(chain, layout);
     const int start = page->column;
     for (size_t i = 0; i + 1 < chain->count; i = i == 0 ? second : i + 1) {
         const char *const name = tide_chain_name(chain, i);
         const bool gap = i == 0 && second > 1;
-        const int place = i == 0 ? layout.first : 0;
-        const int after = place + layout.joint + (gap ? layout.joint + layout.dots : 0);
+        const int place = i == 0 ? layout->first : 0;
+        const int after =
+            place + layout->joint + (gap ? layout->joint + layout->dots : 0);
         make_room(tree, branch, start, tide_columns(name) + after - 1);
         tide_page_name(page, place ? TIDE_INK_BOLD : TIDE_INK_PLAIN, name,
-                       layout.room - after);
+                       layout->room - after);
         if (place > 0)
-            add_place(tree, branch, &layout, place);
+            add_place(tree, branch, layout, place);
         add_joint(tree);
         if (gap) {
             tide_page_add(page, TIDE_INK_DIM,
@@ -326,8 +350,20 @@ static void add_chain(const struct tree_text *tree, const struct tide_branch *br
             add_joint(tree);
         }
     }
-    make_room(tree, branch, start, layout.name + layout.more + layout.place);
-    add_last(tree, branch, &layout, &chain->again);
+    make_room(tree, branch, start, layout->name + layout->more + layout->place);
+    add_last(tree, branch, layout, &chain->again);
+}
+
+static void add_chain(const struct tree_text *tree, const struct tide_branch *branch,
+                      const struct tide_chain *chain)
+{
+    struct layout layout = layout_of(tree, chain, branch);
+    if (is_too_long(tree, chain, &layout))
+        add_end(tree, branch, chain, &layout);
+    else
+        add_parts(tree, branch, chain, &layout);
+    tree->page->out->failed |= layout.end.failed;
+    tide_text_release(&layout.end);
 }
 
 /* --- Lines ------------------------------------------------------------------------- */

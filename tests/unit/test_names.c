@@ -134,6 +134,18 @@ static void keeps_the_class_of_a_method(void **state)
                   "…::fcn_info_rep::load_class_method");
 }
 
+/* The offset is all that tells one function without a name from the next. */
+static void keeps_the_offset_of_what_has_no_name(void **state)
+{
+    (void)state;
+    const char *const name = "libclang-cpp.so.14+0x920ce0";
+    assert_fitted(tide_name_function, name, 27, name);
+    assert_fitted(tide_name_function, name, 20, "libclang-c…+0x920ce0");
+    assert_fitted(tide_name_function, name, 13, "lib…+0x920ce0");
+    assert_fitted(tide_name_function, name, 10, "…+0x920ce0");
+    assert_fitted(tide_name_function, name, 9, "libc…0ce0");
+}
+
 /* What two functions of one name differ by is mostly the class. */
 static void keeps_the_inner_classes_there_is_room_for(void **state)
 {
@@ -275,6 +287,7 @@ int main(void)
         cmocka_unit_test(leaves_names_alone_that_fit),
         cmocka_unit_test(drops_parameters_first_then_template_arguments),
         cmocka_unit_test(keeps_the_class_of_a_method),
+        cmocka_unit_test(keeps_the_offset_of_what_has_no_name),
         cmocka_unit_test(keeps_the_inner_classes_there_is_room_for),
         cmocka_unit_test(cuts_the_middle_at_last),
         cmocka_unit_test(knows_operators_from_brackets),
