@@ -1,6 +1,7 @@
 /* view/stack_text.c - a stack as lines of text, innermost call first. */
 #include "view/stack_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,56 +168,152 @@ static void add_calls(const struct stack_text *stack)
 
 /* --- A stack in one line -------------------------------------------------------------- */
 
-/* " <- caller", if it fits beside " <- ..." */
-static bool add_caller(struct tide_page *page, const struct tide_stack_call *caller,
-                       bool last)
+/* What a line names of a caller: "caller", "caller :12" where that is what tells it from
+ * another row, "libfoo.so (4 unnamed)". */
+static void name_caller(struct tide_text *out, const struct tide_stack_call *caller,
+                        int columns, const struct tide_style *style)
 {
-    const char *const from = tide_glyph(page->style, TIDE_GLYPH_FROM);
-    const char *const dots = tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS);
-    const int joint = tide_columns(from) + 2;
-    const int room = tide_page_left(page) - (last ? 0 : joint + tide_columns(dots));
-    struct tide_text brief = {0};
+    struct tide_number line = {""};
+    if (caller->tells_line && caller->line > 0)
+        (void)snprintf(line.text, sizeof(line.text), " :%" PRIu32, caller->line);
     if (caller->run > 1)
-        tide_name_unnamed(&brief, caller->unnamed_in, caller->run, page->style);
+        tide_name_unnamed(out, caller->unnamed_in, caller->run, style);
+    else if (columns < TIDE_WIDTH_MAX)
+        tide_name_function(out, caller->name, columns - tide_columns(line.text), style);
     else
-        tide_name_brief(&brief, caller->name, page->style);
-    const bool fits = brief.bytes && joint + tide_columns(brief.bytes) <= room;
+        tide_name_brief(out, caller->name, style);
+    tide_text_add(out, line.text);
+}
+
+/* " <- words" */
+static void add_caller(struct tide_page *page, enum tide_ink ink, const char *words)
+{
     tide_page_add(page, TIDE_INK_DIM, " ");
-    tide_page_add(page, TIDE_INK_DIM, from);
+    tide_page_add(page, TIDE_INK_DIM, tide_glyph(page->style, TIDE_GLYPH_FROM));
     tide_page_add(page, TIDE_INK_DIM, " ");
-    tide_page_add(page, fits ? TIDE_INK_PLAIN : TIDE_INK_DIM,
-                  fits ? brief.bytes : dots);
+    tide_page_add(page, ink, words);
+}
+
+/* The callers of a stack in what is left of a line. */
+struct callers {
+    struct tide_page *page;
+    const struct tide_stack_call *calls;
+    size_t count;
+    struct tide_text told; /* owned: the name of the last call that tells it apart */
+    size_t telling;        /* that call; 0: none */
+    int first;             /* columns of the call that allocates */
+    int joint, dots;       /* columns of " <- " and of the dots */
+};
+
+/* The columns that must be left behind caller I: for dots, and for the call that tells. */
+static int columns_behind(const struct callers *callers, size_t i)
+{
+    const int dots = callers->joint + callers->dots;
+    if (i + 1 >= callers->count)
+        return 0;
+    if (i >= callers->telling)
+        return dots;
+    return (i + 1 < callers->telling ? dots : 0) + callers->joint +
+           tide_columns(callers->told.bytes ? callers->told.bytes : "");
+}
+
+/* The columns of the call that allocates, told briefly. */
+static int first_columns(const struct tide_page *page,
+                         const struct tide_stack_call *call)
+{
+    const int place = tide_place_columns(call->file, call->line, page->style);
+    struct tide_text brief = {0};
+    tide_name_brief(&brief, call->name, page->style);
+    const int columns = brief.bytes ? tide_columns(brief.bytes) : 0;
+    page->out->failed |= brief.failed;
+    tide_text_release(&brief);
+    return columns + (place > 0 ? place + 2 : 0);
+}
+
+static struct callers callers_of(struct tide_page *page,
+                                 const struct tide_stack_call *calls, size_t count)
+{
+    struct callers callers = {
+        .page = page,
+        .calls = calls,
+        .count = count,
+        .joint = tide_columns(tide_glyph(page->style, TIDE_GLYPH_FROM)) + 2,
+        .dots = tide_columns(tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS)),
+    };
+    for (size_t i = 1; i < count; i++)
+        callers.telling = calls[i].tells ? i : callers.telling;
+    const int room = tide_page_left(page);
+    const int wanted = first_columns(page, &calls[0]);
+    const int between = callers.telling > 1 ? callers.joint + callers.dots : 0;
+    const int told = room - wanted - between - callers.joint;
+    const int least = room / 4, most = room * 2 / 5;
+    if (callers.telling)
+        name_caller(&callers.told, &calls[callers.telling],
+                    told > most ? most : (told < least ? least : told), page->style);
+    const int behind = columns_behind(&callers, 0);
+    callers.first = room - (behind > least ? behind : least);
+    if (callers.first < wanted)
+        callers.first = wanted < room - behind ? wanted : room - behind;
+    return callers;
+}
+
+/* Add caller I if it fits; the one that tells does. */
+static bool add_fitting(const struct callers *callers, size_t i)
+{
+    struct tide_page *const page = callers->page;
+    const int room = tide_page_left(page) - columns_behind(callers, i);
+    struct tide_text brief = {0};
+    if (i == callers->telling)
+        tide_text_add(&brief, callers->told.bytes);
+    else
+        name_caller(&brief, &callers->calls[i], TIDE_WIDTH_MAX, page->style);
+    const bool fits =
+        brief.bytes &&
+        (i == callers->telling || callers->joint + tide_columns(brief.bytes) <= room);
+    if (fits)
+        add_caller(page, TIDE_INK_PLAIN, brief.bytes);
     page->out->failed |= brief.failed;
     tide_text_release(&brief);
     return fits;
 }
 
-/* "function  file.c:12 <- caller <- caller"; ends the line.  Recursion is said once. */
+/* "function  file.c:12 <- caller <- caller"; ends the line.  Recursion is said once.  Where
+ * the calls nearest to the allocation are those of another row too, dots stand for what does
+ * not fit before the one that tells them apart. */
 static void add_line(struct tide_page *page, const struct tide_stack_call *calls,
                      size_t count)
 {
-    const int room = tide_page_left(page);
-    add_words(page, calls, 1, TIDE_INK_BOLD, count > 1 ? room - room / 4 : room);
+    struct callers callers = callers_of(page, calls, count);
+    add_words(page, calls, 1, TIDE_INK_BOLD,
+              count > 1 ? callers.first : tide_page_left(page));
     uint32_t above = calls[0].function;
     for (size_t i = 1; i < count; i++) {
-        if (calls[i].inside || calls[i].function == above)
+        if ((calls[i].inside || calls[i].function == above) && i != callers.telling)
             continue;
         above = calls[i].function;
-        if (!add_caller(page, &calls[i], i + 1 == count))
+        if (add_fitting(&callers, i))
+            continue;
+        if (tide_page_left(page) >= callers.joint + callers.dots)
+            add_caller(page, TIDE_INK_DIM,
+                       tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
+        if (i >= callers.telling)
             break;
+        i = callers.telling - 1;
     }
+    page->out->failed |= callers.told.failed;
+    tide_text_release(&callers.told);
     tide_page_end(page);
 }
 
 /* COUNT calls become fewer: functions of one module without names, but for the innermost,
- * are one. */
+ * are one, but for the one that tells. */
 static size_t join_unnamed(struct tide_stack_call *calls, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count;) {
         size_t behind = i + 1;
-        while (i > 0 && calls[i].unnamed_in && behind < count &&
-               calls[behind].unnamed_in == calls[i].unnamed_in)
+        while (i > 0 && calls[i].unnamed_in && !calls[i].tells && behind < count &&
+               calls[behind].unnamed_in == calls[i].unnamed_in && !calls[behind].tells)
             behind++;
         calls[kept] = calls[i];
         calls[kept++].run = behind - i;

@@ -16,6 +16,9 @@ struct tide_stack_call {
     uint32_t line;          /* 0 when unknown */
     bool inside;            /* of the library, and called by it */
     const char *unnamed_in; /* the path of its module, if it has no name; else NULL */
+    bool
+        tells; /* by it the stack differs from another row: a brief page shows it ... */
+    bool tells_line; /* ... with its line, which is all that differs */
     size_t
         run; /* for stack_text.c: that it stands for so many, when there are several */
 };

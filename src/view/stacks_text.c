@@ -25,9 +25,58 @@ static const char *unnamed_in(const struct tide_function *function)
     return function->resolved || !*function->module ? NULL : function->module;
 }
 
-/* The path that was walked last; its first line is begun, the others start at COLUMN. */
-static void add_path(struct tide_page *page, const struct tide_paths *paths, int column,
-                     bool folds)
+/* What is shown: the heaviest rows of all. */
+struct part {
+    const struct tide_model *model;
+    const struct tide_rows *rows;
+    struct tide_alikes all; /* owned */
+    size_t count;           /* of them */
+    bool folds;             /* stacks are not shown whole */
+    bool evidence;          /* below each: when its blocks were born */
+};
+
+/* Mark the first of the COUNT CALLS by which they differ from the path that was walked
+ * last. */
+static void mark_difference(struct tide_stack_call *calls, size_t count,
+                            const struct tide_paths *other)
+{
+    const size_t most = count < other->call_count ? count : other->call_count;
+    for (size_t i = 0; i < most; i++) {
+        const struct tide_call *const call = &other->calls[i];
+        const bool function = calls[i].function != call->function;
+        if (!function && calls[i].file == call->file && calls[i].line == call->line)
+            continue;
+        calls[i].tells = true;
+        calls[i].tells_line |= !function;
+        return;
+    }
+}
+
+/* Mark by which of its COUNT CALLS row I differs from each other row that is shown and
+ * allocates in the same function. */
+static enum tide_status mark_differences(const struct part *part,
+                                         struct tide_paths *paths, size_t i,
+                                         struct tide_stack_call *calls, size_t count)
+{
+    enum { TIDE_TOLD_MOST = 64 }; /* rows: each is held against each */
+    enum tide_status status = TIDE_OK;
+    for (size_t k = 0; k < part->count && part->count <= TIDE_TOLD_MOST && !status;
+         k++) {
+        const uint32_t site = part->all.list[k].row.site;
+        if (k == i)
+            continue;
+        status = tide_paths_walk(paths, part->model->sites[site].stack);
+        if (!status && paths->call_count > 0 && count > 0 &&
+            paths->calls[0].function == calls[0].function)
+            mark_difference(calls, count, paths);
+    }
+    return status;
+}
+
+/* The path of ROW, which was walked last; its first line is begun, the others start at
+ * COLUMN. */
+static void add_path(struct tide_page *page, const struct part *part, size_t row,
+                     struct tide_paths *paths, int column)
 {
     const size_t count = paths->call_count;
     struct tide_stack_call *const calls = calloc(count + 1, sizeof(*calls));
@@ -44,18 +93,11 @@ static void add_path(struct tide_page *page, const struct tide_paths *paths, int
             .inside = is_inside(paths, i),
             .unnamed_in = unnamed_in(&paths->functions[paths->calls[i].function]),
         };
-    tide_page_stack(page, calls, count, column, folds);
+    if (page->brief && mark_differences(part, paths, row, calls, count))
+        page->out->failed = true;
+    tide_page_stack(page, calls, count, column, part->folds);
     free(calls);
 }
-
-/* What is shown: the heaviest rows of all. */
-struct part {
-    const struct tide_rows *rows;
-    struct tide_alikes all; /* owned */
-    size_t count;           /* of them */
-    bool folds;             /* stacks are not shown whole */
-    bool evidence;          /* below each: when its blocks were born */
-};
 
 /* The rows that are not shown, in one line. */
 static void add_rest(struct tide_page *page, const struct part *part,
@@ -117,9 +159,10 @@ static enum tide_status add_rows(struct tide_page *page, const struct tide_model
             .bytes = row->bytes, .total = part->rows->total_bytes, .count = row->calls};
         status = tide_paths_walk(&paths, model->sites[row->site].stack);
         tide_columns_line(page, columns, &values);
-        add_path(page, &paths, tide_columns_end(columns), part->folds);
-        if (paths.call_count > 0)
-            tide_page_source(page, paths.calls[0].file, paths.calls[0].line);
+        const struct tide_call innermost =
+            paths.call_count > 0 ? paths.calls[0] : (struct tide_call){0};
+        add_path(page, part, i, &paths, tide_columns_end(columns));
+        tide_page_source(page, innermost.file, innermost.line);
         if (part->evidence)
             add_evidence(page, model, &part->all.list[i], tide_columns_end(columns));
     }
@@ -148,7 +191,8 @@ static void add_table(struct tide_page *page, const struct tide_model *model,
 static void add_view(struct tide_page *page, const struct tide_model *model,
                      const struct tide_rows *rows, size_t limit, bool evidence)
 {
-    struct part part = {.rows = rows, .folds = limit > 0, .evidence = evidence};
+    struct part part = {
+        .model = model, .rows = rows, .folds = limit > 0, .evidence = evidence};
     if (tide_rows_alike(model, rows, &part.all)) {
         page->out->failed = true;
         return;

@@ -66,6 +66,12 @@ class Screen(tide.Case):
                          int(overview[2].replace(",", "")) + 1)
         self.assertNotIn("uppressed", everything)
 
+    def test_rows_of_one_function_say_how_they_differ(self):
+        left = piped(self.pool).split("\nLive at the end")[1].splitlines()
+        rows = [line.split("  remember  ")[1] for line in left if "  remember  " in line]
+        self.assertEqual(rows, ["tide_pool.c:122 ← write_logbook ← main",
+                                "tide_pool.c:122 ← … ← high_tide ← main"])
+
     def test_trust_is_a_line_until_more_is_asked_for(self):
         text = piped(self.pool)
         self.assertRegex(text, r"\nTrust  165,\d{3} events, nothing dropped or unmatched; "
