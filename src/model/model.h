@@ -427,6 +427,7 @@ struct tide_tree_row {
     const char *file;  /* of the call inside this function, NULL when unknown */
     uint32_t line;
     uint32_t lines; /* different ones, of stacks whose innermost call is this row's */
+    uint32_t least_line, most_line;  /* of all its calls whose line is known */
     uint64_t bytes, calls;           /* with everything below */
     uint64_t self_bytes, self_calls; /* of stacks that end here */
     uint32_t first_child, next;      /* 0: none; row 0 is the root */

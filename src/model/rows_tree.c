@@ -142,6 +142,17 @@ static enum tide_status count_line(struct tide_tree_builder *builder,
     return status;
 }
 
+/* ROW calls on, or allocates, at LINE. */
+static void note_line(struct tide_tree_row *row, uint32_t line)
+{
+    if (line == 0)
+        return;
+    if (row->least_line == 0 || line < row->least_line)
+        row->least_line = line;
+    if (line > row->most_line)
+        row->most_line = line;
+}
+
 enum tide_status tide_tree_add(struct tide_tree_builder *builder,
                                struct tide_rows *rows, struct tide_branch_path path,
                                struct tide_amount amount, uint32_t rank)
@@ -166,6 +177,8 @@ enum tide_status tide_tree_add(struct tide_tree_builder *builder,
             rows->tree[row].file = call->file;
             rows->tree[row].line = call->line;
         }
+        if (!status)
+            note_line(&rows->tree[row], call->line);
         if (!status && call == path.calls)
             status = count_line(builder, rows, row, call->line);
     }

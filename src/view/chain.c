@@ -42,11 +42,12 @@ static const char *unnamed_in(const struct tide_rows *rows, uint32_t function)
     return unnamed ? rows->functions[function].module : NULL;
 }
 
-/* Functions of one module without names, but for the last, become one step. */
-static void join_unnamed(const struct tide_rows *rows, struct calls *calls)
+/* Functions of one module without names, but for the last, become one step; the
+ * first stands alone where it TELLS. */
+static void join_unnamed(const struct tide_rows *rows, struct calls *calls, bool tells)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < calls->count;) {
+    size_t count = tells ? 1 : 0;
+    for (size_t i = count; i < calls->count;) {
         const char *const module = unnamed_in(rows, calls->list[i]);
         size_t behind = i + 1;
         while (module && i + 1 < calls->count && behind + 1 < calls->count &&
@@ -83,7 +84,7 @@ static bool list_calls(const struct tide_chain_request *request, struct calls *o
             break;
     }
     if (request->folds && out->count)
-        join_unnamed(rows, out);
+        join_unnamed(rows, out, request->tells);
     return out->count > 0;
 }
 

@@ -29,6 +29,7 @@ struct tide_chain_request {
     uint32_t first, last; /* of the tree, from first down first children */
     bool inside;          /* the library calls the first */
     bool folds;           /* leave out what can be left out */
+    bool tells; /* the first tells it from another line: it has its own name */
 };
 
 /* NULL without memory. */

@@ -66,6 +66,17 @@ class Screen(tide.Case):
                          int(overview[2].replace(",", "")) + 1)
         self.assertNotIn("uppressed", everything)
 
+    def test_a_caller_has_the_lines_that_it_calls_from(self):
+        tree = piped(self.pool).split("\nAt the peak")[1]
+        source = os.path.join(tide.SOURCE, "examples", "tide_pool.c")
+        with open(source, encoding="utf-8") as file:
+            lines = file.read().split("\nint main(")
+        first = lines[0].count("\n") + 2
+        calls = [first + at for at, line in enumerate(lines[1].split("\n"))
+                 if re.search(r"\b(build_pool|spawn_larvae|write_logbook|high_tide)\(", line)]
+        self.assertIn(f"  main  tide_pool.c:{calls[0]}…{calls[-1]}\n", tree)
+        self.assertRegex(tree, r"  ├─ build_pool  tide_pool\.c:\d+\n")
+
     def test_rows_of_one_function_say_how_they_differ(self):
         left = piped(self.pool).split("\nLive at the end")[1].splitlines()
         rows = [line.split("  remember  ")[1] for line in left if "  remember  " in line]
