@@ -144,6 +144,9 @@ static void counts_the_lines_that_allocate(void **state)
     const struct tide_tree_row *const top = &rows->tree[rows->tree[0].first_child];
     assert_int_equal(top->lines, 1);
     assert_int_equal(rows->tree[top->first_child].lines, 2);
+    /* Those that it calls on from count too. */
+    assert_int_equal(top->least_line, 10);
+    assert_int_equal(top->most_line, 20);
 }
 
 static void takes_each_metric_from_its_own_fields(void **state)
