@@ -11,6 +11,9 @@ enum {
     TIDE_GAP_PARTS = 4, /* with no gap longer than a quarter of its own time */
     TIDE_STEADY_BLOCKS_BY_BIRTHS = 32, /* few blocks are steady by chance */
     TIDE_STEADY_BLOCKS_BY_TIME = 8,
+    TIDE_STEPS_ENOUGH = 50, /* so many are a loop, in the shortest run */
+    TIDE_INSTANT_PARTS =
+        64, /* what is made in so small a part of the run is made at once */
     TIDE_ENDED_SLICES =
         TIDE_LIFE_SLICES / 4, /* with none so long, it does not grow any more */
     TIDE_ONCE_SLICES = TIDE_LIFE_SLICES / 16,
@@ -106,6 +109,25 @@ static bool is_short(uint32_t slices)
     return parts.last + 1 - parts.first <= TIDE_ONCE_SLICES;
 }
 
+/* One of several processes that lives for a moment does all that it does in it. */
+static bool is_instant(const struct tide_model *model,
+                       const struct tide_survival *survival)
+{
+    const double seconds = tide_trace_seconds(model->trace, survival->last_ticks) -
+                           tide_trace_seconds(model->trace, survival->first_ticks);
+    return model->processes > 1 && seconds * TIDE_INSTANT_PARTS < model->duration_s;
+}
+
+/* How long each of several processes lived is not known here. */
+static bool is_steady_by_time(const struct tide_model *model,
+                              const struct tide_survival *survival)
+{
+    return survival->processes <= 1 &&
+           (model->duration_s >= TIDE_LIFE_LEAST_S ||
+            survival->blocks >= TIDE_STEPS_ENOUGH) &&
+           is_steady(survival, TIDE_LIFE_TIME, TIDE_STEADY_BLOCKS_BY_TIME);
+}
+
 static enum tide_leak_kind kind_of(const struct tide_model *model,
                                    const struct tide_survival *survival)
 {
@@ -116,13 +138,13 @@ static enum tide_leak_kind kind_of(const struct tide_model *model,
         survival->threads > survival->processes &&
         survival->blocks <= (uint64_t)survival->threads * TIDE_BLOCKS_OF_THREAD)
         return TIDE_LEAK_PER_THREAD;
-    /* How long each of several processes lived is not known here. */
-    if (is_steady(survival, TIDE_LIFE_BIRTHS, TIDE_STEADY_BLOCKS_BY_BIRTHS) ||
-        (model->duration_s >= TIDE_LIFE_LEAST_S && survival->processes <= 1 &&
-         is_steady(survival, TIDE_LIFE_TIME, TIDE_STEADY_BLOCKS_BY_TIME)))
+    const bool instant = is_instant(model, survival);
+    if (!instant &&
+        (is_steady(survival, TIDE_LIFE_BIRTHS, TIDE_STEADY_BLOCKS_BY_BIRTHS) ||
+         is_steady_by_time(model, survival)))
         return TIDE_LEAK_GROWING;
-    if (survival->blocks <= survival->processes || is_short(slices[TIDE_LIFE_BIRTHS]) ||
-        is_short(slices[TIDE_LIFE_TIME]))
+    if (instant || survival->blocks <= survival->processes ||
+        is_short(slices[TIDE_LIFE_BIRTHS]) || is_short(slices[TIDE_LIFE_TIME]))
         return TIDE_LEAK_ONCE;
     return TIDE_LEAK_SOME;
 }

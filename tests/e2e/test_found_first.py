@@ -35,7 +35,7 @@ for _ in range(rounds):
     work(4000 // rounds)
 """
 # What runs in rounds is spread over the life of the script; others once.
-ROUNDS = {"planted_leak_growing": 10}
+ROUNDS = {"planted_leak_growing": 10, "planted_leak_loop": 10}
 # A leak of one block is told from a buffer by its size.
 SCALES = {"planted_leak_once": 20}
 # No start of the program in a script; and a busy machine may delay a program's end.

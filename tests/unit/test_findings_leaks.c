@@ -152,6 +152,39 @@ static void what_grew_and_does_not_any_more_matters_by_its_size(void **state)
     assert_int_equal(findings.count, 0);
 }
 
+/* Nearly all blocks of a run may be made when it starts. */
+static void fifty_steps_are_a_loop_in_the_shortest_run(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 50, WHOLE_LIFE);
+    hand.model->survivals[0].slices[TIDE_LIFE_BIRTHS] = 1u << 31;
+    hand.model->duration_s = 0.9;
+    build();
+    assert_int_equal(count_kind("leak_growing"), 1);
+    hand.model->survivals[0].blocks = 49;
+    build();
+    assert_int_equal(count_kind("leak_growing"), 0);
+}
+
+/* All that a process makes which lives for a moment is spread over its life. */
+static void what_is_made_in_an_instant_does_not_grow(void **state)
+{
+    (void)state;
+    begin();
+    leak(PARSE, 64 * TIDE_KIB, 77, 0xfffffff0);
+    hand.model->survivals[0].last_ticks = 1157; /* of 10 s, a 64th */
+    build();
+    assert_int_equal(count_kind("leak_growing"), 1);
+    hand.model->survivals[0].last_ticks = 1156;
+    build(); /* the one process was busy for a moment */
+    assert_int_equal(count_kind("leak_growing"), 1);
+    hand.model->processes = 2;
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(count_kind("leak_once"), 1);
+}
+
 static void small_leaks_that_grow_do_not_fill_the_list(void **state)
 {
     (void)state;
@@ -358,6 +391,8 @@ int main(void)
         CASE(tells_what_grew_from_what_still_grows),
         CASE(says_one_time_for_what_was_made_at_once),
         CASE(what_grew_and_does_not_any_more_matters_by_its_size),
+        CASE(fifty_steps_are_a_loop_in_the_shortest_run),
+        CASE(what_is_made_in_an_instant_does_not_grow),
         CASE(small_leaks_that_grow_do_not_fill_the_list),
         CASE(says_how_a_leak_grows_by_event),
         CASE(tells_a_leak_of_each_thread),
