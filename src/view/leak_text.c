@@ -31,7 +31,7 @@ static void add_kind(struct tide_text *out, const struct tide_leak *leak,
             tide_text_addf(out, "grew until %s",
                            tide_number_seconds(leak->last_s).text);
         else
-            tide_text_add(out, "still growing");
+            tide_text_add(out, "grows with the run");
         break;
     case TIDE_LEAK_PER_THREAD:
         tide_text_add(out, "per thread, in ");

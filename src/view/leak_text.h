@@ -9,7 +9,7 @@
 #include "model/leak.h"
 #include "view/units.h"
 
-/* "still growing, born from 0.10 s to 9.98 s, 1.20 MiB/s" of BLOCKS. */
+/* "grows with the run, born from 0.10 s to 9.98 s, 1.20 MiB/s" of BLOCKS. */
 void tide_words_leak(struct tide_text *out, const struct tide_leak *leak,
                      uint64_t blocks, enum tide_units units);
 

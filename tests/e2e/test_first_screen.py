@@ -96,7 +96,7 @@ class Screen(tide.Case):
     def test_verbose_says_more(self):
         self.assertGreater(len(piped(self.pool, "-v").splitlines()),
                            len(piped(self.pool).splitlines()))
-        self.assertIn("still growing, allocated from", piped(self.pool, "--verbose"))
+        self.assertIn("grows with the run, allocated from", piped(self.pool, "--verbose"))
 
     def test_rows_are_as_many_as_asked_for(self):
         churn = piped(self.pool, "-n", "2").split("\nChurn")[1].split("\n\n")[0]
