@@ -58,14 +58,11 @@ static double weight_of(const struct tide_model *model, const struct tide_found 
 
 /* Judge SUBJECT: for each question the first rule that has a word.  What is lost is not
  * also said to stand. */
-static enum tide_status judge(const struct tide_model *model,
-                              struct tide_subjects *subjects,
-                              const struct tide_paths *paths, uint32_t subject,
-                              struct list *out)
+static void judge(const struct tide_model *model, struct tide_subjects *subjects,
+                  uint32_t subject, struct list *out)
 {
     bool answered[TIDE_QUESTIONS] = {false};
-    enum tide_status status = TIDE_OK;
-    for (int kind = 0; kind < TIDE_FOUND_KINDS && !status; kind++) {
+    for (int kind = 0; kind < TIDE_FOUND_KINDS; kind++) {
         struct tide_found found = {.subject = subject,
                                    .kind = (enum tide_finding_kind)kind};
         const enum tide_question question = tide_rule_question(found.kind);
@@ -76,35 +73,32 @@ static enum tide_status judge(const struct tide_model *model,
         answered[question] = true;
         subjects->list[subject].explained[question] = true;
         subjects->list[subject].told |=
-            question == TIDE_ASK_STANDS && found.kind != TIDE_FOUND_TINY;
+            question != TIDE_ASK_CHURNS && found.kind != TIDE_FOUND_TINY;
         if (question == TIDE_ASK_LOST)
             answered[TIDE_ASK_STANDS] =
                 subjects->list[subject].explained[TIDE_ASK_STANDS] = true;
-        status = tide_found_standing(model, subjects, paths, &found);
+        tide_found_standing(model, subjects, &found);
         found.score = found.verdict.rank * tide_rule_worth(found.kind) *
                       weight_of(model, &found, subjects->list[subject].space);
         out->found[out->count++] = found;
     }
-    return status;
 }
 
 /* Judge all subjects from FIRST on. */
 static enum tide_status judge_from(const struct tide_model *model,
-                                   struct tide_subjects *subjects,
-                                   const struct tide_paths *paths, uint32_t first,
+                                   struct tide_subjects *subjects, uint32_t first,
                                    struct list *out)
 {
-    enum tide_status status = TIDE_OK;
     struct tide_found *const found =
         realloc(out->found, (subjects->count * TIDE_QUESTIONS + 1) * sizeof(*found));
     if (!found)
         return TIDE_ENOMEM;
     out->found = found;
-    for (uint32_t i = first; i < subjects->count && !status; i++) {
+    for (uint32_t i = first; i < subjects->count; i++) {
         if (!out->mapped || subjects->list[i].space == TIDE_IN_MMAP)
-            status = judge(model, subjects, paths, i, out);
+            judge(model, subjects, i, out);
     }
-    return status;
+    return TIDE_OK;
 }
 
 static bool owns_peak(const struct tide_subjects *subjects,
@@ -117,15 +111,14 @@ static bool owns_peak(const struct tide_subjects *subjects,
 
 /* The findings of those who own the peak give way to one of their root. */
 static enum tide_status put_root(const struct tide_model *model,
-                                 struct tide_subjects *subjects,
-                                 const struct tide_paths *paths, struct list *list)
+                                 struct tide_subjects *subjects, struct list *list)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++)
         if (!owns_peak(subjects, &list->found[i]))
             list->found[kept++] = list->found[i];
     list->count = kept;
-    return judge_from(model, subjects, paths, (uint32_t)subjects->count - 1, list);
+    return judge_from(model, subjects, (uint32_t)subjects->count - 1, list);
 }
 
 /* Several who own the peak may have one root. */
@@ -148,7 +141,7 @@ static enum tide_status judge_root(const struct tide_model *model,
         status = tide_subjects_find_root(subjects, model, tree, owners);
     free(owners);
     if (!status && subjects->count > before)
-        status = put_root(model, subjects, tree->paths, list);
+        status = put_root(model, subjects, list);
     return status;
 }
 
@@ -162,7 +155,7 @@ static enum tide_status judge_wide(const struct tide_model *model,
         const uint32_t first = (uint32_t)subjects->count;
         status = tide_subjects_widen(subjects, model, tree, (enum tide_amount)i);
         if (!status)
-            status = judge_from(model, subjects, tree->paths, first, out);
+            status = judge_from(model, subjects, first, out);
     }
     return status;
 }
@@ -172,7 +165,7 @@ static enum tide_status judge_all(const struct tide_model *model,
                                   struct tide_subjects *subjects,
                                   struct tide_stack_tree *tree, struct list *out)
 {
-    enum tide_status status = judge_from(model, subjects, tree->paths, 0, out);
+    enum tide_status status = judge_from(model, subjects, 0, out);
     if (!status && !out->mapped)
         status = judge_wide(model, subjects, tree, out);
     qsort(out->found, out->count, sizeof(*out->found), by_score);
@@ -234,6 +227,8 @@ static enum tide_status find_lines(const struct tide_model *model,
         const struct tide_subject *const subject =
             &subjects->list[list->found[i].subject];
         status = tide_found_lines(model, subjects, &list->found[i]);
+        if (!status)
+            status = tide_found_others(model, subjects, paths, &list->found[i]);
         if (!status && !subject->wide && subject->stacks >= TIDE_STACKS_MANY)
             status = tide_found_callers(model, subjects, tree, paths, &list->found[i]);
     }

@@ -354,10 +354,15 @@ void tide_found_times(struct tide_text *text, double first_s, double last_s);
 /* --- findings_stand.c --- */
 
 /* Fill the standing of what was FOUND, and lower what it saves to what is certain. */
-enum tide_status tide_found_standing(const struct tide_model *model,
-                                     const struct tide_subjects *subjects,
-                                     const struct tide_paths *paths,
-                                     struct tide_found *found);
+void tide_found_standing(const struct tide_model *model,
+                         const struct tide_subjects *subjects,
+                         struct tide_found *found);
+/* Fill who allocates most of what was FOUND, if that is wide, else who holds most beside it
+ * at the peak of the same space: not who has a finding that gives other bytes of it. */
+enum tide_status tide_found_others(const struct tide_model *model,
+                                   const struct tide_subjects *subjects,
+                                   const struct tide_paths *paths,
+                                   struct tide_found *found);
 
 /* --- findings_words.c --- */
 

@@ -103,15 +103,17 @@ static void keep_largest(struct tide_holder *out, size_t count,
     }
 }
 
-/* Of what is wide: who allocates most of it.  Of others: who holds most beside it at the
- * peak of the same space. */
-static enum tide_status find_others(const struct tide_model *model,
-                                    const struct tide_subjects *subjects,
-                                    const struct tide_paths *paths, uint32_t subject,
-                                    struct tide_standing *out)
+enum tide_status tide_found_others(const struct tide_model *model,
+                                   const struct tide_subjects *subjects,
+                                   const struct tide_paths *paths,
+                                   struct tide_found *found)
 {
+    const uint32_t subject = found->subject;
+    struct tide_standing *const out = &found->standing;
     const uint32_t space = subjects->list[subject].space;
     const bool wide = subjects->list[subject].wide;
+    if (found->kind != TIDE_FOUND_PEAK_OWNER)
+        return TIDE_OK;
     uint64_t *const held = calloc(subjects->count, sizeof(*held));
     if (!held)
         return TIDE_ENOMEM;
@@ -121,25 +123,23 @@ static enum tide_status find_others(const struct tide_model *model,
             tide_subject_has(subjects, subject, i) == wide)
             held[subjects->of_site[i].subject] += (uint64_t)site->peak_bytes;
     }
-    for (size_t i = 0; i < subjects->count; i++)
+    for (size_t i = 0; i < subjects->count; i++) {
+        if (!wide && subjects->list[i].explained[TIDE_ASK_LOST])
+            continue;
         keep_largest(wide ? out->parts : &out->next,
                      wide ? sizeof(out->parts) / sizeof(out->parts[0]) : 1,
                      (struct tide_holder){
                          paths->functions[subjects->list[i].function].name, held[i]});
+    }
     free(held);
     return TIDE_OK;
 }
 
-enum tide_status tide_found_standing(const struct tide_model *model,
-                                     const struct tide_subjects *subjects,
-                                     const struct tide_paths *paths,
-                                     struct tide_found *found)
+void tide_found_standing(const struct tide_model *model,
+                         const struct tide_subjects *subjects, struct tide_found *found)
 {
-    const struct tide_subject *const subject = &subjects->list[found->subject];
-    if (found->kind != TIDE_FOUND_PEAK_OWNER)
-        return TIDE_OK;
-    if (subject->space == TIDE_IN_HEAP && model->timeline_count &&
+    if (found->kind == TIDE_FOUND_PEAK_OWNER &&
+        subjects->list[found->subject].space == TIDE_IN_HEAP && model->timeline_count &&
         model->axis == TIDE_AXIS_SECONDS && model->duration_s > 0)
         find_span(model, subjects, found);
-    return find_others(model, subjects, paths, found->subject, &found->standing);
 }

@@ -50,8 +50,9 @@ static void end_late_leak(const struct tide_sentence *s)
 static void end_leak(const struct tide_sentence *s)
 {
     const struct tide_verdict_on *const verdict = s->verdict;
-    tide_text_add(s->text, ". Freeing ");
-    tide_text_add(s->text, verdict->calls == 1 ? "it" : "them");
+    const bool unsure = verdict->leak.kind == TIDE_LEAK_GROWING && !verdict->stands_out;
+    tide_text_addf(s->text, ". %s %s", unsure ? "If a leak, freeing" : "Freeing",
+                   verdict->calls == 1 ? "it" : "them");
     if (verdict->gain_bytes < verdict->bytes - verdict->bytes / 100) {
         end_late_leak(s);
         return;

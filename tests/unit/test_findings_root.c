@@ -78,6 +78,22 @@ static void a_root_has_what_its_owners_hold_at_other_times(void **state)
     assert_int_equal(findings.count, 2);
 }
 
+/* Nor does its neighbour's finding give another number of it. */
+static void what_leaks_is_not_said_to_stand_beside(void **state)
+{
+    (void)state;
+    begin();
+    hold(BELOW_PARSE(0xa00), 30 * TIDE_MIB);
+    leak(BELOW_ROWS(0xb00), 20 * TIDE_MIB, 100, WHOLE_LIFE);
+    hand.model->sites[1].peak_bytes = 10 * TIDE_MIB;
+    build();
+    assert_int_equal(findings.count, 2);
+    assert_int_equal(count_kind("leak_growing"), 1);
+    assert_int_equal(count_kind("peak_owner"), 1);
+    for (size_t i = 0; i < 2; i++)
+        assert_null(strstr(findings.list[i].text, "Beside it"));
+}
+
 /* A function that has a finding of its own is told in it, and not again in its caller's. */
 static void bytes_are_told_once(void **state)
 {
@@ -147,6 +163,7 @@ int main(void)
         CASE(two_owners_below_one_function_are_one_finding),
         CASE(what_does_most_of_the_work_is_no_root),
         CASE(a_root_has_what_its_owners_hold_at_other_times),
+        CASE(what_leaks_is_not_said_to_stand_beside),
         CASE(bytes_are_told_once),
         CASE(calls_slabs_by_their_name),
         CASE(says_on_whose_behalf_in_shares),
