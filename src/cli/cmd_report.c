@@ -16,6 +16,19 @@
 #include "model/sources.h"
 #include "view/timemory_units.h"
 
+/* A moment after the end is none, as with TRACE@WHEN; -1 or the exit status. */
+static int check_moment(struct tide_opened *opened)
+{
+    const double at_s = tide_report_asked.live_at;
+    const double end_s = opened->model->duration_s;
+    if (at_s < 0 || at_s <= tide_end_of_nanosecond(end_s))
+        return -1;
+    const int done =
+        tide_fail("%s: the run ended at %.3f s, before %gs", opened->path, end_s, at_s);
+    tide_opened_close(opened);
+    return done;
+}
+
 /* Open what ARGUMENTS name, a trace or one of its moments; -1 or the exit status. */
 static int open_wanted(struct tide_report_options *options,
                        const struct tide_arguments *arguments, struct tide_opened *out)
@@ -24,10 +37,13 @@ static int open_wanted(struct tide_report_options *options,
     if (options->along.axis != TIDE_AXIS_SECONDS)
         return tide_open_along(&tide_cmd_report, arguments, &options->load,
                                &options->along, out);
-    if (arguments->count != 1 || options->load.until_s >= 0)
-        return tide_open_trace_with(&tide_cmd_report, arguments, &options->load, out);
-    int done = tide_open_moment_with(&tide_cmd_report, arguments->list[0],
-                                     &options->load, &moment);
+    int done = -1;
+    if (arguments->count != 1 || options->load.until_s >= 0) {
+        done = tide_open_trace_with(&tide_cmd_report, arguments, &options->load, out);
+        return done < 0 ? check_moment(out) : done;
+    }
+    done = tide_open_moment_with(&tide_cmd_report, arguments->list[0], &options->load,
+                                 &moment);
     *out = moment.opened;
     if (done >= 0 || moment.at_s < 0)
         return done;

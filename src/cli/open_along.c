@@ -1,6 +1,7 @@
 /* cli/open_along.c - a trace whose moments are counted in bytes or events. */
 #include "cli/open_along.h"
 
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "cli/memory_limit.h"
@@ -42,14 +43,32 @@ static enum tide_status load_along(struct tide_opened *opened,
     return status;
 }
 
+/* The trace has a moment where ALONG asks for what was live then; -1 or the exit status. */
+static int check_moment(const struct tide_opened *opened,
+                        const struct tide_along *along)
+{
+    const uint64_t total = tide_axis_length(opened->model, along->axis);
+    const uint64_t until = whole_place(along->until);
+    if (along->from >= 0 || along->until < 0 || until <= total)
+        return -1;
+    return tide_fail("%s: the run ended after %" PRIu64 " %s, before %" PRIu64,
+                     opened->path, total,
+                     along->axis == TIDE_AXIS_EVENTS ? "events" : "bytes", until);
+}
+
 int tide_open_along(const struct tide_command *command,
                     const struct tide_arguments *arguments,
                     const struct tide_model_options *options,
                     const struct tide_along *along, struct tide_opened *out)
 {
-    const int done = tide_open_trace(command, arguments, out);
+    int done = tide_open_trace(command, arguments, out);
     if (done >= 0)
         return done;
+    done = check_moment(out, along);
+    if (done >= 0) {
+        tide_opened_close(out);
+        return done;
+    }
     const enum tide_status status = load_along(out, along, *options);
     if (!status)
         return -1;

@@ -98,7 +98,10 @@ class Views(tide.Case):
             return done.stdout + done.stderr
         self.assertRegex(said(f"{trace}@m1"), r"^Live at m1 \(0\.\d+ s\)  1000 B in 10 ")
         self.assertRegex(said(f"{trace}@peak"), r"^Live at the peak \(0\.\d+ s\)  2.93 KiB")
-        self.assertRegex(said("--live-at", "5000", trace),
+        for words in (["--live-at", "5000", trace], [f"{trace}@5000s"]):
+            self.assertRegex(said(*words, status=1),
+                             r"^tidemark: .*: the run ended at [\d.]+ s, before 5000s$")
+        self.assertRegex(said("--leaks", "--between", "0", "5000", trace),
                          r"^Live at the end .*; the run ended at [\d.]+ s, before 5,000 s")
         self.assertNotIn("ended", said("--leaks", trace))
         self.assertIn(f"--between needs two values, where it begins and where it ends; "
