@@ -17,6 +17,7 @@ struct book {
     struct tide_watermark water;
     struct tide_envelope envelope; /* of those with several lanes */
     uint32_t lanes;
+    uint32_t first_process; /* index + 1 */
 };
 
 struct lane {
@@ -26,6 +27,7 @@ struct lane {
 
 struct process {
     uint32_t rank;       /* index of the list */
+    uint32_t next;       /* of its rank, index + 1 */
     uint32_t first_lane; /* index + 1 */
     uint64_t bytes;      /* standing */
     uint32_t lanes, notes;
@@ -135,6 +137,8 @@ static void add_processes(struct walk *walk)
         const struct tide_process *const process = &trace->processes[i];
         struct process *const book = &walk->processes[i];
         book->rank = find_rank(walk->ranks, process);
+        book->next = walk->books[book->rank].first_process;
+        walk->books[book->rank].first_process = (uint32_t)i + 1;
         struct tide_rank *const rank = &walk->ranks->list[book->rank];
         rank->processes++;
         rank->rss_peak_bytes += process->rss_peak;
@@ -334,10 +338,10 @@ static enum tide_status on_span(void *user, const struct tide_event *event)
 static uint64_t sure_height(const struct walk *walk, uint32_t rank)
 {
     int64_t sure = 0;
-    for (size_t i = 0; i < walk->trace->process_count; i++) {
-        const struct process *const process = &walk->processes[i];
-        if (process->rank != rank || !process->first_lane ||
-            walk->lanes[process->first_lane - 1].next)
+    for (uint32_t at = walk->books[rank].first_process; at;
+         at = walk->processes[at - 1].next) {
+        const struct process *const process = &walk->processes[at - 1];
+        if (!process->first_lane || walk->lanes[process->first_lane - 1].next)
             continue;
         const int64_t highest =
             tide_stretch_highest(&walk->lanes[process->first_lane - 1].stretch);
@@ -359,12 +363,13 @@ static uint64_t margin_of(struct walk *walk, uint32_t rank)
     uint64_t near = 0, far = 0;
     if (!book->envelope.moments)
         return 0;
-    for (size_t i = 0; i < walk->trace->lane_count; i++) {
-        if (walk->processes[walk->trace->lanes[i].process].rank != rank)
-            continue;
-        near += tide_stretch_near(&walk->lanes[i].stretch, water);
-        if (i != water->peak_lane)
-            far += tide_stretch_far(&walk->lanes[i].stretch, water);
+    for (uint32_t at = book->first_process; at; at = walk->processes[at - 1].next) {
+        uint32_t lane = walk->processes[at - 1].first_lane;
+        for (; lane; lane = walk->lanes[lane - 1].next) {
+            near += tide_stretch_near(&walk->lanes[lane - 1].stretch, water);
+            if (lane - 1 != water->peak_lane)
+                far += tide_stretch_far(&walk->lanes[lane - 1].stretch, water);
+        }
     }
     const uint64_t unsure =
         water->peak_bytes - lesser(sure_height(walk, rank), water->peak_bytes);
