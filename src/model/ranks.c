@@ -11,6 +11,7 @@
 #include "model/envelope.h"
 #include "model/model_state.h"
 #include "model/peak.h"
+#include "model/process_ends.h"
 
 /* What is known of a rank during the walk. */
 struct book {
@@ -130,6 +131,16 @@ static int by_ticks(const void *one, const void *other)
     return (a->ticks > b->ticks) - (a->ticks < b->ticks);
 }
 
+/* Is PROCESS the one whose end is RANK's? */
+static bool ends_rank(const struct tide_rank *rank, const struct tide_process *process)
+{
+    const bool broke_off = tide_process_broke_off(process);
+    if (!rank->last || broke_off != rank->broke_off)
+        return !rank->last || broke_off;
+    return broke_off ? process->end_ticks < rank->last->end_ticks
+                     : process->end_ticks > rank->last->end_ticks;
+}
+
 static void add_processes(struct walk *walk)
 {
     const struct tide_trace *const trace = walk->trace;
@@ -141,6 +152,10 @@ static void add_processes(struct walk *walk)
         walk->books[book->rank].first_process = (uint32_t)i + 1;
         struct tide_rank *const rank = &walk->ranks->list[book->rank];
         rank->processes++;
+        if (ends_rank(rank, process)) {
+            rank->last = process;
+            rank->broke_off = tide_process_broke_off(process);
+        }
         rank->rss_peak_bytes += process->rss_peak;
         if (process->ended && process->end_ticks)
             walk->ends[walk->end_count++] =

@@ -27,6 +27,9 @@ struct tide_rank {
     uint64_t allocated_bytes, alloc_calls;
     uint64_t rss_peak_bytes; /* the sum of its processes, which may not have met; 0:
                                 nobody looked */
+    /* Of the trace: the process that broke off first, else the one that ended last. */
+    const struct tide_process *last;
+    bool broke_off; /* of a signal, or without a word: see model/process_ends.h */
 };
 
 /* What ranks can be compared by. */

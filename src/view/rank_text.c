@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "view/cells.h"
 #include "view/names.h"
@@ -117,6 +118,58 @@ static void add_spread(struct tide_page *page, const struct tide_ranks *ranks)
     tide_text_release(&words);
 }
 
+static int by_end(const void *one, const void *other)
+{
+    const uint64_t a = (*(const struct tide_rank *const *)one)->last->end_ticks;
+    const uint64_t b = (*(const struct tide_rank *const *)other)->last->end_ticks;
+    return (a > b) - (a < b);
+}
+
+/* The ranks that broke off, the first one first; how many.  OUT has room for all. */
+static size_t list_broken(const struct tide_ranks *ranks, const struct tide_rank **out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ranks->ranked; i++)
+        if (ranks->list[i].broke_off)
+            out[count++] = &ranks->list[i];
+    if (count)
+        qsort(out, count, sizeof(*out), by_end);
+    return count;
+}
+
+/* "Rank 1 ended at 1.06 s, not seen to exit: killed, it seems.  After it: 0, 2." */
+static void add_broken(struct tide_page *page, const struct tide_model *model,
+                       const struct tide_ranks *ranks)
+{
+    enum { TIDE_BROKEN_SHOWN = 8 };
+    const struct tide_rank **const list = calloc(ranks->ranked + 1, sizeof(*list));
+    const size_t count = list ? list_broken(ranks, list) : 0;
+    struct tide_text words = {.failed = !list};
+    if (count > 0) {
+        const struct tide_process *const first = list[0]->last;
+        tide_text_addf(
+            &words, "Rank %" PRIu64 " broke off%s, at %s: ", list[0]->rank,
+            count > 1 ? " first" : "",
+            tide_number_seconds(tide_trace_seconds(model->trace, first->end_ticks))
+                .text);
+        tide_words_end(&words, model->trace, first);
+        tide_text_add(&words, first->status_known ? "."
+                                                  : "; a signal killed it, "
+                                                    "most likely.");
+    }
+    for (size_t i = 1; i < count && i <= TIDE_BROKEN_SHOWN; i++)
+        tide_text_addf(&words, "%s%" PRIu64, i == 1 ? " After it: " : ", ",
+                       list[i]->rank);
+    if (count > TIDE_BROKEN_SHOWN + 1)
+        tide_text_addf(&words, " and %zu more", count - TIDE_BROKEN_SHOWN - 1);
+    tide_text_add(&words, count > 1 ? "." : "");
+    if (count > 0)
+        tide_page_wrap(page, TIDE_INK_ALARM, words.bytes ? words.bytes : "", 0);
+    page->out->failed |= words.failed;
+    tide_text_release(&words);
+    free(list);
+}
+
 void tide_view_ranks(struct tide_page *page, const struct tide_model *model,
                      const struct tide_ranks *ranks, size_t limit)
 {
@@ -141,10 +194,23 @@ void tide_view_ranks(struct tide_page *page, const struct tide_model *model,
         tide_page_more(page, ranks->count - shown, "rank");
     }
     tide_page_skip(page);
+    add_broken(page, model, ranks);
     add_spread(page, ranks);
 }
 
 /* --- Data -------------------------------------------------------------------------- */
+
+static void add_end(struct tide_json *json, const struct tide_model *model,
+                    const struct tide_rank *rank)
+{
+    struct tide_text words = {0};
+    if (rank->last)
+        tide_words_end(&words, model->trace, rank->last);
+    tide_json_string(json, "end", words.bytes);
+    tide_json_bool(json, "broke_off", rank->broke_off);
+    json->out->failed |= words.failed;
+    tide_text_release(&words);
+}
 
 void tide_json_ranks(struct tide_json *json, const struct tide_model *model,
                      const struct tide_ranks *ranks, size_t limit)
@@ -172,6 +238,7 @@ void tide_json_ranks(struct tide_json *json, const struct tide_model *model,
             tide_json_uint(json, "rss_peak_bytes", rank->rss_peak_bytes);
         else
             tide_json_null(json, "rss_peak_bytes");
+        add_end(json, model, rank);
         tide_json_close(json);
     }
     tide_json_close(json);
@@ -200,6 +267,7 @@ void tide_csv_ranks(struct tide_csv *csv, const struct tide_model *model,
                                         "allocated_bytes",
                                         "alloc_calls",
                                         "rss_peak_bytes",
+                                        "broke_off",
                                         NULL};
     const size_t shown = shown_of(ranks, limit);
     tide_csv_head(csv, NAMES);
@@ -221,6 +289,7 @@ void tide_csv_ranks(struct tide_csv *csv, const struct tide_model *model,
         tide_csv_uint(csv, rank->allocated_bytes);
         tide_csv_uint(csv, rank->alloc_calls);
         tide_csv_known(csv, rank->rss_peak_bytes);
+        tide_csv_uint(csv, rank->broke_off);
         tide_csv_end(csv);
     }
 }

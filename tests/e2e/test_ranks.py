@@ -101,6 +101,24 @@ class Ranks(tide.Case):
         self.assertEqual(set(rows), {0, 3, 13, None})
         self.assertEqual(rows[0], rows[3])            # the shell's are not among rank 0's
 
+    def test_a_rank_that_was_killed_is_named(self):
+        line = "env PMI_RANK={} {} {}"
+        run = tide.Recorded(["/bin/sh", "-c", "\n".join((
+            line.format(0, tide.program("alters"), "a1x1000") + " & ",
+            line.format(1, "/bin/sh", "-c 'kill -9 $$'") + " & ",
+            line.format(2, "/bin/sh", "-c 'sleep 0.4; kill -9 $$'") + " & ", "wait"))],
+            options=["--wait"])
+        ranks = {row["rank"]: row for row in run.report("--ranks")["ranks"]}
+        self.assertEqual({rank: row["broke_off"] for rank, row in ranks.items()},
+                         {0: False, 1: True, 2: True, None: False})
+        self.assertIn("not seen to exit", ranks[1]["end"])
+        done = subprocess.run([tide.TIDEMARK, "report", "--ranks", run.trace], timeout=60,
+                              capture_output=True, text=True, check=True)
+        self.assertRegex(" ".join(done.stdout.split()),
+                         r"Rank 1 broke off first, at [0-9.]+ \w+: ended, not seen to exit; a "
+                         r"signal killed it, most likely\. After it: 2\.")
+        self.assertNotIn("broke off", self.words("--ranks"))
+
     def test_what_is_asked_for_and_not_there_is_said(self):
         for words, why in ((["--rank", "7"], "no block is of rank 7; there are: 0, 3, 13"),
                            (["--process", "altars"],
