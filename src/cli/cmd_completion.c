@@ -72,7 +72,7 @@ static int run(int argc, char **argv)
         SHELLS[i].write(&text);
         return tide_print_text(&text);
     }
-    return tide_fail_usage(&tide_cmd_completion, "'%s' is none of bash, zsh, fish",
+    return tide_fail_usage(&tide_cmd_completion, "'%s' is not one of bash, zsh, fish",
                            rest.list[0]);
 }
 

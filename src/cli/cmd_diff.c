@@ -138,8 +138,7 @@ static int check(const struct diff_options *options, const struct tide_arguments
     if (options->json && options->csv)
         return tide_fail_usage(self, "either --json or --csv");
     if (rest->count != 2)
-        return tide_fail_usage(self, "two traces: the one to compare with, and the new "
-                                     "one");
+        return tide_fail_usage(self, "name two traces, the older one first");
     return -1;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -13,6 +14,8 @@
 #include "cli/query_text.h"
 #include "cli/run_query.h"
 #include "cli/sql_query.h"
+
+#define EXAMPLE "for example: 'SELECT leaf, count() GROUP BY leaf'"
 
 /* In the order of enum tide_query_source. */
 static const char *const SOURCE_WORDS[] = {"events",  "blocks",   "snapshots",
@@ -79,9 +82,15 @@ static bool has_blanks(const char *word)
     return strpbrk(word, " \t\n") != NULL;
 }
 
+/* A file, or a trace without its ending, where no query has just this name? */
 static bool is_file(const char *word)
 {
-    return access(word, F_OK) == 0 && !has_blanks(word);
+    struct tide_text longer = {0};
+    tide_text_addf(&longer, "%s.tide", word);
+    const bool found = !has_blanks(word) && !longer.failed &&
+                       (access(word, F_OK) == 0 || access(longer.bytes, F_OK) == 0);
+    tide_text_release(&longer);
+    return found;
 }
 
 /* It may be named without its ending. */
@@ -103,6 +112,15 @@ static const char *take_query(struct tide_arguments *rest)
     return leads ? first : last;
 }
 
+/* Does the query lie about in several words, since it has no quotes? */
+static bool has_loose_words(const struct tide_arguments *rest)
+{
+    for (int i = 0; i + 1 < rest->count; i++)
+        if (strcasecmp(rest->list[i], "SELECT") == 0 && access(rest->list[i], F_OK))
+            return true;
+    return false;
+}
+
 /* The query, from where it is; takes it off REST.  -1 or the exit status. */
 static int find_text(const struct query_options *options, struct tide_arguments *rest,
                      struct tide_text *out)
@@ -110,12 +128,16 @@ static int find_text(const struct query_options *options, struct tide_arguments 
     if (options->file)
         return tide_query_read(options->file, out);
     if (rest->count == 0)
-        return tide_fail_usage(&tide_cmd_query, "which query?");
+        return tide_fail_usage(&tide_cmd_query, "which query? " EXAMPLE);
+    if (has_loose_words(rest))
+        return tide_fail_usage(&tide_cmd_query,
+                               "the query is one argument: put it in quotes");
     const char *const query = take_query(rest);
     if (strcmp(query, "-") == 0)
         return tide_query_read(query, out);
     if (is_file(query))
-        return tide_fail_usage(&tide_cmd_query, "which query?  '%s' is a file", query);
+        return tide_fail_usage(&tide_cmd_query, "which query? '%s' is a file; " EXAMPLE,
+                               query);
     tide_text_add(out, query);
     return -1;
 }

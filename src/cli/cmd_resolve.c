@@ -127,7 +127,8 @@ static int read_words(const struct tide_opened *opened, char *const *words,
         if (words[i][0] == '@')
             continue;
         if (!read_address(words[i], &question->address, &rest))
-            return tide_fail_usage(&tide_cmd_resolve, "'%s' is not an address",
+            return tide_fail_usage(&tide_cmd_resolve,
+                                   "'%s' is not an address (like 0x5581f02a4c10)",
                                    words[i]);
         one->question = question;
         one->word = words[i];
@@ -138,7 +139,8 @@ static int read_words(const struct tide_opened *opened, char *const *words,
         inquiry->count++;
     }
     if (done < 0 && inquiry->count == 0)
-        return tide_fail_usage(&tide_cmd_resolve, "which address?");
+        return tide_fail_usage(&tide_cmd_resolve,
+                               "which address? 0x5581f02a4c10, for example");
     return done;
 }
 
@@ -207,7 +209,8 @@ static int run(int argc, char **argv)
     if (done >= 0)
         return done;
     if (rest.count == 0)
-        return tide_fail_usage(&tide_cmd_resolve, "which address?");
+        return tide_fail_usage(&tide_cmd_resolve,
+                               "which address? 0x5581f02a4c10, for example");
     const int named = names_trace(rest.list[0]);
     const struct tide_arguments trace = {.list = rest.list, .count = named};
     done = tide_open_trace(&tide_cmd_resolve, &trace, &opened);

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/nearest.h"
+#include "model/path.h"
+
 static bool is_trace_name(const char *name)
 {
     const size_t length = strlen(name);
@@ -43,6 +46,32 @@ static enum tide_status find_newest(DIR *dir, char **best)
         best_time = found.st_mtim;
     }
     return *best ? TIDE_OK : TIDE_ENOENT;
+}
+
+char *tide_near_trace(const char *path)
+{
+    enum { TIDE_NAMES_MOST = 256 }; /* more are not compared */
+    const char *const base = tide_path_base(path);
+    const int length = (int)(base - path);
+    char *folder = NULL, *near = NULL, *names[TIDE_NAMES_MOST];
+    size_t count = 0;
+    if (asprintf(&folder, "%.*s", length ? length : 1, length ? path : ".") < 0)
+        return NULL;
+    DIR *const dir = opendir(folder);
+    const struct dirent *entry;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): this DIR is ours alone
+    while (dir && count < TIDE_NAMES_MOST && (entry = readdir(dir)))
+        if (is_trace_name(entry->d_name) && (names[count] = strdup(entry->d_name)))
+            count++;
+    const char *const best = tide_nearest(base, (const char *const *)names, count);
+    if (best && asprintf(&near, "%.*s%s", length, path, best) < 0)
+        near = NULL;
+    while (count)
+        free(names[--count]);
+    if (dir)
+        (void)closedir(dir);
+    free(folder);
+    return near;
 }
 
 enum tide_status tide_latest_trace(const char *folder, char **out)

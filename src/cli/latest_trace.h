@@ -11,4 +11,8 @@
  * front unless it is ".".  The caller frees *OUT.  TIDE_ENOENT when there is none. */
 enum tide_status tide_latest_trace(const char *folder, char **out);
 
+/* The trace in the folder of PATH, which is not there, whose name is most like it, for the
+ * caller to free; NULL: none is like it. */
+char *tide_near_trace(const char *path);
+
 #endif

@@ -18,6 +18,7 @@
 #include "cli/latest_trace.h"
 #include "cli/memory_limit.h"
 #include "cli/piped_trace.h"
+#include "model/path.h"
 #include "view/names.h"
 #include "view/progress.h"
 #include "view/run_words.h"
@@ -33,8 +34,8 @@ struct sign {
 static const struct sign SIGNS[] = {
     {"\177ELF", 4, "a program, not a trace; record it first: tidemark run"},
     {"#!", 2, "a script, not a trace; record it first: tidemark run"},
-    {"\037\213", 2, "a gzip file, not a trace"},
-    {"\050\265\057\375", 4, "a zstd file, not a trace"},
+    {"\037\213", 2, "a gzip file, not a trace; unpack it first: gunzip"},
+    {"\050\265\057\375", 4, "a zstd file, not a trace; unpack it first: zstd -d"},
     {"SQLite format 3", 15, "an SQLite database, not a trace"},
     {"{", 1, "JSON text, not a trace"},
 };
@@ -80,8 +81,8 @@ static const char *what_is(const char *path)
     return name_content(start, length);
 }
 
-/* A program or a script: the words end in a command that its name belongs to. */
-static int fail_program(const char *path, const char *words)
+/* The words end in a command that the name of the file belongs to. */
+static int fail_command(const char *path, const char *words)
 {
     const char *const command[] = {path, NULL};
     struct tide_text quoted = {0};
@@ -89,6 +90,22 @@ static int fail_program(const char *path, const char *words)
     (void)tide_fail("%s: this is %s %s", path, words,
                     quoted.failed ? "" : quoted.bytes);
     tide_text_release(&quoted);
+    return 1;
+}
+
+static bool is_heaptracks(const char *path)
+{
+    return strncmp(tide_path_base(path), "heaptrack.", strlen("heaptrack.")) == 0;
+}
+
+static int fail_missing(const char *path)
+{
+    char *const near = tide_near_trace(path);
+    if (near)
+        (void)tide_fail("%s: no such file; did you mean %s?", path, near);
+    else
+        (void)tide_fail("%s: no such file", path);
+    free(near);
     return 1;
 }
 
@@ -101,13 +118,18 @@ static int explain(const char *path, enum tide_status status, const char *why)
     const char *const words = tide_failure_words(status);
     const bool found = stat(path, &about) == 0;
     if (!found && errno == ENOENT)
-        return tide_fail("%s: no such file", shown);
+        return fail_missing(shown);
     if (status == TIDE_ENOTTRACE ||
         (found && (!S_ISREG(about.st_mode) || about.st_size == 0))) {
         const char *const what = what_is(path);
-        return strstr(what, "tidemark run") && shown == path
-                   ? fail_program(path, what)
-                   : tide_fail("%s: this is %s", shown, what);
+        if (shown != path) /* nothing can be done with what has no name */
+            return tide_fail("%s: this is %.*s", shown, (int)strcspn(what, ";"), what);
+        if (strstr(what, "zstd") && is_heaptracks(path))
+            return tide_fail("%s: heaptrack recorded this, not tidemark; "
+                             "heaptrack_print reads it",
+                             path);
+        return strstr(what, " first: ") ? fail_command(path, what)
+                                        : tide_fail("%s: this is %s", path, what);
     }
     return tide_fail("%s: %s", shown, *why && status != TIDE_ENOMEM ? why : words);
 }
@@ -153,6 +175,10 @@ static int find_path(const struct tide_command *command,
                      const struct tide_arguments *arguments, char **path)
 {
     *path = NULL;
+    if (arguments->count == 2)
+        return tide_fail_usage(
+            command, "one trace at a time; to compare two: tidemark diff %s %s",
+            arguments->list[0], arguments->list[1]);
     if (arguments->count > 1)
         return tide_fail_usage(command, "one trace at a time");
     return find_named(arguments->count ? arguments->list[0] : NULL, path);

@@ -208,7 +208,7 @@ static void explain_value(const struct tide_option *option, const char *value,
                        wanted_by(option));
         return;
     }
-    (void)snprintf(why, TIDE_OPTION_WHY, "'%.160s' is none of ", value);
+    (void)snprintf(why, TIDE_OPTION_WHY, "'%.160s' is not one of ", value);
     for (int i = 0; option->words[i]; i++) {
         const size_t used = strlen(why);
         (void)snprintf(why + used, TIDE_OPTION_WHY - used, "%s%s", i > 0 ? ", " : "",
@@ -335,13 +335,17 @@ static int fail_unknown(const struct parser *parser, const char *name)
 {
     const char *const nearest = nearest_name(parser, name);
     const struct tide_command *const other = has_option(name);
-    if (nearest)
-        return tide_fail_usage(
-            parser->command, "unknown option --%s (did you mean --%s?)", name, nearest);
     if (other)
         return tide_fail_usage(
             parser->command, "%s has no option --%s, but %s has: tidemark %s --%s",
             parser->command->name, name, other->name, other->name, name);
+    if (tide_verb_find(name))
+        return tide_fail_usage(parser->command,
+                               "unknown option --%s; verbs have no dashes: tidemark %s",
+                               name, name);
+    if (nearest)
+        return tide_fail_usage(
+            parser->command, "unknown option --%s (did you mean --%s?)", name, nearest);
     return tide_fail_usage(parser->command, "unknown option --%s", name);
 }
 

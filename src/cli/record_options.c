@@ -177,7 +177,7 @@ static struct tide_record_fault check(const struct tide_record_options *options)
                    TIDE_HANDS_MOST + 1);
     if (options->collectors > TIDE_HANDS_MOST + 1)
         return fault("collector-threads", text);
-    (void)snprintf(text, sizeof(text), "'%.64s' is none of heap, mmap",
+    (void)snprintf(text, sizeof(text), "'%.64s' is not one of heap, mmap",
                    options->spaces);
     if (read_spaces(options->spaces) == 0)
         return fault("spaces", text);

@@ -62,10 +62,18 @@ int tide_program_find(const char *name, char **path)
     return problem == 0 && !*path ? ENOMEM : problem;
 }
 
+/* Is there a program NAME in this folder, where no shell looks? */
+static bool is_here(const char *name)
+{
+    return *name && try_file(name) == 0;
+}
+
 const char *tide_program_problem(const char *name, int problem)
 {
     if (problem == ENOENT && !strchr(name, '/'))
-        return "there is no such program in PATH";
+        return is_here(name) ? "there is no such program in PATH; to run the one of "
+                               "this folder, write ./ before its name"
+                             : "there is no such program in PATH";
     if (problem == ENOENT || problem == ENOTDIR)
         return "there is no such file";
     if (problem == EISDIR)

@@ -78,6 +78,39 @@ class Manners(unittest.TestCase):
                 self.assertEqual(short.stderr, long.stderr)
                 self.assertEqual(os.listdir(folder), ["plain"])
 
+    def test_a_mistake_names_the_way_on(self):
+        """What a user types next to what works, and what the answer must lead to."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(tidemark("run", "-q", "-o", "pool", "true", cwd=folder), 0)
+            for name, start in (("pool.tide.zst", b"\x28\xb5\x2f\xfd"),
+                                ("pool.tide.gz", b"\x1f\x8b"),
+                                ("heaptrack.ls.1.zst", b"\x28\xb5\x2f\xfd")):
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(start + b"more")
+            program = os.path.join(folder, "here-only")
+            os.symlink("/bin/true", program)
+            for words, status, said in (
+                    (("report", "pol.tide"), 1, "no such file; did you mean pool.tide?"),
+                    (("report", "./pool.tyde"), 1, "did you mean ./pool.tide?"),
+                    (("report", "elsewhere.tide"), 1, "elsewhere.tide: no such file\n"),
+                    (("report", "no/pool.tide"), 1, "no/pool.tide: no such file\n"),
+                    (("report", "pool.tide.zst"), 1, "first: zstd -d pool.tide.zst\n"),
+                    (("report", "pool.tide.gz"), 1, "first: gunzip pool.tide.gz\n"),
+                    (("report", "heaptrack.ls.1.zst"), 1, "heaptrack_print reads it"),
+                    (("report", "pool", "pool.tide"), 2,
+                     "to compare two: tidemark diff pool pool.tide\n"),
+                    (("report", "--to", "pprof"), 2, "tidemark export --to\n"),
+                    (("--report",), 2, "verbs have no dashes: tidemark report\n"),
+                    (("run", "here-only"), 127, "write ./ before its name"),
+                    (("query", "pool"), 2, "for example: 'SELECT leaf, count() "),
+                    (("query", "pool", "SELECT", "leaf", "LIMIT", "1"), 2,
+                     "the query is one argument: put it in quotes"),
+                    (("run", "--follow", "no", "true"), 2,
+                     "'no' is not one of all, exec, none"),
+                    (("resolve", "pool", "xyz"), 2, "(like 0x5581f02a4c10)")):
+                with self.subTest(words=words):
+                    self.expect(tidemark(*words, cwd=folder), status, err=said)
+
     def test_words_of_other_profilers_lead_to_ours(self):
         nowhere = {**os.environ, "PATH": "/nonexistent"}
         for word, ours in (("record", "run"), ("analyze", "report"), ("leaks",

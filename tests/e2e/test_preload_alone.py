@@ -198,7 +198,7 @@ class PreloadAlone(tide.Case):
     def test_a_mistake_is_said_in_one_line_and_the_program_is_recorded(self):
         for mistake, why in (("TIDEMARK_DEPTH=many", "is not a whole number"),
                              ("TIDEMARK_DEPTH=0", "from 1 to 2047"),
-                             ("TIDEMARK_UNWIND=magic", "is none of none, fp"),
+                             ("TIDEMARK_UNWIND=magic", "is not one of none, fp"),
                              ("TIDEMARK_OUTPUT=%q", "unknown %q")):
             with self.subTest(mistake=mistake), tempfile.TemporaryDirectory() as folder:
                 done, trace = self.record(folder, tide.program("deep"), "3", "10",

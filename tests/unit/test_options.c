@@ -190,7 +190,8 @@ static void names_the_option_that_is_wrong(void **state)
     refuse("probe --json=yes", "--json takes no value");
     refuse("probe --rows", "--rows needs a value");
     refuse("probe -n", "--rows needs a value");
-    refuse("probe --unwind dwarf", "--unwind: 'dwarf' is none of cfi, fp, libunwind");
+    refuse("probe --unwind dwarf",
+           "--unwind: 'dwarf' is not one of cfi, fp, libunwind");
 }
 
 static void refuses_values_that_are_not_what_they_should_be(void **state)
