@@ -109,6 +109,19 @@ static int fail_missing(const char *path)
     return 1;
 }
 
+/* The file PATH, shown as SHOWN, is WHAT and no trace. */
+static int fail_other(const char *path, const char *shown, const char *what)
+{
+    if (shown != path) /* it has no name that a command could take */
+        return tide_fail("%s: this is %.*s", shown, (int)strcspn(what, ";"), what);
+    if (strstr(what, "zstd") && is_heaptracks(path))
+        return tide_fail("%s: heaptrack recorded this, not tidemark; heaptrack_print "
+                         "reads it",
+                         path);
+    return strstr(what, " first: ") ? fail_command(path, what)
+                                    : tide_fail("%s: this is %s", path, what);
+}
+
 /* PATH cannot be opened: say why. */
 static int explain(const char *path, enum tide_status status, const char *why)
 {
@@ -121,15 +134,7 @@ static int explain(const char *path, enum tide_status status, const char *why)
         return fail_missing(shown);
     if (status == TIDE_ENOTTRACE ||
         (found && (!S_ISREG(about.st_mode) || about.st_size == 0))) {
-        const char *const what = what_is(path);
-        if (shown != path) /* nothing can be done with what has no name */
-            return tide_fail("%s: this is %.*s", shown, (int)strcspn(what, ";"), what);
-        if (strstr(what, "zstd") && is_heaptracks(path))
-            return tide_fail("%s: heaptrack recorded this, not tidemark; "
-                             "heaptrack_print reads it",
-                             path);
-        return strstr(what, " first: ") ? fail_command(path, what)
-                                        : tide_fail("%s: this is %s", path, what);
+        return fail_other(path, shown, what_is(path));
     }
     return tide_fail("%s: %s", shown, *why && status != TIDE_ENOMEM ? why : words);
 }
