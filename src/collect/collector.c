@@ -476,7 +476,8 @@ void tide_collector_unrecorded(struct tide_collector *collector, bool all,
 {
     tide_unrecorded_settle(collector, all);
     tide_unrecorded_tell(&collector->unrecorded,
-                         (double)tide_clock_rate(&collector->clock), line);
+                         (double)tide_clock_rate(&collector->clock),
+                         collector->page->keep_preload, line);
 }
 
 void tide_collector_trouble(struct tide_collector *collector, const char *line)

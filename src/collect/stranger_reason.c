@@ -116,7 +116,7 @@ static const char *judge_environment(uint32_t pid)
         removed = got > 0 && !mentions(buffer, (size_t)got, "/");
     }
     free(buffer);
-    return removed ? "LD_PRELOAD was removed from its environment" : NULL;
+    return removed ? TIDE_STRANGER_WITHOUT_PRELOAD : NULL;
 }
 
 /* May everybody pass through all folders of PATH? */

@@ -15,6 +15,8 @@ struct tide_collector;
 #define TIDE_STRANGER_OF_ANOTHER_USER \
     "runs as another user, who cannot reach the collector"
 
+#define TIDE_STRANGER_WITHOUT_PRELOAD "LD_PRELOAD was removed from its environment"
+
 /* Why the program in the file PATH does not load the recorder, whoever runs it; NULL when
  * nothing speaks against it, or PATH does not say which file it is. */
 const char *tide_stranger_file_reason(const char *path);

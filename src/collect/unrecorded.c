@@ -48,7 +48,7 @@ static const char *reason_of(const struct tide_open_program *program)
     if (program->reason)
         return program->reason;
     if (missing)
-        return "LD_PRELOAD was removed from its environment";
+        return TIDE_STRANGER_WITHOUT_PRELOAD;
     if (program->flags & TIDE_EXEC_SANDBOX)
         return "a sandbox, seccomp, would kill it for what the recorder does";
     if (program->flags & TIDE_EXEC_NO_SESSION)

@@ -95,8 +95,8 @@ void tide_unrecorded_seen(struct tide_collector *collector, uint32_t pid,
 void tide_unrecorded_settle(struct tide_collector *collector, bool all);
 
 /* One line that counts and names the settled ones; nothing when there are none.  RATE is in
- * ticks per second. */
-void tide_unrecorded_tell(struct tide_unrecorded *account, double rate,
+ * ticks per second; KEPT: --keep-preload was given. */
+void tide_unrecorded_tell(struct tide_unrecorded *account, double rate, bool kept,
                           struct tide_text *out);
 
 /* --- Inside collect/ ---------------------------------------------------------------- */

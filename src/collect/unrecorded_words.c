@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/strangers.h"
 #include "collect/unrecorded.h"
 
 enum {
@@ -106,7 +107,17 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-void tide_unrecorded_tell(struct tide_unrecorded *account, double rate,
+/* Is one among them that --keep-preload would have recorded? */
+static bool any_without_preload(const struct tide_unrecorded *account)
+{
+    const struct tide_unrecorded_row *const rows = account->rows.items;
+    for (size_t i = 0; i < account->rows.count; i++)
+        if (strcmp(rows[i].reason, TIDE_STRANGER_WITHOUT_PRELOAD) == 0)
+            return true;
+    return false;
+}
+
+void tide_unrecorded_tell(struct tide_unrecorded *account, double rate, bool kept,
                           struct tide_text *out)
 {
     if (account->count == 0)
@@ -123,4 +134,7 @@ void tide_unrecorded_tell(struct tide_unrecorded *account, double rate,
     }
     if (account->rows.count > TIDE_NAMED_MOST)
         tide_text_add(out, ", ...; 'tidemark info' lists them");
+    if (!kept && any_without_preload(account))
+        tide_text_add(out, "; 'run --keep-preload' records programs that are started "
+                           "with a clean environment");
 }

@@ -221,6 +221,9 @@ class NotRecorded(Chosen):
         life = r"\d\.\d\d s( to \d\.\d\d s)?"
         line = (rf"{who} not recorded, nor what (it|they) started: {re.escape(program)} "
                 rf"\({times}{life}; {reason}\)")
+        if "LD_PRELOAD" in reason:
+            line += "; 'run --keep-preload' records programs that are started with a " \
+                    "clean environment"
         [trouble] = self.troubles()
         self.assertRegex(trouble, rf"^{line}$")
         self.assertEqual(said, [f"tidemark: {trouble}"])

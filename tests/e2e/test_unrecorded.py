@@ -11,6 +11,8 @@ LIBRARY = os.environ["TIDEMARK_LIBRARY"]
 WAYS = ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve",
         "execveat", "vfork", "posix_spawn", "posix_spawnp")
 CLEANED = "LD_PRELOAD was removed from its environment"
+HINT = ("; 'run --keep-preload' records programs that are started with a clean "
+        "environment")
 LINE = re.compile(r"(At least )?(\d+) programs? (?:was|were) not recorded, nor what "
                   r"(?:it|they) started: (.*)")
 
@@ -21,6 +23,7 @@ class Unrecorded(tide.TidyCase):
         self.folder = tempfile.mkdtemp(prefix="tide-e2e-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.trace = os.path.join(self.folder, "t.tide")
+        self.hinted = False     # does the trace name --keep-preload?
 
     def record(self, *words, options=()):
         """Record WORDS; what they printed, and what tidemark said in one piece."""
@@ -37,7 +40,10 @@ class Unrecorded(tide.TidyCase):
         if not troubles:
             return None, 0, ""
         self.assertEqual(len(troubles), 1, troubles)
-        match = LINE.fullmatch(troubles[0])
+        line, _, hint = troubles[0].partition(HINT)
+        self.assertEqual(hint, "")
+        self.hinted = HINT in troubles[0]
+        match = LINE.fullmatch(line)
         self.assertIsNotNone(match, troubles)
         return match[1], int(match[2]), match[3]
 
@@ -56,6 +62,7 @@ class Counted(Unrecorded):
                 least, count, of_whom = self.told()
                 self.assertEqual((least, count), (None, 25))
                 self.assertRegex(of_whom, rf"^\S*true \(25 times, .*; {CLEANED}\)$")
+                self.assertTrue(self.hinted)
 
     def test_the_shells_of_libc_are_counted(self):
         for how in ("system", "popen"):
@@ -66,6 +73,7 @@ class Counted(Unrecorded):
                     least, count, of_whom = self.told()
                     self.assertEqual((least, count), (None, 40))
                     self.assertRegex(of_whom, rf"^\S*sh \(40 times.*; {CLEANED}\)$")
+                    self.assertEqual(self.hinted, not options)
 
     def test_a_shell_of_libc_that_is_seen_counts_once(self):
         self.record(tide.program("starts_unrecorded"), "system", "3", "sleep 0.5; :")
@@ -138,6 +146,7 @@ class Counted(Unrecorded):
         least, count, of_whom = self.told()
         self.assertEqual((least, count), (None, 40))
         self.assertRegex(of_whom, rf"^{re.escape(static)} \(40 times, .*; statically linked\)$")
+        self.assertFalse(self.hinted)
 
     def test_follow_and_target_ask_for_less(self):
         driver = [tide.program("starts_unrecorded"), "execve", "5", "/bin/true"]
