@@ -20,6 +20,12 @@ static void complain(void *context, const struct tide_record_complaint *complain
         (void)tide_fail("%s", complaint->text);
 }
 
+static void say_taken(const char *wanted, const char *trace)
+{
+    if (speaks)
+        tide_say("%s exists and is not overwritten: this trace is %s", wanted, trace);
+}
+
 static int run(int argc, char **argv)
 {
     if (argc != 3)
@@ -41,6 +47,7 @@ static int run(int argc, char **argv)
         .wishes = record.wishes,
         .words = words.failed ? "preload" : words.bytes,
         .version = TIDE_VERSION,
+        .taken = say_taken,
     };
     char problem[TIDE_ATTEND_PROBLEM] = "";
     const enum tide_status status = tide_attend(&options, problem);

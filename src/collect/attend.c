@@ -20,6 +20,7 @@
 #include "collect/naming.h"
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
+#include "collect/segment.h"
 #include "collect/signals.h"
 
 enum { TIDE_WORDS_MOST = 256, TIDE_SHORT_MS = 100 };
@@ -40,7 +41,17 @@ static void list_words(const struct tide_image *image, char **words)
 static void explain(const char *what, char problem[TIDE_ATTEND_PROBLEM])
 {
     (void)snprintf(problem, TIDE_ATTEND_PROBLEM, "%.200s: %s", what,
-                   strerrordesc_np(errno));
+                   tide_memory_problem(errno));
+}
+
+/* A name that was asked for, and that the trace does not have, is told. */
+static void tell_name(const struct tide_attend_options *options,
+                      const struct tide_name_facts *facts, const char *trace)
+{
+    char *const wanted = options->name ? tide_name_taken(facts, trace) : NULL;
+    if (wanted)
+        options->taken(wanted, trace);
+    free(wanted);
 }
 
 static enum tide_status create_trace(struct tide_collector *collector,
@@ -65,6 +76,7 @@ static enum tide_status create_trace(struct tide_collector *collector,
         explain(trace ? trace : "the trace", problem);
     if (status == TIDE_OK) {
         const struct tide_run_facts facts = {words, options->version, options->words};
+        tell_name(options, &name, trace);
         status = tide_collector_begin(collector, writer, &facts);
         if (status)
             explain(trace, problem);

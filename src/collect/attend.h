@@ -21,6 +21,9 @@ struct tide_attend_options {
     struct tide_wishes wishes;
     const char *words;   /* the wishes in words, for the trace */
     const char *version; /* of tidemark */
+    /* Called, while the program waits, where the trace is called TRACE because the name
+     * that was asked for, WANTED, is taken. */
+    void (*taken)(const char *wanted, const char *trace);
 };
 
 /* Collect until all processes of the run have ended.  Nothing is printed: when recording

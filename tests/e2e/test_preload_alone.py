@@ -1,5 +1,6 @@
 """tests/e2e/test_preload_alone.py - LD_PRELOAD and nothing else: a collector comes by itself."""
 import glob
+import json
 import os
 import re
 import resource
@@ -44,12 +45,15 @@ class PreloadAlone(tide.Case):
         return {name: value for name, value in dict(os.environ, TMPDIR=folder).items()
                 if name not in ("TIDEMARK_SESSION", "XDG_RUNTIME_DIR")}
 
-    def trace_in(self, folder):
-        for _ in range(100): # it finishes behind the program's back
+    def wait_for_collectors(self):
+        for _ in range(100): # they finish behind the program's back
             if not collectors():
                 break
             time.sleep(0.05)
         self.assertEqual(collectors(), [])
+
+    def trace_in(self, folder):
+        self.wait_for_collectors()
         [trace] = glob.glob(os.path.join(folder, "*.tide"))
         self.assertEqual([n for n in os.listdir(folder) if not n.endswith(".tide")], [])
         return trace
@@ -174,6 +178,19 @@ class PreloadAlone(tide.Case):
             info = subprocess.run([tide.TIDEMARK, "info", trace], capture_output=True,
                                   text=True, check=True).stdout
             self.assertIn("free-stacks", info)
+
+    def test_a_name_that_is_taken_is_told_and_the_newest_trace_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deep = tide.program("deep")
+            for number, said in ((1, ""), (2, "tidemark: x.tide exists and is not "
+                                              "overwritten: this trace is x.2.tide\n")):
+                done = self.start(folder, deep, "9", f"{number}00",
+                                  variables=["TIDEMARK_OUTPUT=x"])
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", said))
+                self.wait_for_collectors()
+                newest = subprocess.run([tide.TIDEMARK, "report", "--json"], cwd=folder,
+                                        capture_output=True, text=True, check=True).stdout
+                self.assertEqual(json.loads(newest)["summary"]["alloc_calls"], number * 100)
 
     def test_a_flag_that_is_off_is_off(self):
         for value, options in (("0", "cfi"), ("off", "cfi"), ("", "cfi"), ("1", "none")):
