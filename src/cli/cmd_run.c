@@ -15,6 +15,7 @@
 #include "cli/verbs.h"
 #include "collect/find_program.h"
 #include "collect/run.h"
+#include "collect/segment.h"
 #include "collect/signals.h"
 #include "collect/write_names.h"
 #include "view/run_words.h"
@@ -120,8 +121,9 @@ static void say_trouble(const struct tide_run_outcome *outcome)
         (void)tide_fail("%s: %s; the trace ends there", outcome->trace,
                         strerror_r(outcome->write_errno, buffer, sizeof(buffer)));
     if (outcome->refused_errno)
-        (void)tide_fail("not all was recorded: no shared memory: %s",
-                        strerror_r(outcome->refused_errno, buffer, sizeof(buffer)));
+        (void)tide_fail("%s was recorded: no shared memory: %s",
+                        outcome->processes == 0 ? "nothing" : "not all",
+                        tide_memory_problem(outcome->refused_errno));
     else if (outcome->missed)
         (void)tide_fail(
             "not all was recorded: %u process%s missed; the report says why",

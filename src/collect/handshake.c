@@ -17,6 +17,7 @@
 #include "base/raw/ticks.h"
 #include "collect/collector.h"
 #include "collect/procfs.h"
+#include "collect/segment.h"
 #include "collect/session_folder.h"
 
 enum {
@@ -229,11 +230,11 @@ static void hand_over(struct tide_collector *collector, struct tide_share *share
 static void refuse(struct tide_collector *collector, const struct tide_hello *hello,
                    int problem)
 {
-    char buffer[100], line[200];
+    char line[200];
     collector->refused_errno = problem;
     (void)snprintf(line, sizeof(line),
                    "pid %u was not recorded: there was no shared memory for it: %s",
-                   hello->pid, strerror_r(problem, buffer, sizeof(buffer)));
+                   hello->pid, tide_memory_problem(problem));
     tide_collector_trouble(collector, line);
 }
 

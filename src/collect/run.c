@@ -22,6 +22,7 @@
 #include "collect/notes_out.h"
 #include "collect/preload.h"
 #include "collect/procfs.h"
+#include "collect/segment.h"
 #include "collect/signals.h"
 
 enum {
@@ -49,10 +50,8 @@ struct run {
 static enum tide_status fail(struct run *run, enum tide_status status, const char *what,
                              int problem)
 {
-    char buffer[128];
     (void)snprintf(run->out->problem, sizeof(run->out->problem), "%.120s%s%s", what,
-                   problem ? ": " : "",
-                   problem ? strerror_r(problem, buffer, sizeof(buffer)) : "");
+                   problem ? ": " : "", problem ? tide_memory_problem(problem) : "");
     return status ? status : TIDE_ESYSTEM;
 }
 

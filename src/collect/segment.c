@@ -208,3 +208,11 @@ enum tide_held tide_share_held(const struct tide_share *share)
     }
     return errno == EAGAIN ? TIDE_HELD_YES : TIDE_HELD_UNKNOWN;
 }
+
+const char *tide_memory_problem(int problem)
+{
+    if (problem == EFBIG) /* shared memory is a file to the kernel */
+        return "the limit on the size of files is too small (ulimit -f)";
+    const char *const words = strerrordesc_np(problem);
+    return words ? words : "unknown error";
+}

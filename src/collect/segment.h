@@ -81,4 +81,7 @@ enum tide_held tide_share_held(const struct tide_share *share);
 /* A memfd of BYTES that cannot shrink under our feet; -1 on failure. */
 int tide_memory_file(const char *name, uint64_t bytes);
 
+/* Words for PROBLEM, an errno of making shared memory or a session folder. */
+const char *tide_memory_problem(int problem);
+
 #endif

@@ -365,6 +365,17 @@ static void add_growth(const struct overview *overview)
     tide_text_release(&words);
 }
 
+/* Where the collector knows why, that is said below. */
+static const char *no_allocation(const struct tide_trace *trace)
+{
+    if (!trace->complete)
+        return "No allocation is in what is left of this trace.";
+    return trace->troubles && trace->troubles[0]
+               ? "No allocation was recorded."
+               : "No allocation was recorded. Is the program static, or does it bring "
+                 "an allocator of its own?";
+}
+
 /* Why the heap has nothing. */
 static void add_nothing(struct tide_page *page, const struct tide_model *model)
 {
@@ -379,11 +390,7 @@ static void add_nothing(struct tide_page *page, const struct tide_model *model)
             page, TIDE_INK_PLAIN,
             "Nothing was allocated on the heap; what was mapped:", TIDE_KEY_COLUMN);
     else
-        tide_page_wrap(page, TIDE_INK_ALARM,
-                       model->trace->complete
-                           ? "No allocation was recorded. Is the program static, or "
-                             "does it bring an allocator of its own?"
-                           : "No allocation is in what is left of this trace.",
+        tide_page_wrap(page, TIDE_INK_ALARM, no_allocation(model->trace),
                        TIDE_KEY_COLUMN);
 }
 

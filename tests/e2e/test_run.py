@@ -407,6 +407,23 @@ class Run(tide.Case):
         self.assertFalse(result["honesty"]["complete"])
         self.assertGreater(result["summary"]["alloc_calls"], 0)
 
+    def test_a_file_size_limit_that_leaves_no_room_is_told_as_such(self):
+        """Shared memory counts as a file; the program may well be dynamic."""
+        for limit, status in ((2, 1), (8, 0)):
+            done = subprocess.run(["bash", "-c", f"ulimit -f {limit}; exec \"$0\" run -o \"$1\" "
+                                   "/bin/true", tide.TIDEMARK, self.trace()],
+                                  capture_output=True, text=True, check=False, timeout=120)
+            self.assertEqual(done.returncode, status)
+            said = done.stderr.splitlines()
+            self.assertIn("the limit on the size of files is too small (ulimit -f)", said[0])
+            self.assertNotIn("static", done.stderr)
+        self.assertIn("nothing was recorded: ", said[0])
+        text = subprocess.run([tide.TIDEMARK, "report", self.trace()], capture_output=True,
+                              text=True, check=True, timeout=60).stdout
+        self.assertIn("(ulimit -f)", " ".join(text.split()))
+        self.assertIn("No allocation was recorded.\n", text)
+        self.assertNotIn("static", text)
+
     def test_a_static_program_is_said_not_to_be_recorded(self):
         source = os.path.join(self.folder, "s.c")
         with open(source, "w", encoding="ascii") as file:
