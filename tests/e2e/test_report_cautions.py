@@ -76,7 +76,7 @@ class Leading(tide.Case):
         run = hides("mapped")
         text = text_of(run)
         self.assertRegex(text, r"(?m)^  peak +48\.0 MiB  in mmap at [0-9.]+ s; heap 11\.7 KiB in 12 "
-                               r"blocks at ")
+                               r"blocks at\s")
         views = re.findall(r"(?m)^(?:At the peak|Live at the end).*", text)
         self.assertEqual(len(views), 4, views)
         self.assertTrue(views[0].endswith("(mmap)") and views[1].endswith("(mmap)"), views)
