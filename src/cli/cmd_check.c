@@ -16,8 +16,6 @@
 #include "cli/suppression_file.h"
 #include "view/check_view.h"
 
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
-
 struct check_options {
     struct tide_budget budget;
     const char *growth;   /* as it was given, NULL: not */
@@ -101,15 +99,8 @@ static const struct tide_option TABLE[] = {
      .value = "FILE",
      .help = "write a table for a merge request; - is standard output",
      .takes = TIDE_TAKES_FILE},
-    {.name = "json",
-     .flag = &asked.json,
-     .help = "write JSON for programs; see tidemark-check(1)"},
-    {.name = "color",
-     .choice = &asked.color,
-     .words = COLOR_WORDS,
-     .value = "WHEN",
-     .help = "use colors: auto (default), always or never",
-     .rare = true},
+    TIDE_OPTION_JSON(asked.json, "check"),
+    TIDE_OPTION_COLOR(asked.color, true),
     {.name = NULL},
 };
 

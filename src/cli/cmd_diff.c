@@ -18,7 +18,6 @@ enum {
 };
 #define TIDE_DIFF_ROWS_UNSET UINT64_MAX
 
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
 static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
 
 struct diff_options {
@@ -103,12 +102,7 @@ static const struct tide_option TABLE[] = {
      .flag = &asked.si,
      .help = "write sizes in powers of 1000",
      .rare = true},
-    {.name = "color",
-     .choice = &asked.color,
-     .words = COLOR_WORDS,
-     .value = "WHEN",
-     .help = "use colors: auto (default), always or never",
-     .rare = true},
+    TIDE_OPTION_COLOR(asked.color, true),
     {.name = NULL},
 };
 

@@ -17,8 +17,6 @@
 
 enum { TIDE_LEVEL_COLUMN = 2, TIDE_WORDS_COLUMN = 11 };
 
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
-
 /* --- Text ---------------------------------------------------------------------------- */
 
 static void add_words(struct tide_page *page, enum tide_ink ink, const char *words)
@@ -179,14 +177,8 @@ static struct {
 } asked;
 
 static const struct tide_option TABLE[] = {
-    {.name = "json",
-     .flag = &asked.json,
-     .help = "write JSON for programs; see tidemark-doctor(1)"},
-    {.name = "color",
-     .choice = &asked.color,
-     .words = COLOR_WORDS,
-     .value = "WHEN",
-     .help = "use colors: auto (default), always or never"},
+    TIDE_OPTION_JSON(asked.json, "doctor"),
+    TIDE_OPTION_COLOR(asked.color, false),
     {.name = NULL},
 };
 

@@ -10,8 +10,6 @@
 #include "model/other_builds.h"
 #include "view/info.h"
 
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
-
 struct info_options {
     bool json, modules, verbose, bytes, si;
     int color;
@@ -28,16 +26,10 @@ static const struct tide_option TABLE[] = {
      .letter = 'v',
      .flag = &asked.verbose,
      .help = "list the loaded files and every process"},
-    {.name = "json",
-     .flag = &asked.json,
-     .help = "write JSON for programs; see tidemark-info(1)"},
+    TIDE_OPTION_JSON(asked.json, "info"),
     {.name = "bytes", .flag = &asked.bytes, .help = "write sizes in bytes"},
     {.name = "si", .flag = &asked.si, .help = "write sizes in powers of 1000"},
-    {.name = "color",
-     .choice = &asked.color,
-     .words = COLOR_WORDS,
-     .value = "WHEN",
-     .help = "use colors: auto (default), always or never"},
+    TIDE_OPTION_COLOR(asked.color, false),
     {.name = NULL},
 };
 

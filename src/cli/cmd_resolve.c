@@ -14,8 +14,6 @@
 #include "view/progress.h"
 #include "view/resolve_view.h"
 
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
-
 struct resolve_options {
     bool json;
     int color;
@@ -32,14 +30,8 @@ struct inquiry {
 static struct resolve_options asked;
 
 static const struct tide_option TABLE[] = {
-    {.name = "json",
-     .flag = &asked.json,
-     .help = "write JSON for programs; see tidemark-resolve(1)"},
-    {.name = "color",
-     .choice = &asked.color,
-     .words = COLOR_WORDS,
-     .value = "WHEN",
-     .help = "use colors: auto (default), always or never"},
+    TIDE_OPTION_JSON(asked.json, "resolve"),
+    TIDE_OPTION_COLOR(asked.color, false),
     {.name = NULL},
 };
 

@@ -19,6 +19,8 @@
 #include "cli/values.h"
 #include "cli/verbs.h"
 
+const char *const tide_color_words[] = {"auto", "always", "never", NULL};
+
 enum {
     TIDE_PARSE_GO_ON = -1,
     TIDE_SUGGESTIONS = 64, /* names compared with an unknown one, at most */

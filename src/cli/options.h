@@ -69,6 +69,20 @@ struct tide_option {
     const char *help;         /* what it does; a line end begins a new line */
 };
 
+/* --color and --json, which many verbs have: entries of a table. */
+extern const char *const tide_color_words[]; /* in the order of enum tide_color */
+#define TIDE_OPTION_COLOR(VARIABLE, RARE)                                       \
+    {                                                                           \
+        .name = "color", .choice = &(VARIABLE), .words = tide_color_words,      \
+        .value = "WHEN", .help = "use colors: auto (default), always or never", \
+        .rare = (RARE)                                                          \
+    }
+#define TIDE_OPTION_JSON(VARIABLE, VERB)                            \
+    {                                                               \
+        .name = "json", .flag = &(VARIABLE),                        \
+        .help = "write JSON for programs; see tidemark-" VERB "(1)" \
+    }
+
 /* What is left after the options; points into argv, whose order may have changed. */
 struct tide_arguments {
     char **list;

@@ -3,7 +3,6 @@
 
 #include "cli/options.h"
 
-static const char *const COLOR_WORDS[] = {"auto", "always", "never", NULL};
 static const char *const SPACE_WORDS[] = {"heap", "mmap", NULL};
 /* By enum tide_axis. */
 static const char *const AXIS_WORDS[] = {"seconds", "bytes", "events", NULL};
@@ -265,11 +264,6 @@ const struct tide_option tide_report_table[] = {
      .flag = &tide_report_asked.options.si,
      .help = "write sizes in powers of 1000",
      .rare = true},
-    {.name = "color",
-     .choice = &tide_report_asked.options.color,
-     .words = COLOR_WORDS,
-     .value = "WHEN",
-     .help = "use colors: auto (default), always or never",
-     .rare = true},
+    TIDE_OPTION_COLOR(tide_report_asked.options.color, true),
     {.name = NULL},
 };
