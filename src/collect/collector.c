@@ -15,6 +15,7 @@
 #include "collect/hands.h"
 #include "collect/notes_out.h"
 #include "collect/procfs.h"
+#include "collect/segment_users.h"
 #include "collect/session_folder.h"
 #include "collect/write_names.h"
 #include "trace/format.h"
@@ -227,6 +228,9 @@ void tide_collector_stop(struct tide_collector *collector)
 {
     if (!collector->draining)
         return;
+    pthread_mutex_lock(&collector->lock);
+    tide_targets_look(collector->targets);
+    pthread_mutex_unlock(&collector->lock);
     atomic_store(&collector->stopping, 1);
     tide_collector_kick(collector);
     (void)pthread_join(collector->drain_thread, NULL);
@@ -331,7 +335,7 @@ void tide_collector_main_ended(struct tide_collector *collector, int status,
 static bool is_used(const struct tide_share *share)
 {
     return share->processes > share->unwatched ||
-           tide_share_held(share) == TIDE_HELD_YES;
+           (tide_share_held(share) == TIDE_HELD_YES && tide_share_is_mapped(share));
 }
 
 bool tide_collector_busy(struct tide_collector *collector)

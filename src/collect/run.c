@@ -253,9 +253,10 @@ static enum tide_status begin(struct run *run)
 static void hear_the_last(const struct run *run)
 {
     int turns = 0;
-    do
+    do {
         (void)tide_collector_turn(run->collector, 0);
-    while (run->collector->connections.count > 0 && ++turns < TIDE_LAST_TURNS);
+        tide_handshake_hear_waiting(run->collector);
+    } while (run->collector->connections.count > 0 && ++turns < TIDE_LAST_TURNS);
 }
 
 static void follow(struct run *run)

@@ -7,6 +7,7 @@
 #include "collect/targets.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -81,4 +82,13 @@ void tide_target_free(struct tide_target *target)
     if (target->pidfd >= 0)
         (void)close(target->pidfd);
     free(target);
+}
+
+void tide_targets_look(struct tide_target *list)
+{
+    for (struct tide_target *target = list; target; target = target->next) {
+        struct pollfd ended = {.fd = target->pidfd, .events = POLLIN};
+        if (!target->gone && target->pidfd >= 0)
+            target->gone = poll(&ended, 1, 0) > 0;
+    }
 }

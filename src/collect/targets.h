@@ -64,6 +64,10 @@ struct tide_target *tide_target_new(struct tide_share *share, uint32_t pid,
                                     uint64_t birth);
 void tide_target_free(struct tide_target *target);
 
+/* Ask the kernel which of LIST have ended: word of many that end at once comes bit by bit.  With
+ * the collector's lock. */
+void tide_targets_look(struct tide_target *list);
+
 /* Its memory was SEEN at NOW_NS; while its peak rises it is to be looked at soon again. */
 void tide_target_saw(struct tide_target *target, const struct tide_rss_facts *seen,
                      uint64_t now_ns);

@@ -341,6 +341,32 @@ class Run(tide.Case):
         self.assertNotIn("go on", done.stderr)
         self.assertTrue(tide.report(self.trace())["honesty"]["complete"])
 
+    def test_many_that_end_at_once_are_not_taken_for_others(self):
+        # More ends than tidemark hears of in a few turns: all while it is stopped.
+        fifo = os.path.join(self.folder, "fifo")
+        os.mkfifo(fifo)
+        process = subprocess.Popen(
+            [tide.TIDEMARK, "run", "-o", self.trace(), "--", "sh", "-c",
+             "i=0; while [ $i -lt 300 ]; do cat fifo & i=$((i+1)); done; wait; exit 3"],
+            cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: os.path.exists(self.trace()))
+        wait_for(lambda: 300 <= len([p for p in tide.info(self.trace())["processes"]
+                                     if p["exe"].endswith("/cat")]), 60)
+        program = self.program_pid(process)
+
+        def has_ended():
+            try:    # whoever opened it reads its end
+                os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+            except OSError:
+                pass
+            return state_of(program) == "Z"
+        os.kill(process.pid, signal.SIGSTOP)
+        wait_for(has_ended, 60)
+        os.kill(process.pid, signal.SIGCONT)
+        self.assertNotIn("go on", process.communicate(timeout=60)[1])
+        self.assertEqual(process.returncode, 3)
+        self.whole(tide.report(self.trace()))
+
     def test_wait_stays_until_all_have_ended(self):
         begin = time.monotonic()
         code = self.run_it("sh", "-c", "sleep 1 >/dev/null 2>&1 & exit 5",
