@@ -190,13 +190,18 @@ static bool is_blank(const struct tide_result *result)
     return result->row_count > 0;
 }
 
+static bool is_region(enum tide_attribute_id attribute)
+{
+    return attribute >= TIDE_ATTRIBUTE_REGION && attribute <= TIDE_ATTRIBUTE_PHASE;
+}
+
 /* "function" asks for regions, as with Caliper: a program that marks none has rows without
  * a name, which explain nothing. */
 static void say_no_region(const struct tide_plan *plan,
                           const struct tide_result *result)
 {
     const struct tide_plan_slot *const key = only_slot(plan);
-    if (key && !key->let && key->attribute == TIDE_ATTRIBUTE_REGION && is_blank(result))
+    if (key && !key->let && is_region(key->attribute) && is_blank(result))
         (void)tide_fail(
             "'%s' means the regions that the program marks, and it marked none; GROUP "
             "BY leaf for the functions that allocate",

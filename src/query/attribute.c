@@ -22,8 +22,8 @@ const char *const tide_source_names[TIDE_SOURCES] = {
 const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
     [TIDE_ATTRIBUTE_MEM_ALLOC] =
         {"mem.alloc", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E | B | S,
-         "an allocation: the call that made it; memory that gets a label: the label "
-         "(FROM blocks, snapshots: the label, else the call)"},
+         "an allocation: the call; a label that is given: the label (FROM blocks, "
+         "snapshots: the block's label, else the call)"},
     [TIDE_ATTRIBUTE_MEM_FREE] =
         {"mem.free", TIDE_VALUE_STRING, TIDE_UNIT_NONE, E,
          "a free: the call that made the block; a label that ends: the label"},
@@ -46,6 +46,16 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
          "most live heap bytes, so far, of what the region itself made"},
     [TIDE_ATTRIBUTE_REGION] = {"region", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
                                "path of regions of the thread (a block: at its birth)"},
+    [TIDE_ATTRIBUTE_FUNCTION] =
+        {"function", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
+         "path of those of them that are functions, or plain regions"},
+    [TIDE_ATTRIBUTE_ANNOTATION] =
+        {"annotation", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
+         "path of those that Caliper's CALI_MARK_BEGIN marks"},
+    [TIDE_ATTRIBUTE_LOOP] = {"loop", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
+                             "path of those that are loops"},
+    [TIDE_ATTRIBUTE_PHASE] = {"phase", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
+                              "path of those that are phases"},
     [TIDE_ATTRIBUTE_ALLOC_REGION] = {"alloc.region", TIDE_VALUE_PATH, TIDE_UNIT_NONE,
                                      E | B | S, "path of regions at the block's birth"},
     [TIDE_ATTRIBUTE_FREE_REGION] = {"free.region", TIDE_VALUE_PATH, TIDE_UNIT_NONE,
@@ -186,11 +196,7 @@ static const struct other_name {
     const char *name;
     enum tide_attribute_id id;
 } OTHER_NAMES[] = {
-    {"function", TIDE_ATTRIBUTE_REGION},
     {"path", TIDE_ATTRIBUTE_REGION},
-    {"annotation", TIDE_ATTRIBUTE_REGION},
-    {"loop", TIDE_ATTRIBUTE_REGION},
-    {"phase", TIDE_ATTRIBUTE_REGION},
     {"prop:nested", TIDE_ATTRIBUTE_REGION},
     {"pthread.id", TIDE_ATTRIBUTE_THREAD},
     {"mpi.rank", TIDE_ATTRIBUTE_RANK},
@@ -230,6 +236,16 @@ static enum tide_attribute_id find(const char *name,
 enum tide_attribute_id tide_attribute_find(const char *name)
 {
     return find(name, strcmp);
+}
+
+bool tide_attribute_is_of_regions(const char *name)
+{
+    static const char *const OTHERS[] = {"comm.region", "statement"};
+    const enum tide_attribute_id id = tide_attribute_find(name);
+    for (size_t i = 0; i < sizeof(OTHERS) / sizeof(OTHERS[0]); i++)
+        if (strcmp(OTHERS[i], name) == 0)
+            return true;
+    return id >= TIDE_ATTRIBUTE_FUNCTION && id <= TIDE_ATTRIBUTE_PHASE;
 }
 
 enum tide_attribute_id tide_attribute_find_alike(const char *name)

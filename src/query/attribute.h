@@ -34,6 +34,10 @@ enum tide_attribute_id {
     TIDE_ATTRIBUTE_HIGH_WATER,
     TIDE_ATTRIBUTE_TALLY,
     TIDE_ATTRIBUTE_REGION,
+    TIDE_ATTRIBUTE_FUNCTION, /* paths of one kind of region, to PHASE */
+    TIDE_ATTRIBUTE_ANNOTATION,
+    TIDE_ATTRIBUTE_LOOP,
+    TIDE_ATTRIBUTE_PHASE,
     TIDE_ATTRIBUTE_ALLOC_REGION,
     TIDE_ATTRIBUTE_FREE_REGION,
     TIDE_ATTRIBUTE_LABEL,
@@ -113,6 +117,8 @@ extern const char *const tide_source_names[TIDE_SOURCES];
 
 /* The attribute that is called NAME, also by its other names; TIDE_ATTRIBUTES: none. */
 enum tide_attribute_id tide_attribute_find(const char *name);
+/* Is NAME an attribute whose values Caliper's programs mark as regions? */
+bool tide_attribute_is_of_regions(const char *name);
 /* The same where - and _ in NAME may stand for each other: usable-size, alloc.total-size. */
 enum tide_attribute_id tide_attribute_find_alike(const char *name);
 /* The name most like NAME among those that rows of SOURCES (bits) have, and MORE; NULL:

@@ -222,6 +222,16 @@ uint32_t tide_field_place(const struct tide_record *record,
     return of_death || death ? record->other_place : record->place;
 }
 
+/* The path of those regions around that are what ATTRIBUTE is called. */
+static struct tide_value kind_value(struct tide_walk *walk, uint32_t region,
+                                    enum tide_attribute_id attribute)
+{
+    uint32_t *const name = &walk->kind_names[attribute - TIDE_ATTRIBUTE_FUNCTION];
+    if (!*name)
+        *name = tide_names_text(&walk->names, tide_attribute_table[attribute].name);
+    return tide_value_path(tide_walk_path_of(walk, region, *name));
+}
+
 static struct tide_value place_value(struct tide_walk *walk,
                                      const struct tide_record *record,
                                      enum tide_attribute_id attribute)
@@ -235,6 +245,11 @@ static struct tide_value place_value(struct tide_walk *walk,
     case TIDE_ATTRIBUTE_ALLOC_REGION:
     case TIDE_ATTRIBUTE_FREE_REGION:
         return tide_value_path(tide_walk_region(walk, place.region));
+    case TIDE_ATTRIBUTE_FUNCTION:
+    case TIDE_ATTRIBUTE_ANNOTATION:
+    case TIDE_ATTRIBUTE_LOOP:
+    case TIDE_ATTRIBUTE_PHASE:
+        return kind_value(walk, place.region, attribute);
     case TIDE_ATTRIBUTE_THREAD_NAME:
         return tide_value_string(tide_walk_thread_name(walk, place.thread));
     case TIDE_ATTRIBUTE_EVENT:
@@ -372,6 +387,10 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
 {
     switch ((int)attribute) {
     case TIDE_ATTRIBUTE_REGION:
+    case TIDE_ATTRIBUTE_FUNCTION:
+    case TIDE_ATTRIBUTE_ANNOTATION:
+    case TIDE_ATTRIBUTE_LOOP:
+    case TIDE_ATTRIBUTE_PHASE:
     case TIDE_ATTRIBUTE_ALLOC_REGION:
     case TIDE_ATTRIBUTE_FREE_REGION:
     case TIDE_ATTRIBUTE_THREAD:

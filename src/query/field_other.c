@@ -3,6 +3,8 @@
  */
 #include "query/field.h"
 
+#include <string.h>
+
 /* How things stand in RECORD; 0: nowhere. */
 static uint32_t rounds_of(const struct tide_walk *walk,
                           const struct tide_record *record)
@@ -11,14 +13,63 @@ static uint32_t rounds_of(const struct tide_walk *walk,
     return place == TIDE_NO_PLACE ? 0 : tide_walk_place(walk, place).rounds;
 }
 
+/* The loop of which TEXT is the iteration; NULL: it is none. */
+static const char *loop_of(const char *text)
+{
+    const size_t start = strlen(TIDE_ITERATION_OF);
+    return strncmp(text, TIDE_ITERATION_OF, start) == 0 ? text + start : NULL;
+}
+
+/* The value of a row that begins or ends WHOSE, which is no value that the program sets:
+ * the name of a region, or the number of an iteration. */
+static struct tide_value mark_value(const struct tide_walk *walk,
+                                    const struct tide_record *record, uint32_t whose)
+{
+    if (record->kind == TIDE_RECORD_BEGIN || record->kind == TIDE_RECORD_END)
+        return record->region_kind == whose && record->name
+                   ? tide_value_string(record->name)
+                   : tide_value_none();
+    const char *const loop = loop_of(tide_names_string(&walk->names, whose));
+    return loop && record->name &&
+                   strcmp(tide_names_string(&walk->names, record->name), loop) == 0
+               ? tide_value_int((int64_t)record->number)
+               : tide_value_none();
+}
+
 /* The value of a row that sets, begins or ends WHOSE. */
 static struct tide_value set_value(const struct tide_walk *walk,
                                    const struct tide_record *record,
-                                   enum tide_record_kind kind, uint32_t whose)
+                                   enum tide_slot_kind kind, uint32_t whose)
 {
-    if (record->kind != kind || walk->attributes.list[record->attribute].one != whose)
+    const bool sets = record->kind == TIDE_RECORD_SET;
+    const bool begins = record->kind == TIDE_RECORD_SET_BEGIN;
+    const bool ends = record->kind == TIDE_RECORD_SET_END;
+    if (kind == TIDE_SLOT_SET && record->kind == TIDE_RECORD_THREAD &&
+        strcmp(tide_names_string(&walk->names, whose), TIDE_THREAD_SET) == 0)
+        return tide_value_uint(record->number);
+    if (kind == TIDE_SLOT_BEGIN &&
+        (record->kind == TIDE_RECORD_BEGIN || record->kind == TIDE_RECORD_ROUND))
+        return mark_value(walk, record, whose);
+    if (kind == TIDE_SLOT_END &&
+        (record->kind == TIDE_RECORD_END || record->kind == TIDE_RECORD_ROUND_END))
+        return mark_value(walk, record, whose);
+    const bool fits = kind == TIDE_SLOT_SET     ? sets
+                      : kind == TIDE_SLOT_BEGIN ? begins
+                                                : ends;
+    if (!fits || walk->attributes.list[record->attribute].one != whose)
         return tide_value_none();
     return tide_walk_attribute_value(walk, record->attribute, record->number);
+}
+
+/* The path of the regions that are WHOSE. */
+static struct tide_value regions_value(struct tide_walk *walk,
+                                       const struct tide_record *record, uint32_t whose)
+{
+    const uint32_t place = tide_field_place(record, TIDE_ATTRIBUTE_REGION);
+    return place == TIDE_NO_PLACE
+               ? tide_value_none()
+               : tide_value_path(tide_walk_path_of(
+                     walk, tide_walk_place(walk, place).region, whose));
 }
 
 static struct tide_value index_value(const struct tide_walk *walk,
@@ -79,11 +130,11 @@ struct tide_value tide_field_other(struct tide_walk *walk,
     case TIDE_SLOT_USER:
         return tide_walk_attribute(walk, rounds_of(walk, record), whose);
     case TIDE_SLOT_SET:
-        return set_value(walk, record, TIDE_RECORD_SET, whose);
     case TIDE_SLOT_BEGIN:
-        return set_value(walk, record, TIDE_RECORD_SET_BEGIN, whose);
     case TIDE_SLOT_END:
-        return set_value(walk, record, TIDE_RECORD_SET_END, whose);
+        return set_value(walk, record, kind, whose);
+    case TIDE_SLOT_REGIONS:
+        return regions_value(walk, record, whose);
     case TIDE_SLOT_HOLDER_LABEL:
     case TIDE_SLOT_HOLDER_UID:
     case TIDE_SLOT_HOLDER_INDEX:

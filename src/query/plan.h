@@ -34,11 +34,16 @@ enum {
 /* The slot of a name that nothing sets: its value is always absent. */
 #define TIDE_NO_ATTRIBUTE TIDE_ATTRIBUTES
 
+/* Names that others begin with, and that of what a thread is when it begins. */
+#define TIDE_ITERATION_OF "iteration#"
+#define TIDE_THREAD_SET   "pthread.id"
+
 /* What a slot holds that is no attribute of the table. */
 enum tide_slot_kind {
     TIDE_SLOT_NOTHING,
     TIDE_SLOT_ITERATION,    /* iteration#LOOP */
     TIDE_SLOT_USER,         /* an attribute of the program */
+    TIDE_SLOT_REGIONS,      /* the path of regions that are NAME */
     TIDE_SLOT_SET,          /* event.set#NAME: what it is set to */
     TIDE_SLOT_BEGIN,        /* event.begin#NAME */
     TIDE_SLOT_END,          /* event.end#NAME */
@@ -217,6 +222,16 @@ void tide_planner_lets(struct tide_planner *planner);
 /* The slot of the LET of number LET. */
 size_t tide_planner_let_slot(struct tide_planner *planner, const char *name,
                              size_t let);
+/* A column of the answer, and the cell that it shows, new or known; SIZE_MAX: none. */
+void tide_planner_column(struct tide_planner *planner, struct tide_plan_column column);
+size_t tide_planner_add_cell(struct tide_planner *planner, const char *name,
+                             size_t slot);
+size_t tide_planner_cell_called(const struct tide_plan *plan, const char *name);
+size_t tide_planner_find_cell(struct tide_planner *planner,
+                              const struct tide_operand *operand);
+/* Columns for "*"; and for what programs set and mark, which belongs to it. */
+void tide_planner_star(struct tide_planner *planner);
+void tide_planner_users(struct tide_planner *planner);
 /* Zeros from the arena; NULL, with status set, without memory. */
 void *tide_planner_take(struct tide_planner *planner, size_t count, size_t bytes);
 /* If NAME, without parentheses, is an aggregation: say so. */

@@ -101,7 +101,8 @@ static void read_groups(struct tide_planner *planner)
 
 /* --- Cells -------------------------------------------------------------------------------- */
 
-static size_t add_cell(struct tide_planner *planner, const char *name, size_t slot)
+size_t tide_planner_add_cell(struct tide_planner *planner, const char *name,
+                             size_t slot)
 {
     struct tide_plan *const plan = planner->plan;
     struct tide_plan_cell *const list = tide_grown(plan->cells, &plan->cell_capacity,
@@ -167,9 +168,10 @@ static void lay_out(struct tide_planner *planner)
     if (!plan->grouped)
         return;
     for (size_t i = 0; i < plan->key_count && !planner->status; i++)
-        (void)add_cell(planner, plan->slots[plan->keys[i]].name, plan->keys[i]);
+        (void)tide_planner_add_cell(planner, plan->slots[plan->keys[i]].name,
+                                    plan->keys[i]);
     for (size_t i = 0; i < plan->sum_count && !planner->status; i++)
-        (void)add_cell(planner, plan->sums[i].name, SIZE_MAX);
+        (void)tide_planner_add_cell(planner, plan->sums[i].name, SIZE_MAX);
 }
 
 /* The title of a column is also a name for it. */
@@ -181,7 +183,7 @@ static size_t cell_titled(const struct tide_plan *plan, const char *name)
     return SIZE_MAX;
 }
 
-static size_t cell_called(const struct tide_plan *plan, const char *name)
+size_t tide_planner_cell_called(const struct tide_plan *plan, const char *name)
 {
     const size_t titled = cell_titled(plan, name);
     if (titled != SIZE_MAX)
@@ -226,8 +228,8 @@ static void blame_cell(struct tide_planner *planner, const struct tide_query_wor
 }
 
 /* The cell that OPERAND means, in a clause about the answer. */
-static size_t find_cell(struct tide_planner *planner,
-                        const struct tide_operand *operand)
+size_t tide_planner_find_cell(struct tide_planner *planner,
+                              const struct tide_operand *operand)
 {
     struct tide_plan *const plan = planner->plan;
     if (planner->status)
@@ -236,7 +238,7 @@ static size_t find_cell(struct tide_planner *planner,
         const size_t sum = tide_planner_sum(planner, operand->call);
         return sum == SIZE_MAX ? SIZE_MAX : plan->key_count + sum;
     }
-    const size_t cell = cell_called(plan, operand->name.text);
+    const size_t cell = tide_planner_cell_called(plan, operand->name.text);
     if (cell != SIZE_MAX)
         return cell;
     if (plan->grouped) {
@@ -244,7 +246,8 @@ static size_t find_cell(struct tide_planner *planner,
         return SIZE_MAX;
     }
     const size_t slot = tide_planner_slot(planner, &operand->name, false);
-    return slot == SIZE_MAX ? SIZE_MAX : add_cell(planner, operand->name.text, slot);
+    return slot == SIZE_MAX ? SIZE_MAX
+                            : tide_planner_add_cell(planner, operand->name.text, slot);
 }
 
 /* --- Columns ------------------------------------------------------------------------------ */
@@ -255,7 +258,7 @@ static bool shows_path(const struct tide_plan *plan, size_t cell)
     return slot != SIZE_MAX && plan->slots[slot].type == TIDE_VALUE_PATH;
 }
 
-static void add_column(struct tide_planner *planner, struct tide_plan_column column)
+void tide_planner_column(struct tide_planner *planner, struct tide_plan_column column)
 {
     struct tide_plan *const plan = planner->plan;
     if (column.cell == SIZE_MAX || planner->status)
@@ -273,103 +276,24 @@ static void add_column(struct tide_planner *planner, struct tide_plan_column col
     list[plan->column_count++] = column;
 }
 
-/* Not in "*": what costs a walk or a look at symbols more than a glance is worth, and
- * what says the same as another. */
-static bool left_out(const struct tide_planner *planner, int attribute)
-{
-    switch (attribute) {
-    case TIDE_ATTRIBUTE_STACK:
-    case TIDE_ATTRIBUTE_PEAK:
-    case TIDE_ATTRIBUTE_SPACE:
-    case TIDE_ATTRIBUTE_BLOCK_LABEL:
-    case TIDE_ATTRIBUTE_TIME_OFFSET:
-    case TIDE_ATTRIBUTE_TIME_OFFSET_NS:
-    case TIDE_ATTRIBUTE_ALLOC_REGION:
-    case TIDE_ATTRIBUTE_ALLOC_THREAD:
-        return true;
-    case TIDE_ATTRIBUTE_SIZE:
-        return planner->plan->wish.source == TIDE_FROM_EVENTS;
-    case TIDE_ATTRIBUTE_ALLOC_TOTAL_SIZE:
-        return planner->plan->wish.source != TIDE_FROM_EVENTS;
-    case TIDE_ATTRIBUTE_RANK:
-    case TIDE_ATTRIBUTE_TRACE:
-        return !planner->options->several_traces;
-    default:
-        return !(tide_attribute_table[attribute].sources &
-                 1u << planner->plan->wish.source);
-    }
-}
-
-/* What programs set belongs to "*". */
-static void add_users(struct tide_planner *planner)
-{
-    const struct tide_user_names *const users = planner->options->users;
-    const bool none = !users || planner->plan->wish.source == TIDE_FROM_TIMELINE;
-    for (size_t i = 0; !none && i < users->count && !planner->status; i++) {
-        const struct tide_query_word name = {.text = users->list[i].name};
-        const size_t slot =
-            users->list[i].hidden ? SIZE_MAX : tide_planner_slot(planner, &name, false);
-        if (slot != SIZE_MAX)
-            add_column(planner,
-                       (struct tide_plan_column){
-                           .cell = add_cell(planner, name.text, slot), .filler = true});
-    }
-}
-
-/* Does an item of the query show CELL itself? */
-static bool is_item(struct tide_planner *planner, size_t cell)
-{
-    const struct tide_query *const query = planner->query;
-    for (size_t i = 0; i < query->item_count; i++)
-        if (!query->items[i].star && find_cell(planner, &query->items[i].what) == cell)
-            return true;
-    return false;
-}
-
-static void add_star(struct tide_planner *planner)
-{
-    struct tide_plan *const plan = planner->plan;
-    if (plan->grouped) {
-        for (size_t i = 0; i < plan->cell_count; i++)
-            if (!is_item(planner, i))
-                add_column(planner, (struct tide_plan_column){.cell = i});
-        return;
-    }
-    for (int i = 0; i < TIDE_ATTRIBUTES && !planner->status; i++) {
-        const struct tide_query_word name = {.text = tide_attribute_table[i].name};
-        if (left_out(planner, i) ||
-            !(tide_attribute_table[i].sources & 1u << plan->wish.source))
-            continue;
-        const size_t slot = tide_planner_slot(planner, &name, false);
-        if (slot != SIZE_MAX)
-            add_column(planner,
-                       (struct tide_plan_column){
-                           .cell = add_cell(planner, name.text, slot), .filler = true});
-    }
-    add_users(planner);
-    for (size_t i = 0; i < plan->let_count && !planner->status; i++)
-        add_column(planner, (struct tide_plan_column){
-                                .cell = add_cell(planner, plan->lets[i].name,
-                                                 plan->lets[i].slot)});
-}
-
 static void add_items(struct tide_planner *planner)
 {
     const struct tide_query *const query = planner->query;
     if (!query->selects)
-        add_star(planner);
+        tide_planner_star(planner);
     for (size_t i = 0; i < query->item_count && !planner->status; i++) {
         const struct tide_item *const item = &query->items[i];
         if (item->star)
-            add_star(planner);
+            tide_planner_star(planner);
         else
-            add_column(planner, (struct tide_plan_column){
-                                    .cell = find_cell(planner, &item->what),
-                                    .title = item->alias.text,
-                                    .unit = item->unit.text});
+            tide_planner_column(
+                planner, (struct tide_plan_column){
+                             .cell = tide_planner_find_cell(planner, &item->what),
+                             .title = item->alias.text,
+                             .unit = item->unit.text});
     }
     if (planner->options->show_users && !planner->plan->grouped)
-        add_users(planner);
+        tide_planner_users(planner);
 }
 
 /* AGGREGATE beside SELECT: what it names is shown as well. */
@@ -378,12 +302,12 @@ static void add_aggregated(struct tide_planner *planner)
     const struct tide_query *const query = planner->query;
     for (size_t i = 0; i < query->aggregated_count && query->selects; i++) {
         const struct tide_operand what = {.call = query->aggregated[i]};
-        const size_t cell = find_cell(planner, &what);
+        const size_t cell = tide_planner_find_cell(planner, &what);
         bool shown = false;
         for (size_t j = 0; j < planner->plan->column_count; j++)
             shown = shown || planner->plan->columns[j].cell == cell;
         if (!shown)
-            add_column(planner, (struct tide_plan_column){.cell = cell});
+            tide_planner_column(planner, (struct tide_plan_column){.cell = cell});
     }
 }
 
@@ -397,7 +321,7 @@ static void read_orders(struct tide_planner *planner)
         return;
     }
     for (size_t i = 0; i < query->order_count && !planner->status; i++) {
-        const size_t cell = find_cell(planner, &query->orders[i].what);
+        const size_t cell = tide_planner_find_cell(planner, &query->orders[i].what);
         plan->orders[plan->order_count++] =
             (struct tide_plan_order){cell, query->orders[i].descending};
     }
@@ -427,7 +351,7 @@ static struct tide_planner_cell resolve_cell(struct tide_planner *planner,
                                              const struct tide_operand *operand)
 {
     const struct tide_plan *const plan = planner->plan;
-    struct tide_planner_cell cell = {.index = find_cell(planner, operand)};
+    struct tide_planner_cell cell = {.index = tide_planner_find_cell(planner, operand)};
     if (cell.index == SIZE_MAX)
         return cell;
     if (cell.index < plan->key_count) {

@@ -20,7 +20,7 @@ static const struct family {
     enum tide_slot_kind kind;
     enum tide_value_type type; /* NONE: that of the attribute */
 } FAMILIES[] = {
-    {"iteration#", TIDE_SLOT_ITERATION, TIDE_VALUE_INT},
+    {TIDE_ITERATION_OF, TIDE_SLOT_ITERATION, TIDE_VALUE_INT},
     {"event.set#", TIDE_SLOT_SET, TIDE_VALUE_NONE},
     {"event.begin#", TIDE_SLOT_BEGIN, TIDE_VALUE_NONE},
     {"event.end#", TIDE_SLOT_END, TIDE_VALUE_NONE},
@@ -158,6 +158,21 @@ static bool want(struct tide_planner *planner, const char *name)
     return true;
 }
 
+/* Does a region, a loop or a thread set, begin or end WHOSE? */
+static bool is_marked(const struct tide_user_names *users, const struct family *family,
+                      const char *whose)
+{
+    const size_t start = strlen(TIDE_ITERATION_OF);
+    if (family->kind == TIDE_SLOT_SET)
+        return strcmp(whose, TIDE_THREAD_SET) == 0;
+    if (family->kind != TIDE_SLOT_BEGIN && family->kind != TIDE_SLOT_END)
+        return false;
+    if (strncmp(whose, TIDE_ITERATION_OF, start) == 0)
+        return tide_user_names_called(users, whose + start);
+    return tide_attribute_is_of_regions(whose) ||
+           tide_user_names_of_regions(users, whose);
+}
+
 /* Is there anything that WHOSE can mean, as far as it is known what programs name and
  * set?  Else that is said. */
 static bool check_whose(struct tide_planner *planner,
@@ -168,10 +183,9 @@ static bool check_whose(struct tide_planner *planner,
     const bool loop = family->kind == TIDE_SLOT_ITERATION;
     if (planner->options->may_be_set || !users || !users->trace_count)
         return true;
-    const bool known = loop ? tide_user_names_called(users, whose)
-                            : tide_user_names_has(users, whose) ||
-                                  (family->kind < TIDE_SLOT_HOLDER_LABEL &&
-                                   tide_attribute_find(whose) != TIDE_NO_ATTRIBUTE);
+    const bool known =
+        loop ? tide_user_names_called(users, whose)
+             : tide_user_names_has(users, whose) || is_marked(users, family, whose);
     if (known)
         return true;
     const char *const near = loop ? tide_user_names_nearest_called(users, whose)
@@ -217,6 +231,21 @@ static bool describe_family(struct tide_planner *planner,
     return want(planner, whose);
 }
 
+/* Regions of an attribute that the table does not have. */
+static bool describe_regions(struct tide_planner *planner,
+                             const struct tide_query_word *name,
+                             struct tide_plan_slot *slot)
+{
+    if (planner->plan->wish.source == TIDE_FROM_TIMELINE) {
+        tide_planner_blame_source(planner, name, TIDE_WITH_PLACES);
+        return false;
+    }
+    slot->kind = TIDE_SLOT_REGIONS;
+    slot->whose = name->text;
+    slot->type = TIDE_VALUE_PATH;
+    return true;
+}
+
 bool tide_planner_describe_other(struct tide_planner *planner,
                                  const struct tide_query_word *name,
                                  struct tide_plan_slot *slot)
@@ -225,6 +254,9 @@ bool tide_planner_describe_other(struct tide_planner *planner,
     const struct tide_user_name *const user =
         tide_user_names_find(options->users, name->text);
     const struct family *const family = user ? NULL : family_of(name->text);
+    if (!user && (tide_attribute_is_of_regions(name->text) ||
+                  tide_user_names_of_regions(options->users, name->text)))
+        return describe_regions(planner, name, slot);
     if (family)
         return describe_family(planner, name, family, slot);
     if (!user) {

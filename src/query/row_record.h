@@ -18,6 +18,7 @@ enum tide_record_kind {
     TIDE_RECORD_DEATH,     /* events */
     TIDE_RECORD_LABEL,     /* events: memory gets a label... */
     TIDE_RECORD_LABEL_END, /* events: ...or loses it */
+    TIDE_RECORD_THREAD,    /* events: a thread begins */
     TIDE_RECORD_BEGIN,     /* events: of a region */
     TIDE_RECORD_END,       /* events */
     TIDE_RECORD_ITERATION, /* events: of the outer loop */
@@ -66,7 +67,8 @@ struct tide_record {
     bool temporary, peak; /* of blocks that died; of blocks */
     uint64_t active;      /* heap of the process, before */
     uint64_t high_water;
-    uint32_t name; /* text: of the region, the snapshot */
+    uint32_t name;        /* text: of the region, the loop, the snapshot */
+    uint32_t region_kind; /* text: what the region is that begins or ends */
     uint64_t number;
     uint32_t attribute; /* that is set to number: its own number */
     const struct tide_visit *visit;

@@ -91,6 +91,18 @@ bool tide_user_names_called(const struct tide_user_names *names, const char *nam
     return false;
 }
 
+bool tide_user_names_of_regions(const struct tide_user_names *names, const char *name)
+{
+    for (size_t i = 0; names && i < names->trace_count; i++)
+        for (size_t j = 0; tide_trace_name_number(names->traces[i], j); j++) {
+            const char *const known =
+                tide_trace_name_number_attribute(names->traces[i], j);
+            if (known && strcmp(known, name) == 0)
+                return true;
+        }
+    return false;
+}
+
 const char *tide_user_names_nearest(const struct tide_user_names *names,
                                     const char *name)
 {

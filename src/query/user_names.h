@@ -40,6 +40,8 @@ const struct tide_user_name *tide_user_names_find(const struct tide_user_names *
 bool tide_user_names_has(const struct tide_user_names *names, const char *name);
 /* Do the traces name anything so: a loop, a region or a label? */
 bool tide_user_names_called(const struct tide_user_names *names, const char *name);
+/* Are there regions that are values of the attribute NAME? */
+bool tide_user_names_of_regions(const struct tide_user_names *names, const char *name);
 /* The one most like NAME of what programs set, or of all that traces name; NULL: none. */
 const char *tide_user_names_nearest(const struct tide_user_names *names,
                                     const char *name);

@@ -255,6 +255,26 @@ static enum tide_status on_iteration(struct tide_walk *walk,
     return status;
 }
 
+static enum tide_status on_thread(struct tide_walk *walk,
+                                  const struct tide_event *event)
+{
+    enum tide_status status = tide_walk_visits_end(walk, event->lane, 0, event->ticks);
+    if (!status)
+        status = tide_walk_thread(walk, event->lane, event->value);
+    if (status || walk->wish.source != TIDE_FROM_EVENTS)
+        return status;
+    const struct tide_record record = {
+        .kind = TIDE_RECORD_THREAD,
+        .process = event->process,
+        .place = tide_walk_here(walk, event->lane),
+        .other_place = TIDE_NO_PLACE,
+        .ticks = event->ticks,
+        .active = walk->process[event->process].active[TIDE_IN_HEAP],
+        .number = event->value,
+    };
+    return record.place == TIDE_NO_PLACE ? TIDE_ENOMEM : walk->row(walk->user, &record);
+}
+
 static enum tide_status on_mark(void *user, const struct tide_event *event,
                                 uint32_t tid)
 {
@@ -263,8 +283,7 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
     (void)tid;
     switch (event->extra) {
     case TIDE_EXTRA_THREAD_BEGIN:
-        status = tide_walk_visits_end(walk, event->lane, 0, event->ticks);
-        return status ? status : tide_walk_thread(walk, event->lane, event->value);
+        return on_thread(walk, event);
     case TIDE_EXTRA_THREAD_END:
         walk->lanes[event->lane].newest = 0;
         return tide_walk_visits_end(walk, event->lane, 0, event->ticks);
@@ -360,6 +379,10 @@ void tide_walk_release(struct tide_walk *walk)
     free(walk->region_paths);
     free(walk->thread_names);
     free(walk->tallies);
+    free(walk->kinds[0].list);
+    free(walk->kinds[1].list);
+    free(walk->kind_paths);
+    tide_pairs_release(&walk->kind_pairs);
     free(walk->rss);
     tide_ends_release(&walk->ends);
     tide_frames_release(&walk->frames);

@@ -130,6 +130,14 @@ struct tide_walk {
     uint32_t *region_paths; /* owned: the path of each region; 0: to be found */
     size_t region_capacity;
     uint32_t region_count; /* whose paths were found */
+    struct tide_walk_kinds {
+        uint32_t *list; /* owned: a text; 0: not known */
+        size_t capacity;
+    } kinds[2];                   /* what each region is, and each name: walk_kinds.c */
+    struct tide_pairs kind_pairs; /* (region, text) */
+    uint32_t *kind_paths;         /* owned: path + 1 of each; 0: to be found */
+    size_t kind_path_capacity;
+    uint32_t kind_names[4]; /* texts of the attributes FUNCTION to PHASE */
     struct tide_walk_tally {
         uint64_t now, most; /* bytes that live, and ever did */
     } * tallies;            /* owned, by region: of what it made itself */
@@ -198,6 +206,9 @@ struct tide_value tide_walk_attribute_value(const struct tide_walk *walk,
 uint32_t tide_walk_called(struct tide_walk *walk, uint32_t process, uint64_t id);
 /* The path of REGION; 0 for none. */
 uint32_t tide_walk_region(struct tide_walk *walk, uint32_t region);
+/* What REGION is: a text; and its path of those regions that are KIND (a text). */
+uint32_t tide_walk_kind(struct tide_walk *walk, uint32_t region);
+uint32_t tide_walk_path_of(struct tide_walk *walk, uint32_t region, uint32_t kind);
 uint32_t tide_walk_thread_name(struct tide_walk *walk, uint32_t thread);
 uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process);
 
@@ -251,6 +262,10 @@ bool tide_walk_add_values(struct tide_walk *walk, const struct tide_walk_lane *l
                           uint32_t *rounds);
 /* EVENT is about a block of one of the program's pools. */
 enum tide_status tide_walk_pool(struct tide_walk *walk, const struct tide_event *event);
+/* What EVENT enters is: a text, "function", "loop" or another attribute. */
+uint32_t tide_walk_event_kind(struct tide_walk *walk, const struct tide_event *event);
+/* REGION is of KIND (a text), unless it was known before. */
+void tide_walk_note_kind(struct tide_walk *walk, uint32_t region, uint32_t kind);
 /* Are labels rows of their own, and blocks called by what made them? */
 bool tide_walk_labels_are_rows(const struct tide_walk *walk);
 /* EVENT gives a label, or takes one away. */

@@ -29,21 +29,24 @@ enum tide_status tide_walk_thread(struct tide_walk *walk, uint32_t lane, uint64_
 
 /* --- Regions and loops ---------------------------------------------------------------------------- */
 
+/* EVENT begins or ends REGION (a text), which is KIND (another). */
 static enum tide_status tell_mark(struct tide_walk *walk,
                                   const struct tide_event *event,
-                                  enum tide_record_kind kind)
+                                  enum tide_record_kind what, uint32_t region,
+                                  uint32_t kind)
 {
     struct tide_walk_lane *const lane = &walk->lanes[event->lane];
     const uint64_t active = walk->process[event->process].active[TIDE_IN_HEAP];
     const struct tide_record record = {
-        .kind = kind,
+        .kind = what,
         .process = event->process,
         .place = tide_walk_here(walk, event->lane),
         .other_place = TIDE_NO_PLACE,
         .ticks = event->ticks,
         .active = active,
         .high_water = lane->high_water > active ? lane->high_water : active,
-        .name = tide_walk_called(walk, event->process, event->value),
+        .name = region,
+        .region_kind = kind,
     };
     lane->high_water = active;
     if (record.place == TIDE_NO_PLACE)
@@ -66,11 +69,17 @@ static void begin_loop(struct tide_walk *walk, const struct tide_event *event)
 enum tide_status tide_walk_enter(struct tide_walk *walk, const struct tide_event *event)
 {
     struct tide_walk_lane *const lane = &walk->lanes[event->lane];
-    enum tide_status status = tell_mark(walk, event, TIDE_RECORD_BEGIN);
+    const uint32_t before = lane->where.region;
+    const uint32_t kind = tide_walk_event_kind(walk, event);
+    enum tide_status status =
+        tell_mark(walk, event, TIDE_RECORD_BEGIN,
+                  tide_walk_called(walk, event->process, event->value), kind);
     if (!status)
         status = tide_where_enter(&walk->contexts, &lane->where, event->process,
                                   event->value);
     lane->place = TIDE_NO_PLACE;
+    if (!status && lane->where.region != before)
+        tide_walk_note_kind(walk, lane->where.region, kind);
     if (!status && event->extra == TIDE_EXTRA_LOOP_BEGIN)
         begin_loop(walk, event);
     return status ? status : tide_walk_visit(walk, event->lane, event->ticks);
@@ -90,6 +99,7 @@ static enum tide_status tell_round(struct tide_walk *walk,
         .ticks = event->ticks,
         .active = walk->process[event->process].active[TIDE_IN_HEAP],
         .number = (uint64_t)iteration,
+        .name = loop->name,
     };
     loop->iterates = begins;
     loop->iteration = iteration;
@@ -114,6 +124,23 @@ static enum tide_status end_rounds(struct tide_walk *walk,
     return status;
 }
 
+/* EVENT ends the region of its lane that is at DEPTH + 1, if any: it need not say the
+ * name. */
+static enum tide_status tell_end(struct tide_walk *walk, const struct tide_event *event,
+                                 uint32_t depth)
+{
+    const struct tide_where *const where = &walk->lanes[event->lane].where;
+    uint32_t region = where->region;
+    uint32_t name = tide_walk_called(walk, event->process, event->value);
+    if (where->depth <= depth || where->depth > TIDE_REGIONS_DEEP)
+        return tell_mark(walk, event, TIDE_RECORD_END, name, 0);
+    for (uint32_t at = where->depth; at > depth + 1; at--)
+        region = (uint32_t)walk->contexts.regions.list[region - 1].one;
+    if (!name)
+        name = tide_names_leaf(&walk->names, tide_walk_region(walk, region));
+    return tell_mark(walk, event, TIDE_RECORD_END, name, tide_walk_kind(walk, region));
+}
+
 enum tide_status tide_walk_leave(struct tide_walk *walk, const struct tide_event *event)
 {
     struct tide_walk_lane *const lane = &walk->lanes[event->lane];
@@ -125,7 +152,7 @@ enum tide_status tide_walk_leave(struct tide_walk *walk, const struct tide_event
     if (!status)
         status = end_rounds(walk, event, after.depth);
     if (!status)
-        status = tell_mark(walk, event, TIDE_RECORD_END);
+        status = tell_end(walk, event, after.depth);
     lane->where = after;
     if (!status)
         status = tide_walk_visits_end(walk, event->lane,
@@ -176,9 +203,15 @@ enum tide_status tide_walk_inherit(struct tide_walk *walk,
         status = tide_walk_visits_end(walk, event->lane, 0, event->ticks);
     lane->place = TIDE_NO_PLACE;
     lane->loop_count = 0;
-    return status ? status
-                  : tide_where_inherit(&walk->contexts, &lane->where, event->process,
-                                       inherited);
+    if (!status)
+        status = tide_where_inherit(&walk->contexts, &lane->where, event->process,
+                                    inherited);
+    const char *const attribute =
+        tide_trace_name_attribute(walk->model.trace, event->process, event->value2);
+    if (!status && attribute)
+        tide_walk_note_kind(walk, lane->where.region,
+                            tide_names_text(&walk->names, attribute));
+    return status;
 }
 
 enum tide_status tide_walk_phase(struct tide_walk *walk, const struct tide_event *event)
@@ -186,14 +219,18 @@ enum tide_status tide_walk_phase(struct tide_walk *walk, const struct tide_event
     const struct tide_trace *const trace = walk->model.trace;
     struct tide_phases *const phases = &walk->process[event->process].phases;
     const bool begins = event->extra == TIDE_EXTRA_PHASE_BEGIN;
+    const uint32_t kind = tide_names_text(&walk->names, "phase");
     enum tide_status status =
-        tell_mark(walk, event, begins ? TIDE_RECORD_BEGIN : TIDE_RECORD_END);
+        tell_mark(walk, event, begins ? TIDE_RECORD_BEGIN : TIDE_RECORD_END,
+                  tide_walk_called(walk, event->process, event->value), kind);
     if (!status && begins)
         status =
             tide_phases_enter(&walk->contexts, phases, event->process, event->value);
     else if (!status)
         status =
             tide_phases_leave(&walk->contexts, phases, event->process, event->value);
+    if (!status && begins)
+        tide_walk_note_kind(walk, phases->region, kind);
     if (!status)
         status = tide_walk_phase_visits(walk, event);
     for (size_t i = 0; i < trace->lane_count && !status; i++) {

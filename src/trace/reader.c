@@ -424,6 +424,13 @@ const char *tide_trace_name_number(const struct tide_trace *trace, size_t number
     return number < state->name_count ? state->names[number].text : NULL;
 }
 
+const char *tide_trace_name_number_attribute(const struct tide_trace *trace,
+                                             size_t number)
+{
+    const struct state *state = trace->private_state;
+    return number < state->name_count ? state->names[number].attribute : NULL;
+}
+
 static const struct tide_name *find_name(const struct tide_trace *trace,
                                          uint32_t process, uint64_t id)
 {

@@ -209,6 +209,9 @@ const char *tide_trace_name_attribute(const struct tide_trace *trace, uint32_t p
 
 /* All names of all processes, one by one; NULL: there is no NUMBER. */
 const char *tide_trace_name_number(const struct tide_trace *trace, size_t number);
+/* The name of the attribute that name NUMBER is a value of; NULL: of none. */
+const char *tide_trace_name_number_attribute(const struct tide_trace *trace,
+                                             size_t number);
 
 /* Did any process name anything?  If not, there are no regions and no labels. */
 bool tide_trace_has_names(const struct tide_trace *trace);

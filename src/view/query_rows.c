@@ -104,7 +104,7 @@ static void add_object(struct tide_query_view *view, const struct tide_value *ce
     tide_text_add(out_of(view), pretty ? "  {" : "{");
     for (size_t i = 0; i < view->plan->column_count; i++) {
         const struct tide_value value = cell_of(view, i, cells);
-        if (!value.type)
+        if (!value.type || !view->shown[i])
             continue;
         tide_text_add(out_of(view), between);
         tide_out_json(out_of(view), view->plan->columns[i].title);
@@ -120,8 +120,18 @@ static bool is_split(const struct tide_query_view *view)
     return view->format == &tide_query_ndjson || tide_query_flag(view, "split");
 }
 
+/* What is selected twice is shown once: keys of an object differ. */
+static void show_once(struct tide_query_view *view)
+{
+    const struct tide_plan_column *const columns = view->plan->columns;
+    for (size_t i = 1; i < view->plan->column_count; i++)
+        for (size_t j = 0; j < i && view->shown[i]; j++)
+            view->shown[i] = strcmp(columns[i].title, columns[j].title) != 0;
+}
+
 static void json_begin(struct tide_query_view *view)
 {
+    show_once(view);
     if (is_split(view))
         return;
     tide_text_add(out_of(view),

@@ -244,6 +244,22 @@ static enum tide_status check_fields(const struct tide_query_view *view,
     return status;
 }
 
+/* Keys of an object differ: two columns of one title must be one and the same. */
+static enum tide_status check_titles(const struct tide_query_view *view,
+                                     struct tide_query_error *error)
+{
+    const struct tide_plan_column *const columns = view->plan->columns;
+    for (size_t i = 1; i < view->plan->column_count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (columns[i].cell != columns[j].cell &&
+                strcmp(columns[i].title, columns[j].title) == 0)
+                return tide_query_blame(error, view->query->format.span,
+                                        "%s: two columns are called '%s'; AS names "
+                                        "one of them",
+                                        view->format->name, columns[i].title);
+    return TIDE_OK;
+}
+
 /* Does the answer have what the format needs? */
 static enum tide_status check_needs(const struct tide_query_view *view,
                                     struct tide_query_error *error)
@@ -258,6 +274,8 @@ static enum tide_status check_needs(const struct tide_query_view *view,
                     : tide_query_blame(error, view->query->format.span,
                                        "format needs a text: format(\"%%size%% B\")");
     }
+    if (view->format == &tide_query_json || view->format == &tide_query_ndjson)
+        return check_titles(view, error);
     if ((!tree && view->format != &tide_query_json_split) ||
         tide_query_path_cell(view->plan) != SIZE_MAX)
         return TIDE_OK;

@@ -40,6 +40,11 @@ def profile(*options, program=(HYDRO,)):
     return json.loads(run(*program, "--profile", *options))
 
 
+def function(row):
+    """Its path without the loop, which is no function."""
+    return "/".join(step for step in row["region"].split("/") if step != "cycle")
+
+
 def middle_pressure(left, right):
     """Of a shock tube, between the rarefaction and the shock: by bisection."""
     def speeds_apart(pressure):
@@ -185,7 +190,7 @@ class Counts(tide.Case):
         """Each block is labelled once: two rows, as with Caliper."""
         rows, own = self.answers(TUTORIAL[0])
         self.assertEqual({path: count for path, count in rows if count},
-                         {row["region"]: 2 * row["calls"] for row in own["regions"]
+                         {function(row): 2 * row["calls"] for row in own["regions"]
                           if row["calls"]})
 
     def test_the_tutorials_query_per_label(self):
@@ -214,7 +219,7 @@ class Counts(tide.Case):
         recorded = tide.Recorded([HYDRO, *self.SIZE], env=env)
         counted = {}
         for row in self.recorded().own_count()["regions"]:
-            counted[row["region"]] = 2 * row["calls"]
+            counted[function(row)] = 2 * row["calls"]
         width = max(2 * path.count("/") + len(path.split("/")[-1]) for path in counted)
         expected, told = ["Path".ljust(width) + " count "], set()
         for path, calls in counted.items():

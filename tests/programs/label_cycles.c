@@ -3,7 +3,7 @@
  * Annotated for Caliper as LULESH is: standing arrays are labelled in each cycle again,
  * beside temporary ones that nobody names; what is set up is labelled once, or never.  The
  * number of cycles is the first argument.  Prints, as JSON, the rows that Caliper's three
- * questions must have: by region, by label, by label and size.
+ * questions must have: by function, by label, by label and size.
  */
 #include <caliper/cali.h>
 #include <caliper/cali_datatracker.h>
@@ -70,8 +70,8 @@ static void viscosity(void)
 static void say(int cycles)
 {
     const int moving = TEMPORARIES * cycles;
-    printf("{\"regions\": {\"main/set_up\": %d, \"main/loop/forces\": %d,"
-           " \"main/loop/viscosity\": %d},\n",
+    printf("{\"functions\": {\"main/set_up\": %d, \"main/forces\": %d,"
+           " \"main/viscosity\": %d},\n",
            NODE_ARRAYS + STRAINS + 2, moving,
            GRADIENTS + (STRAINS + GRADIENTS) * cycles);
     printf(" \"labels\": [[\"malloc\", %d]",

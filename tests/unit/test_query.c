@@ -27,6 +27,7 @@ static void tells_events_in_order(void **state)
         "SELECT mem.alloc,mem.free,alloc.total_size,mem.active,region FORMAT csv",
         "mem.alloc,mem.free,alloc.total_size,mem.active,region\n"
         ",,,0,\n"
+        ",,,0,\n"
         "malloc,,100,0,main\n"
         ",,,100,main\n"
         ",,,100,main/solve\n"
@@ -53,6 +54,7 @@ static void tells_begins_and_ends_of_regions(void **state)
         "alloc.region.highwatermark AS high,event,time.offset.ns AS ns "
         "WHERE NOT alloc.uid FORMAT csv",
         "b,e,s,high,event,ns\n"
+        ",,,,,0\n"
         "main,,,0,,10000\n"
         "solve,,,100,,30000\n"
         ",,0,,,31000\n"
