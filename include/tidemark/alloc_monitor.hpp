@@ -10,6 +10,8 @@
  *     registry.deregisterMonitor(counter); // deletes it
  *
  * Nothing to link; the recorder takes the place of libPerfToolsAllocMonitorPreload.so.
+ * With LD_PRELOAD=libtidemark.so alone such a program leaves no trace; `tidemark run`, or
+ * TIDEMARK_OUTPUT, asks for one.
  * Monitors are called after each allocation and before each free, by the thread that does
  * it, in the order in which they were registered; what they allocate themselves, and what
  * making and deleting them allocates, causes no calls.  Unlike there, monitors may come and
@@ -27,6 +29,17 @@
 #include <utility>
 #include <vector>
 #include "tidemark.hpp"
+
+/* A note in the program's file: preloaded alone, the recorder serves its monitors and writes
+ * no trace. */
+#ifdef __ELF__
+__asm__(".pushsection .note.tidemark,\"aG\",%note,tidemark_own_monitors,comdat\n"
+        "\t.balign 4\n"
+        "\t.long 9, 0, 1\n"
+        "\t.asciz \"tidemark\"\n"
+        "\t.balign 4\n"
+        "\t.popsection\n");
+#endif
 
 namespace cms
 {

@@ -93,8 +93,8 @@ static bool meet_collector(void)
     const char *directory = secure_getenv(TIDE_SESSION_ENV);
     if (directory) /* empty: see sandbox.c */
         return *directory && tide_session_connect(directory);
-    if (secure_getenv("TIDEMARK_MONITOR"))
-        return false; /* it is the monitors that are wanted, and no trace */
+    if (tide_monitors_wanted_alone())
+        return false;
     if (!tide_spawn_collector(own, sizeof(own))) {
         (void)tide_environment_set(TIDE_FAILED_ENV, "1");
         return false;

@@ -10,6 +10,7 @@
 #ifndef TIDE_CAPTURE_MONITOR_H
 #define TIDE_CAPTURE_MONITOR_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -60,6 +61,21 @@ bool tide_monitor_path(const char *path, size_t length, char kept[TIDE_MONITOR_P
 int tide_monitor_open(const char *path, bool child, int how);
 /* This process was forked from the one that began. */
 bool tide_monitor_forked(void);
+
+/* What happens meanwhile is not in the report of `simple`. */
+extern _Atomic bool tide_simple_paused;
+
+/* Get ready as the variables of CMS's preloads say: PAM_FILENAME and PAM_INTERVAL_MS;
+ * TAAM_MIN, TAAM_MAX, TAAM_SKIP and TAAM_BREAK.  False: none of them is set, or it cannot
+ * be. */
+bool tide_periodic_as_cms(void) TIDE_COLD;
+bool tide_threshold_as_cms(void) TIDE_COLD;
+/* The number that variable NAME begins with; false: it is not set. */
+bool tide_monitor_variable(const char *name, uint64_t *value) TIDE_COLD;
+/* A variable names monitors. */
+bool tide_monitors_named(void) TIDE_COLD;
+/* It is monitors that are wanted, built in or the program's own, and no trace. */
+bool tide_monitors_wanted_alone(void) TIDE_COLD;
 
 /* For monitors that ask: a loop begins or ends in this thread. */
 extern bool tide_loops_watched;

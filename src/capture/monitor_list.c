@@ -50,12 +50,11 @@ static void complain(const char *list, const char *fault)
         tide_lines_flush(&lines);
 }
 
-static bool begin_one(enum tide_monitor_kind kind, struct tide_monitor_options options)
+/* It is ready, and listens from here on. */
+static bool listen(enum tide_monitor_kind kind)
 {
     const struct tide_monitor *const monitor = MONITORS[kind];
     tide_handle handle;
-    if (!monitor->begin(options))
-        return false;
     const struct tide_listener listener = {
         .alloc_heard = monitor->alloc_heard,
         .free_heard = monitor->free_heard,
@@ -68,8 +67,15 @@ static bool begin_one(enum tide_monitor_kind kind, struct tide_monitor_options o
     return true;
 }
 
+static bool begin_one(enum tide_monitor_kind kind, struct tide_monitor_options options)
+{
+    return MONITORS[kind]->begin(options) && listen(kind);
+}
+
 static bool obey(const struct tide_monitor_words *words)
 {
+    if (words->kind == TIDE_MONITOR_OWN)
+        return true;
     if (words->kind == TIDE_MONITOR_JSON)
         return as_json = true;
     if (words->kind == TIDE_MONITOR_FILE)
@@ -90,16 +96,12 @@ static void find_program(void)
     memcpy(program, name, strnlen(name, sizeof(program) - 1));
 }
 
-void tide_monitors_begin(void)
+/* What LIST says. */
+static void obey_list(const char *list)
 {
-    const char *const list = secure_getenv("TIDEMARK_MONITOR");
     struct tide_monitor_words words = {.rest = list};
     struct tide_monitor_fault fault;
     bool wrong = false, more = true;
-    if (!list || !*list)
-        return;
-    first_pid = syscall(SYS_getpid);
-    find_program();
     while (more) {
         const char *problem = fault.text;
         more = tide_monitor_words_next(&words, &fault);
@@ -112,10 +114,45 @@ void tide_monitors_begin(void)
             complain(list, problem);
         wrong |= *problem != '\0';
     }
-    if (any)
-        tide_first_errors_begin(!*file_path);
     if (wrong)
         (void)tide_environment_set(TIDE_SAID_ENV, list);
+}
+
+/* What the variables of CMS's preloads say, unless LIST has said it. */
+static void obey_cms(void)
+{
+    if (!wanted[TIDE_MONITOR_PERIODIC] && tide_periodic_as_cms())
+        (void)listen(TIDE_MONITOR_PERIODIC);
+    if (!wanted[TIDE_MONITOR_THRESHOLD] && tide_threshold_as_cms())
+        (void)listen(TIDE_MONITOR_THRESHOLD);
+}
+
+bool tide_monitor_variable(const char *name, uint64_t *value)
+{
+    const char *text = secure_getenv(name);
+    uint64_t number = 0;
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(*text - '0'), &number))
+            return false;
+    *value = number;
+    return true;
+}
+
+void tide_monitors_begin(void)
+{
+    const char *const list = secure_getenv("TIDEMARK_MONITOR");
+    if (!tide_monitors_named())
+        return;
+    first_pid = syscall(SYS_getpid);
+    find_program();
+    if (list && *list)
+        obey_list(list);
+    obey_cms();
+    if (any)
+        tide_first_errors_begin(!*file_path);
 }
 
 /* --- Reports --------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
  * Options: ms=N (1000), file=PATH (tidemark-periodic.%p.csv).
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -22,6 +23,7 @@
 #define TIDE_DEFAULT_PATH "tidemark-periodic.%p.csv"
 
 enum { TIDE_LINES_AT_ONCE = 1000 };
+#define TIDE_LONGEST_MS (UINT64_C(1) << 40) /* as nanoseconds it is a number still */
 
 static struct tide_tally tally;
 static uint64_t begun_ns, period_ns;
@@ -31,6 +33,7 @@ static struct tide_lines csv;        /* guarded by lines_lock */
 static char path[TIDE_MONITOR_PATH]; /* absolute: the program may change its folder */
 static uint64_t lost;                /* lines; guarded by lines_lock */
 static long file_pid;                /* whose file was begun.  Guarded by lines_lock */
+static bool as_cms;                  /* lines look as those of CMS's preload */
 
 static uint64_t now_ns(void)
 {
@@ -56,11 +59,25 @@ static bool begin_file(void)
 {
     file_pid = syscall(SYS_getpid);
     open_file(O_TRUNC);
-    tide_lines_text(&csv, "time_ms,total_requested_bytes,max_used_bytes,"
-                          "present_used_bytes,largest_request_bytes,alloc_calls,"
-                          "free_calls\n");
+    tide_lines_text(&csv,
+                    as_cms ? "timestamp, total-requested, max-actual, present-actual, "
+                             "max-single, nAllocs, nDeallocs\n"
+                           : "time_ms,total_requested_bytes,max_used_bytes,"
+                             "present_used_bytes,largest_request_bytes,alloc_calls,"
+                             "free_calls\n");
     close_file();
     return csv.file >= 0;
+}
+
+/* PATH (LENGTH bytes), a line every MS milliseconds. */
+static bool begin_with(const char *name, size_t length, uint64_t ms)
+{
+    if (!tide_monitor_path(name, length, path))
+        return false;
+    begun_ns = now_ns();
+    period_ns = ms * 1000000u;
+    atomic_store(&next_ns, begun_ns + period_ns);
+    return begin_file();
 }
 
 static bool begin(struct tide_monitor_options options)
@@ -68,14 +85,29 @@ static bool begin(struct tide_monitor_options options)
     size_t length;
     const char *const given = tide_monitor_option(options, "file", &length);
     uint64_t ms = 1000;
-    if (!tide_monitor_number(options, "ms", &ms) ||
-        !tide_monitor_path(given ? given : TIDE_DEFAULT_PATH,
-                           given ? length : sizeof(TIDE_DEFAULT_PATH) - 1, path))
+    return tide_monitor_number(options, "ms", &ms) &&
+           begin_with(given ? given : TIDE_DEFAULT_PATH,
+                      given ? length : sizeof(TIDE_DEFAULT_PATH) - 1, ms);
+}
+
+bool tide_periodic_as_cms(void)
+{
+    static const char rest[] = "%p.csv";
+    char name[TIDE_MONITOR_PATH];
+    uint64_t ms = 1000;
+    const char *const given = secure_getenv("PAM_FILENAME");
+    const bool timed = tide_monitor_variable("PAM_INTERVAL_MS", &ms);
+    if (!given && !timed)
         return false;
-    begun_ns = now_ns();
-    period_ns = ms * 1000000u;
-    atomic_store(&next_ns, begun_ns + period_ns);
-    return begin_file();
+    const char *const base = given ? given : "periodic_alloc_";
+    const size_t length = strlen(base);
+    if (length + sizeof(rest) > sizeof(name))
+        return false;
+    memcpy(name, base, length);
+    memcpy(name + length, rest, sizeof(rest));
+    as_cms = true;
+    return begin_with(name, length + sizeof(rest) - 1,
+                      ms > 0 && ms <= TIDE_LONGEST_MS ? ms : 1000);
 }
 
 static void add_line(uint64_t at_ns, const struct tide_stats *stats)
@@ -91,7 +123,7 @@ static void add_line(uint64_t at_ns, const struct tide_stats *stats)
     lost += csv.file < 0;
     tide_lines_number(&csv, (at_ns - begun_ns) / 1000000u);
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-        tide_lines_text(&csv, ",");
+        tide_lines_text(&csv, as_cms ? ", " : ",");
         tide_lines_number(&csv, values[i]);
     }
     tide_lines_text(&csv, "\n");

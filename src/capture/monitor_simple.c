@@ -16,6 +16,7 @@ static uint32_t loop_depth;          /* of its trail, outside the loop */
 static _Atomic uint64_t loops;
 
 bool tide_loops_watched;
+_Atomic bool tide_simple_paused;
 
 static void count(struct tide_tally *tally, const struct tide_happening *happening)
 {
@@ -75,13 +76,15 @@ static bool begin_simple(struct tide_monitor_options options)
 static void simple_alloc(void *unused, const struct tide_happening *happening)
 {
     (void)unused;
-    count(&whole, happening);
+    if (!atomic_load_explicit(&tide_simple_paused, memory_order_relaxed))
+        count(&whole, happening);
 }
 
 static void simple_free(void *unused, const struct tide_happening *happening)
 {
     (void)unused;
-    tide_tally_free(&whole, happening->shard, happening->used);
+    if (!atomic_load_explicit(&tide_simple_paused, memory_order_relaxed))
+        tide_tally_free(&whole, happening->shard, happening->used);
 }
 
 static void report_simple(struct tide_monitor_report *report)

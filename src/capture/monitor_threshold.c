@@ -11,11 +11,13 @@
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "capture/first_errors.h"
+#include "capture/hooks.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/row_table.h"
@@ -24,11 +26,19 @@
 enum { TIDE_FRAMES_SAID = 64 };
 
 static uint64_t single, most, live_limit, skip;
-static bool aborts;
+static bool aborts, breaks; /* ...or breaks: for a debugger to stop at */
 static _Atomic int64_t live;
 static _Atomic uint64_t cases;
 static _Atomic uint32_t walking;
 static struct tide_stream *scratch; /* for the walk; guarded by walking */
+
+static bool get_ready(void)
+{
+    if (!tide_rows && !tide_stack_cfi_init())
+        return false;
+    scratch = tide_lasting_memory(sizeof(*scratch));
+    return scratch;
+}
 
 static bool begin(struct tide_monitor_options options)
 {
@@ -41,10 +51,21 @@ static bool begin(struct tide_monitor_options options)
         !tide_monitor_number(options, "skip", &skip))
         return false;
     aborts = action && *action == 'a';
-    if (!tide_rows && !tide_stack_cfi_init())
+    return get_ready();
+}
+
+bool tide_threshold_as_cms(void)
+{
+    bool set = tide_monitor_variable("TAAM_MIN", &single);
+    set |= tide_monitor_variable("TAAM_MAX", &most);
+    if (!set)
         return false;
-    scratch = tide_lasting_memory(sizeof(*scratch));
-    return scratch;
+    (void)tide_monitor_variable("TAAM_SKIP", &skip);
+    most = most ? most : INT64_MAX; /* 0: there is none */
+    single = single ? single : 1;
+    breaks = secure_getenv("TAAM_BREAK") != NULL;
+    aborts = !breaks;
+    return get_ready();
 }
 
 /* Where a frame of a walk lies. */
@@ -147,9 +168,18 @@ static __attribute__((noinline)) void add_stack(struct tide_lines *lines)
     atomic_store(&walking, 0);
 }
 
+/* As in CMS's preload: a place for a debugger to stop at, for each case after `skip`. */
+TIDE_HOOK void break_threshold_abort_alloc_monitor(void);
+TIDE_HOOK void break_threshold_abort_alloc_monitor(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
 static TIDE_COLD void say(const char *what, uint64_t bytes, uint64_t limit)
 {
     const uint64_t number = atomic_fetch_add(&cases, 1);
+    if (breaks && number >= skip)
+        break_threshold_abort_alloc_monitor();
     if (number != skip)
         return;
     struct tide_lines lines = {.file = tide_first_errors()};

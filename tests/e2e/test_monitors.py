@@ -214,7 +214,7 @@ class Monitors(tide.Case):
 
     NONSENSE = {
         "sample": "'sample' is no monitor; there are simple, loop, histogram, periodic, "
-                  "regions, threshold, and for all json, file=PATH",
+                  "regions, threshold, own, and for all json, file=PATH",
         "json": "no monitor is named; there are",
         "simple:x=1": "'x=1': simple has no options",
         "simple:x": "'x': simple has no options",

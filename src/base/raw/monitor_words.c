@@ -123,7 +123,7 @@ static void add_monitors(struct tide_monitor_fault *fault)
         add(fault, MONITORS[i].name);
         add(fault, ", ");
     }
-    add(fault, "and for all json, file=PATH");
+    add(fault, "own, and for all json, file=PATH");
 }
 
 /* "periodic has ms=N, file=PATH" */
@@ -215,7 +215,7 @@ static void check(enum tide_monitor_kind kind, struct tide_monitor_options optio
     }
 }
 
-/* The kind of the word at TEXT; TIDE_MONITOR_FILE + 1: there is none. */
+/* The kind of the word at TEXT; TIDE_MONITOR_OWN + 1: there is none. */
 static uint32_t kind_of(const char *text, size_t whole)
 {
     const size_t name = strcspn(text, ":,");
@@ -224,8 +224,10 @@ static uint32_t kind_of(const char *text, size_t whole)
             return i;
     if (same(text, whole, "json"))
         return TIDE_MONITOR_JSON;
+    if (same(text, whole, "own"))
+        return TIDE_MONITOR_OWN;
     const bool is_file = whole > 5 && strncmp(text, "file=", 5) == 0;
-    return is_file ? TIDE_MONITOR_FILE : TIDE_MONITOR_FILE + 1;
+    return is_file ? TIDE_MONITOR_FILE : TIDE_MONITOR_OWN + 1;
 }
 
 bool tide_monitor_words_next(struct tide_monitor_words *words,
@@ -236,7 +238,8 @@ bool tide_monitor_words_next(struct tide_monitor_words *words,
     const char *const text = words->rest;
     const size_t length = strcspn(text, ",");
     if (length == 0) {
-        if (!(words->seen & ((1u << TIDE_MONITORS) - 1))) {
+        if (!(words->seen & ((1u << TIDE_MONITORS) - 1)) &&
+            !(words->seen & 1u << TIDE_MONITOR_OWN)) {
             add(fault, "no monitor is named");
             add_monitors(fault);
         }
@@ -244,7 +247,7 @@ bool tide_monitor_words_next(struct tide_monitor_words *words,
     }
     words->rest += length;
     const uint32_t kind = kind_of(text, length);
-    if (kind > TIDE_MONITOR_FILE) {
+    if (kind > TIDE_MONITOR_OWN) {
         add_quoted(fault, text, length);
         add(fault, " is no monitor");
         add_monitors(fault);

@@ -25,6 +25,7 @@ enum tide_monitor_kind {
     TIDE_MONITORS, /* how many there are; what follows is for all of them */
     TIDE_MONITOR_JSON = TIDE_MONITORS,
     TIDE_MONITOR_FILE,
+    TIDE_MONITOR_OWN, /* the program's own */
 };
 
 /* What follows a name: ":key=value:key=value", up to a comma or the end. */
