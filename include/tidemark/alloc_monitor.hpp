@@ -21,11 +21,15 @@
 #define TIDEMARK_ALLOC_MONITOR_HPP
 
 #include <cstddef>
+#include <cstdio>
+#include <cstring>
 #include <malloc.h> /* as CMS's header does: users count on it */
 #include <memory>
 #include <mutex>
 #include <new>
 #include <stdlib.h>
+#include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 #include "tidemark.hpp"
@@ -199,6 +203,119 @@ class AllocMonitorRegistry
 
     AllocMonitorList list_;
 };
+
+/* Says at the end of a scope, on standard error, what the thread did in it; as CMS's service
+ * of that name:
+ *
+ *     cms::perftools::IntrusiveAllocMonitor monitor;
+ *     {
+ *         auto guard = monitor.startMonitoring("vector fill");
+ *         ...
+ *     }
+ *
+ * A guard inside another takes its own part out of that one's.  Each is a window of the trace
+ * as well.  Without the recorder nothing is said. */
+class IntrusiveAllocMonitor
+{
+  public:
+    class Guard;
+    Guard startMonitoring(const char *name) const;
+    Guard startMonitoring(const std::string &name) const;
+};
+
+class IntrusiveAllocMonitor::Guard
+{
+  public:
+    explicit Guard(const char *name) : outer_(newest())
+    {
+        std::snprintf(name_, sizeof(name_), "%s", name);
+        if (outer_)
+            outer_->hold();
+        newest() = this;
+        go_on();
+    }
+    Guard(Guard &&other) noexcept
+        : outer_(other.outer_), window_(other.window_), sum_(other.sum_)
+    {
+        std::memcpy(name_, other.name_, sizeof(name_));
+        other.moved_ = true;
+        if (newest() == &other)
+            newest() = this;
+    }
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+    Guard &operator=(Guard &&) = delete;
+    ~Guard()
+    {
+        if (moved_)
+            return;
+        hold();
+        if (tide_present())
+            say();
+        newest() = outer_;
+        if (outer_)
+            outer_->go_on();
+    }
+
+  private:
+    static Guard *&newest()
+    {
+        static thread_local Guard *guard;
+        return guard;
+    }
+    void go_on()
+    {
+        window_ = tide_window_start(name_, TIDE_SCOPE_THREAD);
+    }
+    /* Add what was counted since. */
+    void hold()
+    {
+        tide_stats part;
+        tide_stop(window_, &part);
+        sum_.requested_bytes += part.requested_bytes;
+        sum_.alloc_calls += part.alloc_calls;
+        sum_.free_calls += part.free_calls;
+        if (sum_.largest_bytes < part.largest_bytes)
+            sum_.largest_bytes = part.largest_bytes;
+        if (sum_.peak_bytes < sum_.live_bytes + part.peak_bytes)
+            sum_.peak_bytes = sum_.live_bytes + part.peak_bytes;
+        sum_.live_bytes += part.live_bytes;
+    }
+    void say() const
+    {
+        char text[512];
+        const int length = std::snprintf(
+            text, sizeof(text),
+            "%%MSG-s IntrusiveAllocMonitor:\n%s: requested %llu added %lld max alloc %llu"
+            " peak %lld nAlloc %llu nDealloc %llu\n%%MSG\n",
+            name_, static_cast<unsigned long long>(sum_.requested_bytes),
+            static_cast<long long>(sum_.live_bytes),
+            static_cast<unsigned long long>(sum_.largest_bytes),
+            static_cast<long long>(sum_.peak_bytes),
+            static_cast<unsigned long long>(sum_.alloc_calls),
+            static_cast<unsigned long long>(sum_.free_calls));
+        if (::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
+            return; /* nobody reads it */
+    }
+
+    char name_[128];
+    Guard *outer_; /* borrowed */
+    tide_handle window_ = TIDE_NOTHING;
+    tide_stats sum_{};
+    bool moved_ = false;
+};
+
+inline IntrusiveAllocMonitor::Guard IntrusiveAllocMonitor::startMonitoring(
+    const char *name) const
+{
+    return Guard(name);
+}
+
+inline IntrusiveAllocMonitor::Guard IntrusiveAllocMonitor::startMonitoring(
+    const std::string &name) const
+{
+    return Guard(name.c_str());
+}
 
 } // namespace perftools
 } // namespace cms

@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -133,6 +134,34 @@ class Services(Case):
                 if row["function"].endswith("::event")]
         self.assertEqual([(row["bytes"], row["calls"]) for row in rows],
                          [(21 * self.EVENT, 21 * 11)])
+
+
+class Intrusive(Case):
+    LINE = re.compile(r"%MSG-s IntrusiveAllocMonitor:\n(.+): requested (\d+) added (-?\d+)"
+                      r" max alloc (\d+) peak (\d+) nAlloc (\d+) nDealloc (\d+)\n%MSG\n")
+
+    def test_guards_say_what_their_thread_did(self):
+        """A vector of ints grows by doubling; a guard within another takes its own out."""
+        for allocator in allocators():
+            done = self.alone([tide.program("cms_intrusive")], allocator)
+            self.assertEqual(self.LINE.sub("", done.stderr), "")
+            found = {name: [int(number) for number in numbers]
+                     for name, *numbers in self.LINE.findall(done.stderr)}
+            usable = json.loads(done.stdout)
+            first, second, grown = (usable[key] for key in ("8192", "16384", "4096"))
+            growing = 4 * (2**14 - 1)
+            self.assertEqual(found, {
+                "fill": [growing, first, 32768, first + grown, 14, 13],
+                "fill again": [65536, second - first, 65536, second, 1, 1],
+                "inner": [4, usable["1"], 4, usable["1"], 1, 0],
+                # The int that came from inside is freed here.
+                "outer": [growing, first - usable["1"], 32768, first + grown, 14, 14],
+                "other thread": [100, usable["25"], 100, usable["25"], 1, 0]}, allocator)
+
+    def test_without_the_recorder_guards_say_nothing(self):
+        done = subprocess.run([tide.program("cms_intrusive")], capture_output=True, text=True,
+                              check=True)
+        self.assertEqual(done.stderr, "")
 
 
 class Libraries(Case):
