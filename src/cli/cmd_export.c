@@ -1,5 +1,6 @@
 /* cli/cmd_export.c - tidemark export: a trace in other tools' formats. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,8 @@ enum {
     TIDE_EXPORT_BLOCKS = 16, /* holds blocks */
     TIDE_EXPORT_FILE = 32,   /* written by name, not in one stream */
     TIDE_EXPORT_QUERY = 64,  /* the answer of a query */
+    TIDE_EXPORT_NAMED = 128, /* compressed when the file is called *.gz */
+    TIDE_EXPORT_PID = 256,   /* may be of one process */
 };
 
 /* Larger outputs than both are written with --force only. */
@@ -49,10 +52,11 @@ static const struct format {
     {TIDE_EXPORT_BLOCKS, tide_export_ndjson},
     {TIDE_EXPORT_QUERY, NULL},
     {TIDE_EXPORT_QUERY, NULL},
+    {TIDE_EXPORT_NAMED | TIDE_EXPORT_PID, tide_export_igprof},
 };
 static const char *const FORMAT_WORDS[] = {
     "pprof", "folded", "speedscope", "chrome", "perfetto",   "callgrind", "sqlite",
-    "csv",   "tsv",    "ndjson",     "cali",   "json-split", NULL};
+    "csv",   "tsv",    "ndjson",     "cali",   "json-split", "igprof",    NULL};
 _Static_assert(sizeof(FORMATS) / sizeof(FORMATS[0]) + 1 ==
                    sizeof(FORMAT_WORDS) / sizeof(FORMAT_WORDS[0]),
                "each word has a format");
@@ -65,6 +69,7 @@ struct export_options {
     int format, space;                 /* -1: not given */
     bool metrics[TIDE_EXPORT_METRICS]; /* by enum tide_metric */
     bool all, force;
+    uint64_t pid; /* 0: not given */
     const char *output;
 };
 
@@ -105,6 +110,10 @@ static const struct tide_option TABLE[] = {
      .flag = &asked.all,
      .help = "write all blocks of the run, not only those live at the end; for "
              "csv, tsv, ndjson and sqlite"},
+    {.name = "pid",
+     .count = &asked.pid,
+     .value = "PID",
+     .help = "write what this process of the run did, not all of them; for igprof"},
     {.name = "force",
      .flag = &asked.force,
      .help = "write the file even if it is more than a thousand times larger than "
@@ -154,6 +163,8 @@ static int check(const struct export_options *options)
                                "one of --peak, --leaks, --total and --churn at a time");
     if (options->all && !(traits & TIDE_EXPORT_BLOCKS))
         return tide_fail_usage(self, "--all is for blocks: csv, tsv, ndjson, sqlite");
+    if (options->pid && !(traits & TIDE_EXPORT_PID))
+        return tide_fail_usage(self, "--pid is for igprof");
     if ((traits & TIDE_EXPORT_FILE) && to_stdout(options))
         return tide_fail_usage(self, "%s needs a file: -o FILE", format);
     if ((traits & TIDE_EXPORT_BINARY) && to_stdout(options) && isatty(STDOUT_FILENO))
@@ -231,6 +242,14 @@ static int write_tables(const struct tide_export_file *file,
     return result;
 }
 
+static bool is_compressed(const struct format *format, const char *name)
+{
+    const size_t length = name ? strlen(name) : 0;
+    const bool named = length > 3 && strcmp(name + length - 3, ".gz") == 0;
+    return (format->traits & TIDE_EXPORT_GZIP) ||
+           ((format->traits & TIDE_EXPORT_NAMED) && named);
+}
+
 /* In one stream.  -1 or the exit status. */
 static int write_stream(const struct tide_export_file *file,
                         const struct export_options *options,
@@ -239,7 +258,7 @@ static int write_stream(const struct tide_export_file *file,
     const struct format *const format = &FORMATS[options->format];
     struct tide_out out;
     enum tide_status status = TIDE_OK;
-    if (format->traits & TIDE_EXPORT_GZIP)
+    if (is_compressed(format, options->output))
         status = tide_out_begin_gzip(&out, file->fd);
     else
         tide_out_begin(&out, file->fd);
@@ -267,6 +286,7 @@ static int write_file(const struct tide_export_file *file,
         .space = options->space < 0 ? TIDE_IN_HEAP : (enum tide_space)options->space,
         .metric = chosen_metric(options),
         .all = options->all,
+        .pid = (uint32_t)options->pid,
         .progress = {.step = tide_progress_bar_step, .user = &bar},
     };
     const int result = format->traits & TIDE_EXPORT_FILE
@@ -282,6 +302,14 @@ static bool is_trace(const char *name, const struct tide_trace *trace)
     struct stat one, other;
     return name && stat(name, &one) == 0 && fstat(trace->fd, &other) == 0 &&
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static bool has_process(const struct tide_trace *trace, uint64_t pid)
+{
+    bool found = false;
+    for (size_t i = 0; i < trace->process_count; i++)
+        found |= trace->processes[i].pid == pid;
+    return found;
 }
 
 /* -1 or the exit status. */
@@ -331,6 +359,9 @@ static int export_to(const struct tide_export_file *file,
         result = tide_fail("%s", tide_failure_words(status));
     else if (is_trace(options->output, opened.trace))
         result = tide_fail("%s: this is the trace itself", file->name);
+    else if (options->pid && !has_process(opened.trace, options->pid))
+        result = tide_fail("%s: no process in it has the pid %" PRIu64, opened.path,
+                           options->pid);
     else
         result = write_file(file, options, &opened);
     tide_say_other_builds(&opened);
@@ -377,7 +408,8 @@ const struct tide_command tide_cmd_export = {
         "  sqlite            a database: sites, stacks, frames, blocks\n"
         "  csv, tsv, ndjson  a line per block\n"
         "  cali              Caliper's trace: cali-query, caliperreader\n"
-        "  json-split        Caliper's profile by region: hatchet\n",
+        "  json-split        Caliper's profile by region: hatchet\n"
+        "  igprof            a tree of calls with live blocks: igprof-analyse\n",
     .example = "export --to pprof -o prog.pb.gz prog.tide",
     .takes = TIDE_TAKES_TRACE,
     .options = TABLE,

@@ -21,6 +21,7 @@ struct tide_export {
     enum tide_space space;    /* formats that hold one */
     enum tide_metric metric;  /* formats that hold one */
     bool all;                 /* blocks: also those that died */
+    uint32_t pid;             /* igprof: of this process only; 0: of all */
     struct tide_progress progress;
 };
 
@@ -36,6 +37,8 @@ enum tide_status tide_export_chrome(struct tide_out *out,
                                     const struct tide_export *what);
 enum tide_status tide_export_callgrind(struct tide_out *out,
                                        const struct tide_export *what);
+enum tide_status tide_export_igprof(struct tide_out *out,
+                                    const struct tide_export *what);
 enum tide_status tide_export_csv(struct tide_out *out, const struct tide_export *what);
 enum tide_status tide_export_tsv(struct tide_out *out, const struct tide_export *what);
 enum tide_status tide_export_ndjson(struct tide_out *out,

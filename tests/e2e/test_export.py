@@ -1,12 +1,15 @@
 """tests/e2e/test_export.py - every export, read back by others, says what the report says."""
 import collections
 import functools
+import gzip
 import json
 import os
+import subprocess
 
 import jsonschema
 
 import exports
+import igprof_reader
 import tide
 
 # What is exported: program, arguments, spaces it uses.
@@ -186,6 +189,59 @@ class Callgrind(tide.Case):
                 tide.report(trace, "--peak", "--flat", "--no-fold")["rows"]}
         row = flat["build_pool"]
         self.assertRegex(text, rf"fn=\(\d+\) build_pool\n{row['line']} {row['bytes']} 1 ")
+
+
+class IgProf(tide.Case):
+    @each_run
+    def test_counters_are_the_reports(self, name, trace, space):
+        if space != "heap":
+            return
+        profile = igprof_reader.Profile(exports.export(trace, "igprof").decode())
+        totals = exports.totals(trace, space)
+        for counter, view in (("MEM_TOTAL", "total"), ("MEM_LIVE", "leaks"),
+                              ("MEM_LIVE_PEAK", "peak")):
+            self.assertEqual(profile.total(counter),
+                             (totals[view, True], totals[view, False]), (name, counter))
+        for node in profile.nodes:
+            calls, bytes_, _ = node.counters.get("MEM_LIVE", (0, 0, 0))
+            self.assertEqual((len(node.blocks), sum(size for _, size in node.blocks)),
+                             (calls, bytes_))
+        self.assertEqual(sorted(size for node in profile.nodes for _, size in node.blocks),
+                         sorted(int(block["live_bytes"]) for block in exports.read_csv(
+                             exports.export(trace, "csv")) if block["space"] == "heap"))
+
+    def test_functions_without_arguments(self):
+        profile = igprof_reader.Profile(
+            exports.export(exports.record("new_delete").trace, "igprof").decode())
+        self.assertEqual(profile.program, "new_delete")
+        self.assertEqual(profile.of("main", "MEM_TOTAL")[0],
+                         exports.totals(exports.record("new_delete").trace, "heap")
+                         ["total", True] - profile.of("[before start]", "MEM_TOTAL")[0])
+
+    def test_one_process_of_many(self):
+        trace = exports.record("family").trace
+        pids = [process["pid"] for process in tide.info(trace)["processes"]]
+        once = [pid for pid in pids if pids.count(pid) == 1]  # not by exec
+        self.assertTrue(once)
+        made = [block for block in exports.read_csv(exports.export(trace, "csv", "--all"))
+                if block["space"] == "heap"]
+        for pid in once:
+            part = igprof_reader.Profile(
+                exports.export(trace, "igprof", "--pid", str(pid)).decode())
+            sizes = [int(block["size"]) for block in made if block["pid"] == str(pid)]
+            self.assertEqual((part.pid, part.total("MEM_TOTAL")),
+                             (pid, (len(sizes), sum(sizes))))
+        done = subprocess.run([tide.TIDEMARK, "export", "--to", "igprof", "--pid", "1", trace],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no process in it has the pid 1", done.stderr)
+
+    def test_compressed_by_its_name(self):
+        trace = exports.record("new_delete").trace
+        path = os.path.join(tide.FOLDER, "profile.gz")
+        exports.export(trace, "igprof", "-o", path)
+        with gzip.open(path) as file:
+            self.assertEqual(file.read(), exports.export(trace, "igprof"))
 
 
 class Chrome(tide.Case):

@@ -34,7 +34,7 @@ PLACES = ["region", "loop", "label", "shape", "piece", "other piece", "pool", "h
 # Values of options, by what the help calls them.
 VALUES = {
     "T": ["0.0001"], "T1 T2": ["0", "1"], "AXIS": ["bytes"], "F": ["*function*"],
-    "C": ["MEM_LIVE"], "P": ["*"], "N": ["1"], "RANGE": ["0.."], "SPACE": ["mmap"],
+    "C": ["MEM_LIVE"], "PID": ["1"], "P": ["*"], "N": ["1"], "RANGE": ["0.."], "SPACE": ["mmap"],
     "FILE": None, "SIZE": ["1"], "WHEN": ["always"], "SOURCE": None, "FORMAT": None,
     "PERCENT": None, "F=N": ["*function*=1"], "TRACE": None, "OUT": None, "DIR": ["/"],
     "NAME": ["a\033]0;owned\007b"], "ENGINE": ["none"], "LIST": ["heap"], "WHOM": ["all"],
