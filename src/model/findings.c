@@ -145,15 +145,21 @@ static enum tide_status judge_root(const struct tide_model *model,
     return status;
 }
 
-/* On whose behalf that is which no finding explains. */
+/* On whose behalf that is which no finding explains; at last, in which library. */
 static enum tide_status judge_wide(const struct tide_model *model,
                                    struct tide_subjects *subjects,
                                    struct tide_stack_tree *tree, struct list *out)
 {
     enum tide_status status = judge_root(model, subjects, tree, out);
     for (int i = 0; i < TIDE_AMOUNTS && !status; i++) {
-        const uint32_t first = (uint32_t)subjects->count;
-        status = tide_subjects_widen(subjects, model, tree, (enum tide_amount)i);
+        const enum tide_amount amount = (enum tide_amount)i;
+        uint32_t first = (uint32_t)subjects->count;
+        status = tide_subjects_widen(subjects, model, tree, amount);
+        if (!status)
+            status = judge_from(model, subjects, first, out);
+        first = (uint32_t)subjects->count;
+        if (!status)
+            status = tide_subjects_add_module(subjects, model, tree->paths, amount);
         if (!status)
             status = judge_from(model, subjects, first, out);
     }
@@ -229,10 +235,39 @@ static enum tide_status find_lines(const struct tide_model *model,
         status = tide_found_lines(model, subjects, &list->found[i]);
         if (!status)
             status = tide_found_others(model, subjects, paths, &list->found[i]);
-        if (!status && !subject->wide && subject->stacks >= TIDE_STACKS_MANY)
+        const bool wants = subject->module || !subject->wide;
+        if (!status && wants && subject->stacks >= TIDE_STACKS_MANY)
             status = tide_found_callers(model, subjects, tree, paths, &list->found[i]);
     }
     return status;
+}
+
+/* The innermost call of MODULE in the path at hand. */
+static size_t call_into(const struct tide_paths *paths, const char *module)
+{
+    size_t i = 0;
+    while (i + 1 < paths->call_count &&
+           paths->functions[paths->calls[i].function].module != module)
+        i++;
+    return i;
+}
+
+/* Add whom SUBJECT is about, which has CALL in the path at hand. */
+static void add_who(struct tide_text *who, const struct tide_paths *paths,
+                    const struct tide_subject *subject, const struct tide_found *found,
+                    size_t call)
+{
+    if (subject->module) {
+        tide_text_addf(who, "%s, with all its functions,",
+                       tide_path_base(subject->module));
+        return;
+    }
+    if (subject->space != TIDE_IN_MMAP ||
+        !tide_found_heap(who, &paths->functions[subject->function]))
+        tide_found_who(who, paths, call, found);
+    if (subject->wide)
+        tide_text_add(who, subject->rest ? ", with the rest of what it calls,"
+                                         : ", with what it calls,");
 }
 
 static enum tide_status write_one(const struct tide_model *model,
@@ -247,18 +282,15 @@ static enum tide_status write_one(const struct tide_model *model,
     struct tide_text text = {0}, who = {0};
     struct tide_blame blame = {0};
     enum tide_status status = tide_paths_walk(paths, stack);
-    if (!status && subject->wide)
+    if (!status && subject->module)
+        blame.call = call_into(paths, subject->module);
+    else if (!status && subject->wide)
         blame.call = tide_path_call_of(paths, subject->function);
     else if (!status)
         status = tide_blame_path(&subjects->blamer, paths, &blame);
     if (status)
         return status;
-    if (subject->space != TIDE_IN_MMAP ||
-        !tide_found_heap(&who, &paths->functions[subject->function]))
-        tide_found_who(&who, paths, blame.call, found);
-    if (subject->wide)
-        tide_text_add(&who, subject->rest ? ", with the rest of what it calls,"
-                                          : ", with what it calls,");
+    add_who(&who, paths, subject, found, blame.call);
     tide_found_words(&text, model, subject, found, who.bytes ? who.bytes : "");
     const bool failed = text.failed || who.failed;
     tide_text_release(&who);

@@ -99,7 +99,8 @@ static enum tide_status find_shares(const struct tide_model *model,
                                     struct tide_stack_tree *tree,
                                     struct tide_found *found, uint64_t all)
 {
-    const uint32_t leaf = subjects->list[found->subject].function;
+    const struct tide_subject *const subject = &subjects->list[found->subject];
+    const uint32_t leaf = subject->module ? UINT32_MAX : subject->function;
     struct tide_caller callers[TIDE_CALLERS_SAID] = {{0}};
     uint32_t count = 0;
     bool *const named = calloc(model->site_count + 1, sizeof(*named));
@@ -139,7 +140,12 @@ enum tide_status tide_found_callers(const struct tide_model *model,
                                     struct tide_stack_tree *tree,
                                     struct tide_paths *paths, struct tide_found *found)
 {
-    uint64_t all;
+    uint64_t all = 0;
+    if (subjects->list[found->subject].module) {
+        for (uint32_t i = 0; i < model->site_count; i++)
+            all += tide_found_weight(model, subjects, i, found);
+        return find_shares(model, subjects, tree, found, all);
+    }
     const enum tide_status status = find_nearest(model, subjects, paths, found, &all);
     if (status || all == 0 || found->callers[0].share >= TIDE_CALLER_ENOUGH)
         return status;

@@ -69,8 +69,9 @@ struct tide_subject {
     /* With all that it calls, as far as no other wide subject has that: see
      * findings_wide.c.  Only the amounts of QUESTION are known. */
     bool wide;
-    bool rest; /* another wide subject has some of it */
-    bool root; /* it stands for several who hold much: see findings_root.c */
+    bool rest;          /* another wide subject has some of it */
+    const char *module; /* all that its functions do, and no finding tells; else NULL */
+    bool root;          /* it stands for several who hold much: see findings_root.c */
     enum tide_question question;
     bool explained[TIDE_QUESTIONS]; /* there is a finding */
     bool told;                      /* of all that stands, not only of its slack */
@@ -196,6 +197,13 @@ enum tide_amount {
     TIDE_AMOUNTS,
 };
 uint64_t tide_site_amount(const struct tide_site *site, enum tide_amount amount);
+enum tide_question tide_amount_question(enum tide_amount amount);
+/* The whole that a part of AMOUNT must be large of; 0: it is not worth a look. */
+uint64_t tide_amount_whole(const struct tide_model *model, enum tide_amount amount);
+/* What SITE has of AMOUNT, if that is in no subject that has a finding. */
+uint64_t tide_site_untold(const struct tide_subjects *subjects,
+                          const struct tide_model *model, uint32_t site,
+                          enum tide_amount amount);
 /* Add subjects for what nothing explains of AMOUNT in the heap. */
 enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
                                      const struct tide_model *model,
@@ -215,6 +223,15 @@ enum tide_status tide_subjects_find_root(struct tide_subjects *subjects,
                                          const struct tide_model *model,
                                          struct tide_stack_tree *tree,
                                          const bool *owners);
+
+/* --- findings_module.c --- */
+
+/* If no finding explains half of AMOUNT, and one library has a third of it, add that as a
+ * subject.  Wide subjects for AMOUNT were added. */
+enum tide_status tide_subjects_add_module(struct tide_subjects *subjects,
+                                          const struct tide_model *model,
+                                          const struct tide_paths *paths,
+                                          enum tide_amount amount);
 
 /* --- findings_hold.c --- */
 

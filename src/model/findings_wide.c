@@ -44,6 +44,24 @@ uint64_t tide_site_amount(const struct tide_site *site, enum tide_amount amount)
     }
 }
 
+enum tide_question tide_amount_question(enum tide_amount amount)
+{
+    return amount == TIDE_AMOUNT_PEAK_BYTES ? TIDE_ASK_STANDS : TIDE_ASK_CHURNS;
+}
+
+uint64_t tide_site_untold(const struct tide_subjects *subjects,
+                          const struct tide_model *model, uint32_t site,
+                          enum tide_amount amount)
+{
+    const enum tide_question question = tide_amount_question(amount);
+    const bool told =
+        subjects->list[subjects->of_site[site].subject].explained[question] ||
+        subjects->wide[question][site] != NONE;
+    return told || model->sites[site].space != TIDE_IN_HEAP
+               ? 0
+               : tide_site_amount(&model->sites[site], amount);
+}
+
 static uint64_t amount_of(const struct widening *widening, uint32_t index)
 {
     const struct tide_site *const site = &widening->model->sites[index];
@@ -173,8 +191,7 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
     return TIDE_OK;
 }
 
-/* The whole that a part of AMOUNT must be large of; 0: it is not worth a look. */
-static uint64_t whole_of(const struct tide_model *model, enum tide_amount amount)
+uint64_t tide_amount_whole(const struct tide_model *model, enum tide_amount amount)
 {
     const struct tide_summary *const summary = &model->summary[TIDE_IN_HEAP];
     switch (amount) {
@@ -214,10 +231,9 @@ enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
         .model = model,
         .tree = tree,
         .amount = amount,
-        .question =
-            amount == TIDE_AMOUNT_PEAK_BYTES ? TIDE_ASK_STANDS : TIDE_ASK_CHURNS,
+        .question = tide_amount_question(amount),
     };
-    const uint64_t whole = whole_of(model, amount);
+    const uint64_t whole = tide_amount_whole(model, amount);
     uint64_t news = 0;
     enum tide_status status =
         tide_subjects_make_wide(subjects, model, widening.question);

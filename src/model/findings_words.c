@@ -430,5 +430,9 @@ void tide_found_words(struct tide_text *out, const struct tide_model *model,
         .who = who,
     };
     SAY[found->kind](&sentence);
+    if (subject->module)
+        tide_text_add(out,
+                      " None of its functions stands out: this is probably how the "
+                      "library works.");
     add_callers(&sentence, found);
 }
