@@ -43,7 +43,7 @@ static void add_entry(const struct overview *overview, const char *key,
     page->out->failed |= words->failed;
 }
 
-/* "in 1,234 blocks at 1.20 s (+- 2 KiB)" */
+/* "in 1,234 blocks at 1.20 s (± 2 KiB)" */
 static void add_when(struct tide_text *words, const struct overview *overview,
                      const struct tide_summary *summary)
 {

@@ -67,16 +67,18 @@ static void add_iterations(struct tide_page *page, const struct tide_told_region
 {
     const struct tide_spread *const bytes = &row->iteration_bytes;
     const enum tide_units units = page->style->units;
+    const char *const about = tide_glyph(page->style, TIDE_GLYPH_ABOUT);
     struct tide_text words = {0};
     if (!bytes->count)
         return;
     tide_words_count(&words, bytes->count, "iteration");
     tide_text_addf(&words, " of %s", rounded(tide_spread_mean(bytes), units).text);
-    tide_text_addf(&words, " +- %s", rounded(tide_spread_deviation(bytes), units).text);
+    tide_text_addf(&words, " %s %s", about,
+                   rounded(tide_spread_deviation(bytes), units).text);
     tide_text_addf(&words, " (%s", tide_number_bytes(bytes->least, units).text);
     tide_text_addf(&words, " to %s)", tide_number_bytes(bytes->most, units).text);
-    tide_text_addf(&words, " in %.1f calls +- %.1f",
-                   tide_spread_mean(&row->iteration_calls),
+    tide_text_addf(&words, " in %.1f calls %s %.1f",
+                   tide_spread_mean(&row->iteration_calls), about,
                    tide_spread_deviation(&row->iteration_calls));
     tide_text_addf(&words, "; together they kept %s",
                    tide_number_signed_bytes(row->iteration_kept_bytes, units).text);

@@ -130,8 +130,8 @@ class Told(tide.Case):
             self.assertAlmostEqual(spread["mean"], statistics.mean(values))
             self.assertAlmostEqual(spread["stddev"], statistics.stdev(values), places=5)
         words = " ".join(self.text("--regions", "--bytes").split())
-        self.assertIn("10 iterations of 1,075 B +- 308 B (600 B to 1,550 B) in 2.5 calls "
-                      "+- 0.5; together they kept +250 B", words)
+        self.assertIn("10 iterations of 1,075 B ± 308 B (600 B to 1,550 B) in 2.5 calls "
+                      "± 0.5; together they kept +250 B", words)
 
     def test_labels_by_size(self):
         rows = self.run_of.report("--labels", "--total")["label_sizes"]
