@@ -250,6 +250,8 @@ static void add_side(struct writer *writer, const char *key, enum tide_side side
     tide_json_bool(&writer->json, "complete", model->trace->complete);
     tide_json_open(&writer->json, "summary", '{');
     tide_json_summary(&writer->json, &model->summary[view->diff->space]);
+    tide_json_left(&writer->json, &model->summary[view->diff->space],
+                   view->left_out[side]);
     tide_json_close(&writer->json);
     if (view->suppressed[side])
         tide_json_suppressed(&writer->json, view->suppressed[side]);

@@ -250,6 +250,15 @@ void tide_json_summary(struct tide_json *json, const struct tide_summary *summar
     tide_json_uint(json, "temporary_bytes", summary->temporary_bytes);
 }
 
+void tide_json_left(struct tide_json *json, const struct tide_summary *summary,
+                    const struct tide_suppressions *hidden)
+{
+    tide_json_uint(json, "left_bytes",
+                   summary->live_bytes - (hidden ? hidden->bytes : 0));
+    tide_json_uint(json, "left_blocks",
+                   summary->live_blocks - (hidden ? hidden->blocks : 0));
+}
+
 static void add_summary(struct tide_json *json, const struct tide_report_json *report)
 {
     const struct tide_model *const model = report->model;
@@ -257,9 +266,7 @@ static void add_summary(struct tide_json *json, const struct tide_report_json *r
     const struct tide_suppressions *const hidden = report->suppressions;
     tide_json_open(json, "summary", '{');
     tide_json_summary(json, heap);
-    tide_json_uint(json, "left_bytes", heap->live_bytes - (hidden ? hidden->bytes : 0));
-    tide_json_uint(json, "left_blocks",
-                   heap->live_blocks - (hidden ? hidden->blocks : 0));
+    tide_json_left(json, heap, hidden);
     if (model->rss_peak_bytes)
         tide_json_uint(json, "rss_peak_bytes", model->rss_peak_bytes);
     else

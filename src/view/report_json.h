@@ -136,6 +136,9 @@ void tide_json_thread_flows(struct tide_json *json,
 
 /* The keys of the contract's summary that every space has. */
 void tide_json_summary(struct tide_json *json, const struct tide_summary *summary);
+/* What was live at the end and is not HIDDEN, which may be NULL. */
+void tide_json_left(struct tide_json *json, const struct tide_summary *summary,
+                    const struct tide_suppressions *hidden);
 void tide_json_honesty(struct tide_json *json, const struct tide_model *model);
 /* KEY: an array of the words of ARGV (NULL-terminated, or NULL). */
 void tide_json_words(struct tide_json *json, const char *key, const char *const *argv);

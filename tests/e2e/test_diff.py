@@ -134,6 +134,15 @@ class Differences(tide.Case):
         live = tide.report(base())["summary"]
         self.assertEqual(-found["total"]["bytes"], live["peak_bytes"] - live["live_bytes"])
 
+    def test_summaries_say_what_was_left_as_the_report_does(self):
+        keeps = tide.record_once("keeps_cxx", program_name="clean_containers")
+        wanted = tide.report(keeps)["summary"]
+        self.assertLess(wanted["left_bytes"], wanted["live_bytes"])
+        for view in ("--peak", "--leaks"):
+            summary = read(view, base(), keeps)["new"]["summary"]
+            for key in ("live_bytes", "left_bytes", "left_blocks"):
+                self.assertEqual(summary[key], wanted[key], (view, key))
+
     def test_what_is_suppressed_is_left_out_on_both_sides(self):
         path = os.path.join(tide.FOLDER, "shore.txt")
         with open(path, "w", encoding="utf-8") as file:
