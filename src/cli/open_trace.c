@@ -294,7 +294,10 @@ void tide_say_what_is_missing(const struct tide_opened *opened)
     uint64_t dropped = 0;
     for (size_t i = 0; i < trace->process_count; i++)
         dropped += trace->processes[i].dropped;
-    if (!trace->complete || trace->problem[0])
+    if (!trace->complete && strncmp(trace->problem, "ends", 4) == 0)
+        (void)tide_fail("%s: the file is cut off: it %s; what came later is missing",
+                        opened->path, trace->problem);
+    else if (!trace->complete || trace->problem[0])
         (void)tide_fail("%s: %s", opened->path,
                         trace->problem[0] ? trace->problem : "the trace ends early");
     else if (troubles && troubles[0])

@@ -42,15 +42,47 @@ static void add_problem(struct tide_text *out, const char *problem)
                    problem);
 }
 
+/* Nothing is wrong with TRACE but that its file was cut. */
+static bool is_only_cut(const struct tide_trace *trace)
+{
+    return !trace->complete &&
+           (trace->problem[0] == '\0' || strncmp(trace->problem, "ends", 4) == 0);
+}
+
+/* "This trace is cut off: the first 4.89 KiB of its 12.3 KiB could be read, up to 0.53 s of
+ * the run." */
+static void add_cut(struct tide_text *out, const struct tide_trace *trace,
+                    enum tide_units units)
+{
+    const struct tide_number good = tide_number_bytes(trace->good_bytes, units);
+    const struct tide_number whole = tide_number_bytes(trace->file_bytes, units);
+    const double seconds = tide_trace_seconds(trace, trace->end_ticks);
+    if (trace->good_bytes < trace->file_bytes)
+        tide_text_addf(out,
+                       "This trace is cut off: the first %s of its %s could be read, "
+                       "up to %s of the run. ",
+                       good.text, whole.text, tide_number_seconds(seconds).text);
+    else
+        tide_text_addf(out, "This trace is cut off after %s, at %s of the run. ",
+                       good.text, tide_number_seconds(seconds).text);
+    tide_text_add(out, "What came later is missing, and how the run ended is not "
+                       "known: \"at the end\" is that moment.");
+}
+
 void tide_view_warning(struct tide_page *page, const struct tide_trace *trace)
 {
     if (trace->complete && trace->problem[0] == '\0')
         return;
     struct tide_text words = {0};
-    add_problem(&words, trace->problem[0] ? trace->problem : "ends early");
-    tide_text_add(&words, trace->complete
-                              ? "What was lost is not in these numbers."
-                              : "The numbers hold for what was recorded up to there.");
+    if (is_only_cut(trace)) {
+        add_cut(&words, trace, page->style->units);
+    } else {
+        add_problem(&words, trace->problem[0] ? trace->problem : "ends early");
+        tide_text_add(&words,
+                      trace->complete
+                          ? "What was lost is not in these numbers."
+                          : "The numbers hold for what was recorded up to there.");
+    }
     if (words.bytes)
         add_alarm(page, words.bytes);
     if (words.failed)
@@ -381,7 +413,7 @@ static void add_wrappers(struct tide_page *page, const struct tide_model *model)
     tide_text_release(&words);
 }
 
-/* What the +- beside the peak means. */
+/* What the ± beside the peak means. */
 static void add_margin(struct tide_page *page, const struct tide_model *model)
 {
     const uint64_t margin = model->summary[TIDE_IN_HEAP].peak_uncertainty_bytes;

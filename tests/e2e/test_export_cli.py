@@ -214,7 +214,7 @@ class Odd(tide.Case):
         for form in ("folded", "ndjson", "cali"):
             done = run("--to", form, path)
             self.assertEqual(done.returncode, 0)
-            self.assertRegex(done.stderr, rf"^tidemark: {re.escape(path)}: ends early at "
+            self.assertRegex(done.stderr, rf"^tidemark: {re.escape(path)}: the file is cut off: it ends early at "
                                           r"byte [^\n]*\n$")
             self.assertEqual(run("--to", form, recorded.trace).stderr, "")
         database = self.all_exports(path)

@@ -359,7 +359,7 @@ static void a_cut_trace_is_reported_and_says_so_first(void **state)
 {
     (void)state;
     assert_int_equal(run(&tide_cmd_report, "cut.tide"), 0);
-    const char *const warning = "! This trace ends early at byte ";
+    const char *const warning = "! This trace is cut off: the first ";
     assert_int_equal(strncmp(out, warning, strlen(warning)), 0);
     assert_null(strstr(out + 1, warning)); /* not twice on a screen */
     assert_non_null(strstr(out, "600 B  in 3 blocks"));

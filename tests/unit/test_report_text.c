@@ -320,10 +320,17 @@ static void a_trace_that_ends_early_says_so(void **state)
     struct tide_text text = {0};
     struct tide_page page = {.out = &text, .style = &wide};
     f.trace.complete = false;
+    f.trace.good_bytes = f.trace.file_bytes = 4711;
     snprintf(f.trace.problem, sizeof(f.trace.problem), "ends early at byte 4711");
     tide_view_warning(&page, &f.trace);
-    assert_string_equal(text.bytes, "! This trace ends early at byte 4711. The numbers "
-                                    "hold for what was recorded up to there.\n");
+    assert_holds(&text, "! This trace is cut off after 4.60 KiB, at 0.");
+    assert_holds(&text, "What came later is missing, and how the run ended is not "
+                        "known: \"at the end\" is that moment.\n");
+    tide_text_clear(&text);
+    f.trace.file_bytes = 9000;
+    tide_view_warning(&page, &f.trace);
+    assert_holds(&text, "! This trace is cut off: the first 4.60 KiB of its 8.79 KiB "
+                        "could be read, up to 0.");
     tide_text_clear(&text);
     f.trace.complete = true;
     snprintf(f.trace.problem, sizeof(f.trace.problem), "damaged at byte 4711: 1 chunk");
@@ -337,7 +344,7 @@ static void a_trace_that_ends_early_says_so(void **state)
     f.trace.processes[0].ended = false;
     tide_view_warning(&page, &f.trace);
     tide_view_overview(&page, &f.model, NULL);
-    assert_holds(&text, "! This trace ends early. ");
+    assert_holds(&text, "! This trace is cut off");
     assert_holds(&text, "; how it ended is not in the trace.");
     tide_text_release(&text);
     fixture_release(&f);
