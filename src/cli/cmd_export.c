@@ -182,7 +182,7 @@ static enum tide_metric chosen_metric(const struct export_options *options)
 
 /* What Caliper's own tools would have recorded: its trace, and hatchet's profile. */
 static const char CALI_QUERY[] =
-    "SELECT region,mem.alloc,mem.free,event.begin#region,event.end#region,"
+    "SELECT region,mem.alloc,mem.free,event.set#pthread.id,"
     "event.set#event,alloc.uid,alloc.address,alloc.total_size,mem.active,"
     "alloc.region.highwatermark,thread AS pthread.id,process,time.offset.ns "
     "FORMAT cali";

@@ -326,6 +326,7 @@ int tide_run_query(const struct tide_query_request *request)
         .several_traces = request->trace_count > 1,
         .users = &users,
         .show_users = request->show_users,
+        .typed_regions = request->show_users,
         .may_be_set = !opens,
     };
     if (result < 0)

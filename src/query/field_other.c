@@ -61,7 +61,7 @@ static struct tide_value set_value(const struct tide_walk *walk,
     return tide_walk_attribute_value(walk, record->attribute, record->number);
 }
 
-/* The path of the regions that are WHOSE. */
+/* The path of the regions that are WHOSE; 0: of all, with what they are. */
 static struct tide_value regions_value(struct tide_walk *walk,
                                        const struct tide_record *record, uint32_t whose)
 {
@@ -135,6 +135,8 @@ struct tide_value tide_field_other(struct tide_walk *walk,
         return set_value(walk, record, kind, whose);
     case TIDE_SLOT_REGIONS:
         return regions_value(walk, record, whose);
+    case TIDE_SLOT_TYPED:
+        return regions_value(walk, record, 0);
     case TIDE_SLOT_HOLDER_LABEL:
     case TIDE_SLOT_HOLDER_UID:
     case TIDE_SLOT_HOLDER_INDEX:

@@ -58,6 +58,12 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
         slot->attribute = tide_attribute_find_alike(name->text);
     if (slot->attribute == TIDE_NO_ATTRIBUTE)
         return tide_planner_describe_other(planner, name, slot);
+    if (slot->attribute == TIDE_ATTRIBUTE_REGION && planner->options->typed_regions) {
+        slot->attribute = TIDE_NO_ATTRIBUTE;
+        slot->kind = TIDE_SLOT_TYPED;
+        slot->type = TIDE_VALUE_PATH;
+        return true;
+    }
     const struct tide_attribute *const about = &tide_attribute_table[slot->attribute];
     if (!(about->sources & 1u << source)) {
         tide_planner_blame_source(planner, name, about->sources);

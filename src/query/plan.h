@@ -44,6 +44,7 @@ enum tide_slot_kind {
     TIDE_SLOT_ITERATION,    /* iteration#LOOP */
     TIDE_SLOT_USER,         /* an attribute of the program */
     TIDE_SLOT_REGIONS,      /* the path of regions that are NAME */
+    TIDE_SLOT_TYPED,        /* the path of all regions, each with what it is */
     TIDE_SLOT_SET,          /* event.set#NAME: what it is set to */
     TIDE_SLOT_BEGIN,        /* event.begin#NAME */
     TIDE_SLOT_END,          /* event.end#NAME */
@@ -167,6 +168,7 @@ struct tide_plan_options {
     bool several_traces;                 /* "*" tells which one */
     const struct tide_user_names *users; /* that the programs set; NULL: none */
     bool show_users;                     /* all of them are columns, beside the items */
+    bool typed_regions; /* `region` says of each what it is: TIDE_KIND_END */
     bool
         may_be_set; /* nothing is known of the program: names may be its own, if they are
                         quoted or like no other */

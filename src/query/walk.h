@@ -209,6 +209,8 @@ uint32_t tide_walk_region(struct tide_walk *walk, uint32_t region);
 /* What REGION is: a text; and its path of those regions that are KIND (a text). */
 uint32_t tide_walk_kind(struct tide_walk *walk, uint32_t region);
 uint32_t tide_walk_path_of(struct tide_walk *walk, uint32_t region, uint32_t kind);
+/* KIND 0: the path of all, each step with what it is, TIDE_KIND_END, and its name. */
+#define TIDE_KIND_END '\x1f'
 uint32_t tide_walk_thread_name(struct tide_walk *walk, uint32_t thread);
 uint32_t tide_walk_process_name(struct tide_walk *walk, uint32_t process);
 

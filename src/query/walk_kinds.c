@@ -83,6 +83,23 @@ static uint32_t *known_path(struct tide_walk *walk, uint32_t region, uint32_t ki
     return &paths[number];
 }
 
+static uint32_t name_of(struct tide_walk *walk, uint32_t region)
+{
+    return tide_names_leaf(&walk->names, tide_walk_region(walk, region));
+}
+
+static uint32_t typed_name(struct tide_walk *walk, uint32_t region)
+{
+    struct tide_text text = {0};
+    const uint32_t kind = tide_walk_kind(walk, region), name = name_of(walk, region);
+    tide_text_addf(&text, "%s%c", tide_names_string(&walk->names, kind), TIDE_KIND_END);
+    tide_text_add(&text, tide_names_string(&walk->names, name));
+    const uint32_t typed = tide_names_text(&walk->names, text.bytes);
+    walk->names.failed = walk->names.failed || text.failed;
+    tide_text_release(&text);
+    return typed;
+}
+
 uint32_t tide_walk_path_of(struct tide_walk *walk, uint32_t region, uint32_t kind)
 {
     uint32_t chain[TIDE_KIND_PATHS], count = 0, path = 0;
@@ -95,10 +112,10 @@ uint32_t tide_walk_path_of(struct tide_walk *walk, uint32_t region, uint32_t kin
          at = (uint32_t)walk->contexts.regions.list[at - 1].one)
         chain[count++] = at;
     while (count--)
-        if (tide_walk_kind(walk, chain[count]) == kind)
-            path = tide_names_node(
-                &walk->names, path,
-                tide_names_leaf(&walk->names, tide_walk_region(walk, chain[count])));
+        if (!kind || tide_walk_kind(walk, chain[count]) == kind)
+            path = tide_names_node(&walk->names, path,
+                                   kind ? name_of(walk, chain[count])
+                                        : typed_name(walk, chain[count]));
     uint32_t *const place = known_path(walk, region, kind);
     if (place)
         *place = path + 1;

@@ -33,7 +33,13 @@ struct noted {
 
 struct cali {
     uint32_t next;
-    uint32_t unit;                            /* attribute.unit; 0: not written */
+    uint32_t unit;      /* attribute.unit; 0: not written */
+    uint32_t iteration; /* class.iteration; 0: not written */
+    struct cali_kind {
+        char *name; /* owned */
+        uint32_t attribute;
+    } * kinds; /* owned: of regions */
+    size_t kind_count, kind_capacity;
     uint32_t (*attributes)[TIDE_VALUE_TYPES]; /* owned, per column and type */
     struct noted *texts, *paths;              /* owned, per column */
 };
@@ -116,6 +122,18 @@ static unsigned properties_of(const struct tide_plan *plan, size_t column,
     return number && is_metric(plan, column) ? TIDE_CALI_METRIC : TIDE_CALI_VALUE;
 }
 
+static const char ITERATION[] = "iteration#";
+
+/* The attribute that says of others that they number iterations. */
+static uint32_t iteration_class(struct tide_query_view *view)
+{
+    struct cali *const cali = view->state;
+    if (!cali->iteration)
+        cali->iteration = add_attribute(view, "class.iteration", TIDE_CALI_STRING,
+                                        type_node(TIDE_VALUE_BOOL));
+    return cali->iteration;
+}
+
 /* Write the attribute for values of TYPE in COLUMN. */
 static uint32_t new_attribute(struct tide_query_view *view, size_t column,
                               uint64_t type)
@@ -129,6 +147,9 @@ static uint32_t new_attribute(struct tide_query_view *view, size_t column,
                                        type_node(TIDE_VALUE_STRING));
         above = add_node(view, cali->unit, about->unit, above);
     }
+    if (type == TIDE_VALUE_INT &&
+        strncmp(about->title, ITERATION, strlen(ITERATION)) == 0)
+        above = add_node(view, iteration_class(view), "true", above);
     return add_attribute(view, about->title, properties_of(view->plan, column, type),
                          above);
 }
@@ -155,11 +176,51 @@ static uint32_t *note_of(struct tide_query_view *view, struct noted *noted, uint
     return &list[id];
 }
 
+/* Does each step of the paths in COLUMN begin with what it is? */
+static bool is_typed(const struct tide_plan *plan, size_t column)
+{
+    const size_t slot = plan->cells[plan->columns[column].cell].slot;
+    return slot != SIZE_MAX && plan->slots[slot].kind == TIDE_SLOT_TYPED;
+}
+
+/* The attribute whose name is the first LENGTH bytes of TEXT: what a region is. */
+static uint32_t kind_attribute(struct tide_query_view *view, const char *text,
+                               size_t length)
+{
+    struct cali *const cali = view->state;
+    for (size_t i = 0; i < cali->kind_count; i++)
+        if (strlen(cali->kinds[i].name) == length &&
+            strncmp(cali->kinds[i].name, text, length) == 0)
+            return cali->kinds[i].attribute;
+    struct cali_kind *const kinds = tide_grown(cali->kinds, &cali->kind_capacity,
+                                               cali->kind_count + 1, sizeof(*kinds));
+    if (kinds)
+        cali->kinds = kinds;
+    char *const name = kinds ? strndup(text, length) : NULL;
+    if (!name) {
+        view->status = TIDE_ENOMEM;
+        return 0;
+    }
+    kinds[cali->kind_count++] = (struct cali_kind){
+        name, add_attribute(view, name, TIDE_CALI_PATH, type_node(TIDE_VALUE_PATH))};
+    return cali->kinds[cali->kind_count - 1].attribute;
+}
+
+/* Write a step of a path in COLUMN. */
+static uint32_t step_node(struct tide_query_view *view, size_t column, const char *text,
+                          uint32_t parent)
+{
+    const char *const end =
+        is_typed(view->plan, column) ? strchr(text, TIDE_KIND_END) : NULL;
+    const uint32_t attribute = end ? kind_attribute(view, text, (size_t)(end - text))
+                                   : attribute_of(view, column, TIDE_VALUE_PATH);
+    return add_node(view, attribute, end ? end + 1 : text, parent);
+}
+
 /* Paths: write what is missing, from the outside in. */
 static uint32_t path_node(struct tide_query_view *view, size_t column, uint64_t path)
 {
     struct cali *const cali = view->state;
-    const uint32_t attribute = attribute_of(view, column, TIDE_VALUE_PATH);
     const uint32_t depth = tide_names_depth(&view->names, path);
     uint64_t *const chain = calloc(depth + 1, sizeof(*chain));
     uint32_t count = 0, node = 0;
@@ -177,7 +238,7 @@ static uint32_t path_node(struct tide_query_view *view, size_t column, uint64_t 
     }
     while (count-- && !view->status) {
         const uint32_t text = tide_names_leaf(&view->names, chain[count]);
-        node = add_node(view, attribute, tide_names_string(&view->names, text), node);
+        node = step_node(view, column, tide_names_string(&view->names, text), node);
         uint32_t *const known = note_of(view, &cali->paths[column], chain[count]);
         if (known)
             *known = node;
@@ -261,6 +322,9 @@ static void cali_release(struct tide_query_view *view)
         if (cali->paths)
             free(cali->paths[i].list);
     }
+    for (size_t i = 0; i < cali->kind_count; i++)
+        free(cali->kinds[i].name);
+    free(cali->kinds);
     free(cali->attributes);
     free(cali->texts);
     free(cali->paths);

@@ -85,23 +85,28 @@ class Reader:
         return name, self.nodes[parent][1], bits
 
     def chain(self, number):
-        """Attribute and values of a chain of nodes, outermost first."""
-        values, attribute = [], self.nodes[number][0]
+        """(attribute, value) of each node of a chain, outermost first."""
+        steps = []
         while number is not None:
-            if self.nodes[number][0] != attribute:
-                raise ValueError("a chain of two attributes")
-            values.insert(0, self.nodes[number][1])
+            steps.insert(0, self.nodes[number][:2])
             number = self.nodes[number][2]
-        return attribute, values
+        return steps
 
     def values(self, fields):
         row = {}
         for number in fields.get("ref", []):
-            attribute, values = self.chain(int(number))
-            name, _, bits = self.attribute(attribute)
-            if bits & VALUE_BIT:
-                raise ValueError(f"{name} is a value, not a reference")
-            row[name] = values if bits & NESTED_BIT else values[-1]
+            steps = self.chain(int(number))
+            for attribute, value in steps:
+                name, _, bits = self.attribute(attribute)
+                if bits & VALUE_BIT:
+                    raise ValueError(f"{name} is a value, not a reference")
+                if bits & NESTED_BIT:
+                    row.setdefault(name, []).append(value)
+                    row.setdefault("path", []).append(value)
+                elif len(steps) == 1:
+                    row[name] = value
+                else:
+                    raise ValueError(f"{name} is not nested")
         attributes, data = fields.get("attr", []), fields.get("data", [])
         if len(attributes) != len(data):
             raise ValueError("attr and data differ in length")

@@ -521,7 +521,8 @@ class Exports(tide.Case):
         self.assertEqual(len({row["alloc.uid"] for row in births}), len(births))
         rows_of = [row for row in labels if row["mem.alloc"] == "row"]
         self.assertEqual(len(rows_of), 100)
-        self.assertTrue(all(row["region"] == ["main", "solve"] for row in rows_of))
+        self.assertTrue(all(row["path"] == row["function"] == ["main", "solve"]
+                            for row in rows_of))
         # Controls are dropped, commas and the like come back.
         nasty = [row for row in labels if row["mem.alloc"].startswith("bad")]
         self.assertEqual([row["mem.alloc"] for row in nasty], [NASTY.replace("\x1b", "\\x1b")])
