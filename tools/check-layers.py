@@ -115,6 +115,8 @@ def check_sizes(path, text):
     for number, line in enumerate(COMMENT_OR_STRING.sub(blank, text).split("\n"), 1):
         if line.rstrip() == "{":
             start = number
+        elif line.rstrip() == "};":
+            start = None
         elif line.rstrip() == "}" and start:
             if number - start - 1 > FUNCTION_LINES:
                 yield f"line {start}: a function of {number - start - 1} lines"

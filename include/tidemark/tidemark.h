@@ -108,6 +108,8 @@ typedef void (*tide_free_called)(size_t used, const void *block, void *user);
 
 /* --- The recorder's table ----------------------------------------------------------- */
 
+struct tide_told; /* see annotated.h */
+
 /* Grows at its end only: `bytes` says how much of it there is. */
 struct tide_recorder_api {
     uint64_t bytes;
@@ -151,6 +153,8 @@ struct tide_recorder_api {
     void (*begin_address)(const char *, const void *);
     void (*region_begin_as)(const char *, const char *);
     void (*region_end_as)(const char *, const char *);
+    int (*told)(int (*)(void *, const struct tide_told *), void *);
+    void (*idle)(const char *);
 };
 
 /* NULL: there is none.  1: not looked for yet.  One for all sources of a program or
@@ -208,18 +212,6 @@ static inline const struct tide_recorder_api *tide_api(void)
             tide_a->function arguments;                                   \
     } while (0)
 
-/* And what to do instead. */
-#define TIDE_API_TELL_NEWER_OR(function, arguments, older)                \
-    do {                                                                  \
-        const struct tide_recorder_api *tide_a = tide_api();              \
-        if (__builtin_expect(tide_a == NULL, 1))                          \
-            break;                                                        \
-        if (tide_a->bytes > offsetof(struct tide_recorder_api, function)) \
-            tide_a->function arguments;                                   \
-        else                                                              \
-            tide_a->older;                                                \
-    } while (0)
-
 /* 1: the recorder is loaded (whether it writes a trace, tide_counters() tells). */
 static inline int tide_present(void)
 {
@@ -241,17 +233,6 @@ static inline void tide_region_begin(const char *name)
 static inline void tide_region_end(const char *name)
 {
     TIDE_API_TELL(region_end(name));
-}
-
-/* The same of a region that is the value NAME of ATTRIBUTE (Caliper's function=solve):
- * reports show NAME, queries know ATTRIBUTE too.  NULL ends the innermost such region. */
-static inline void tide_region_begin_as(const char *attribute, const char *name)
-{
-    TIDE_API_TELL_NEWER_OR(region_begin_as, (attribute, name), region_begin(name));
-}
-static inline void tide_region_end_as(const char *attribute, const char *name)
-{
-    TIDE_API_TELL_NEWER_OR(region_end_as, (attribute, name), region_end(name));
 }
 
 /* A region that is a loop:

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/raw/ticks.h"
+#include "capture/cautions.h"
 #include "capture/coder.h"
 #include "capture/hooks.h"
 #include "capture/live_table.h"
@@ -168,6 +169,8 @@ TIDE_EXPORT(void, loop_end, const char *name)
 TIDE_EXPORT(void, iteration, int64_t number)
 {
     const uint64_t value = (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
+    if (tide_self.trail)
+        tide_trail_iterate(tide_self.trail, number);
     if (recording())
         say(TIDE_EXTRA_ITERATION, &value, 1);
 }
@@ -176,6 +179,8 @@ TIDE_EXPORT(void, iteration_end, void)
 {
     if (recording())
         say(TIDE_EXTRA_ITERATION_END, NULL, 0);
+    if (tide_self.trail)
+        tide_trail_iterated(tide_self.trail);
 }
 
 /* What other threads do from here on gets a time of its own, later than the mark's. */
@@ -293,6 +298,15 @@ TIDE_EXPORT(void, snapshot, const char *name)
         say_name(TIDE_EXTRA_SNAPSHOT, tide_name_of(name));
 }
 
+/* --- What does nothing ---------------------------------------------------------------- */
+
+TIDE_EXPORT(void, idle, const char *call)
+{
+    const int saved = errno;
+    tide_caution_idle(call);
+    errno = saved;
+}
+
 /* --- The table ---------------------------------------------------------------------- */
 
 extern const struct tide_recorder_api tide_recorder_api
@@ -339,4 +353,6 @@ const struct tide_recorder_api tide_recorder_api = {
     .begin_address = tide_recorder_begin_address,
     .region_begin_as = tide_recorder_region_begin_as,
     .region_end_as = tide_recorder_region_end_as,
+    .told = tide_recorder_told,
+    .idle = tide_recorder_idle,
 };

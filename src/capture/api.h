@@ -6,7 +6,7 @@
 #ifndef TIDE_CAPTURE_API_H
 #define TIDE_CAPTURE_API_H
 
-#include <tidemark/tidemark.h>
+#include <tidemark/annotated.h>
 
 #include "capture/hooks.h"
 
@@ -45,5 +45,6 @@ void tide_recorder_begin_string(const char *name, const char *value);
 void tide_recorder_begin_address(const char *name, const void *value);
 void tide_recorder_end(const char *name);
 void tide_recorder_unset(const char *name);
+int tide_recorder_told(tide_told_each each, void *user);
 
 #endif

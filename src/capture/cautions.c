@@ -172,3 +172,15 @@ void tide_caution_unordered(void)
         NULL};
     say(line);
 }
+
+void tide_caution_idle(const char *call)
+{
+    static _Atomic bool said;
+    const char *const line[] = {"the program calls ", call,
+                                ", which does nothing here: what is recorded and shown "
+                                "is chosen by tidemark's options",
+                                NULL};
+    if (atomic_load(&tide_phase) == TIDE_PHASE_ON && !atomic_exchange(&said, true) &&
+        !say_now(line))
+        atomic_store(&said, false); /* the next one may */
+}

@@ -27,6 +27,9 @@ void tide_caution_arenas(void) TIDE_COLD;
 /* There is no room for another name. */
 void tide_caution_names(void) TIDE_COLD;
 
+/* The program calls CALL of another system, which does nothing here. */
+void tide_caution_idle(const char *call) TIDE_COLD;
+
 /* There is no order table.  Call with busy set. */
 void tide_caution_unordered(void) TIDE_COLD;
 

@@ -143,13 +143,20 @@ const struct tide_name *tide_trail_name(struct tide_trail *trail, const char *at
     return name;
 }
 
+/* Loops are values of Caliper's attribute of that name, and say so by themselves. */
+static bool is_of(const struct tide_step *step, const char *attribute)
+{
+    return step->name->attribute ? strcmp(step->name->attribute->text, attribute) == 0
+                                 : step->loop && strcmp(attribute, "loop") == 0;
+}
+
 const struct tide_name *tide_trail_innermost(const struct tide_trail *trail,
                                              const char *attribute)
 {
     uint32_t depth = trail->depth < TIDE_TRAIL_DEEP ? trail->depth : TIDE_TRAIL_DEEP;
     for (; depth > trail->inherited; depth--) {
         const struct tide_name *const name = trail->steps[depth - 1].name;
-        if (name && name->attribute && strcmp(name->attribute->text, attribute) == 0)
+        if (name && is_of(&trail->steps[depth - 1], attribute))
             return name;
     }
     return NULL;
@@ -181,6 +188,31 @@ bool tide_trail_pop(struct tide_trail *trail, const struct tide_name *name)
         return true;
     }
     return false;
+}
+
+static struct tide_step *innermost_loop(struct tide_trail *trail)
+{
+    uint32_t depth = trail->depth < TIDE_TRAIL_DEEP ? trail->depth : TIDE_TRAIL_DEEP;
+    for (; depth > trail->inherited; depth--)
+        if (trail->steps[depth - 1].loop)
+            return &trail->steps[depth - 1];
+    return NULL;
+}
+
+void tide_trail_iterate(struct tide_trail *trail, int64_t number)
+{
+    struct tide_step *const step = innermost_loop(trail);
+    if (!step)
+        return;
+    step->iteration = number;
+    step->iterates = true;
+}
+
+void tide_trail_iterated(struct tide_trail *trail)
+{
+    struct tide_step *const step = innermost_loop(trail);
+    if (step)
+        step->iterates = false;
 }
 
 /* --- Inheriting --------------------------------------------------------------------- */

@@ -27,6 +27,8 @@ struct tide_stream;
 struct tide_step {
     const struct tide_name *name; /* NULL: there was no room for it */
     bool loop;
+    bool iterates; /* a loop: in this iteration */
+    int64_t iteration;
     int64_t added; /* for monitor_regions.c: in this visit, less what was freed */
 };
 
@@ -83,6 +85,11 @@ void tide_trail_push(struct tide_trail *trail, const struct tide_name *name, boo
 /* End the innermost own step called NAME (NULL: the innermost), with those inside.  False:
  * there is none. */
 bool tide_trail_pop(struct tide_trail *trail, const struct tide_name *name);
+
+/* Iteration NUMBER of the innermost loop begins. */
+void tide_trail_iterate(struct tide_trail *trail, int64_t number);
+/* It ends. */
+void tide_trail_iterated(struct tide_trail *trail);
 
 /* A trail for a thread that is to begin in the regions of FROM, with a stack of STACK_BYTES
  * (0: as large as usual); NULL: it need not have one. */

@@ -70,6 +70,7 @@ static inline void cali_SHROUD_memory_destructor(cali_SHROUD_capsule_data *memor
 static inline void cali_ConfigManager_start(cali_ConfigManager *manager)
 {
     (void)manager;
+    cali_tide_idle("ConfigManager::start()");
 }
 static inline void cali_ConfigManager_stop(cali_ConfigManager *manager)
 {
@@ -132,6 +133,7 @@ class ConfigManager
     }
     void start()
     {
+        cali_tide_idle("ConfigManager::start()");
     }
     void stop()
     {

@@ -1,0 +1,2 @@
+/* caliper/ConfigManager.h - for tidemark: see caliper/cali-manager.h. */
+#include "cali-manager.h"

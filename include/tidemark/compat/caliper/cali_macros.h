@@ -1,0 +1,2 @@
+/* caliper/cali_macros.h - for tidemark: see caliper/cali.h. */
+#include "cali.h"
