@@ -101,9 +101,9 @@ class Caliper(tide.Case):
     def test_regions_are_values_of_attributes(self):
         found = values_of_attributes(self.recorded("caliper_marks").trace)
         self.assertEqual(sorted(found), [
-            ("annotation", "solve"), ("comm.region", "gather"), ("function", "compute"),
-            ("function", "main"), ("phase", "set-up"), ("statement", "copy"),
-            ("statement", "declare")])
+            ("annotation", "solve"), ("comm.region", "gather"), ("function", "by_name"),
+            ("function", "compute"), ("function", "main"), ("phase", "set-up"),
+            ("statement", "copy"), ("statement", "declare")])
 
     def test_c_macros_are_regions_and_labels(self):
         recorded = self.recorded("caliper_marks")
