@@ -4,9 +4,13 @@
 tests/programs/caliper_calls.c and caliper_classes_calls.cpp have a case for each; what a case
 allocates, and with which values, is known from its source and asked of `tidemark query`.
 """
+import os
+import re
 import subprocess
+import tempfile
 
 import tide
+from test_header import COMPILERS, INCLUDE
 from test_query import rows
 
 C, CXX = "caliper_calls", "caliper_classes_calls"
@@ -214,6 +218,87 @@ class InCxx(Calls):
     def test_basics(self):
         found = self.ask(CXX, "basics", "SELECT region,goodness,size WHERE mem.alloc,region")
         self.assertEqual(found, [("basics/init", 9999999, 120)])
+
+
+LOOP = r"""
+#include <caliper/cali.h>
+#include <caliper/cali_datatracker.h>
+#include <stdlib.h>
+#ifdef __cplusplus
+#include <caliper/Caliper.h>
+#endif
+int main(int argc, char **argv)
+{
+    const long rounds = argc > 1 ? atol(argv[1]) : 0;
+    const cali_id_t id = cali_create_attribute("id", CALI_TYPE_INT, CALI_ATTR_ASVALUE);
+    const cali_variant_t value = cali_make_variant_from_int(argc);
+    unsigned char bytes[80];
+    const size_t extents[] = {1, 2};
+    if (!rounds)
+        return (int)(id + extents[0] + bytes[0] + (value.type_and_size != 2));
+    for (long i = 0; i < rounds; i++) {
+        __asm__ volatile("" ::: "memory");
+        CALLS
+    }
+    return 0;
+}
+"""
+MARKS = r"""
+CALI_MARK_BEGIN("a"); CALI_MARK_END("a");
+CALI_MARK_FUNCTION_BEGIN; CALI_MARK_FUNCTION_END;
+CALI_MARK_PHASE_BEGIN("a"); CALI_MARK_PHASE_END("a");
+CALI_MARK_LOOP_BEGIN(loop, "a"); CALI_MARK_ITERATION_BEGIN(loop, i);
+CALI_MARK_ITERATION_END(loop); CALI_MARK_LOOP_END(loop);
+cali_begin(id); cali_end(id);
+cali_begin_int(id, (int)i); cali_set_int(id, (int)i); cali_end(id);
+cali_begin_string(id, "a"); cali_set_double(id, 0.5);
+cali_begin_byname("a"); cali_end_byname("a");
+cali_begin_int_byname("a", (int)i); cali_set_string_byname("a", "b");
+cali_set_global_int_byname("a", (int)i);
+cali_push_snapshot(CALI_SCOPE_THREAD, 1, &id, &value);
+cali_datatracker_track(argv, "a", 8); cali_datatracker_untrack(argv);
+cali_datatracker_track_dimensional(argv, "a", 8, extents, 2);
+(void)cali_pull_snapshot(CALI_SCOPE_THREAD, sizeof(bytes), bytes);
+(void)cali_get(id); cali_flush(0);
+"""
+CLASSES = r"""
+{ CALI_CXX_MARK_FUNCTION; }
+{ CALI_CXX_MARK_SCOPE("a"); }
+{ CALI_CXX_MARK_LOOP_BEGIN(loop, "a"); CALI_CXX_MARK_LOOP_ITERATION(loop, i);
+  CALI_CXX_MARK_LOOP_END(loop); }
+{ cali::Annotation::Guard guard(cali::Annotation("a", CALI_ATTR_NESTED).begin("b")); }
+cali::Annotation("a").set(i).set(0.5).end();
+{ cali::Caliper c; c.begin(cali::Attribute(id), cali::Variant(i));
+  c.end(cali::Attribute(id)); }
+"""
+
+
+class Cost(tide.Case):
+    """At most five instructions for a call, when not recorded."""
+
+    def instructions(self, path, rounds):
+        done = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", path,
+             str(rounds)], capture_output=True, text=True, timeout=120, check=True)
+        return int(re.findall(r"Collected : (\d+)", done.stderr)[0])
+
+    def per_round(self, compiler, calls, folder):
+        path = os.path.join(folder, "loop")
+        subprocess.run([*compiler, "-O2", "-I", os.path.join(INCLUDE, "tidemark", "compat"),
+                        "-", "-o", path], input=LOOP.replace("CALLS", calls), text=True,
+                       check=True, timeout=60)
+        few, many = (self.instructions(path, rounds) for rounds in (1000, 11000))
+        return (many - few) / 10000
+
+    def test_calls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for cc, cxx in COMPILERS:
+                for compiler, calls, count in (([cc, "-xc"], MARKS, 28),
+                                               ([cxx, "-xc++"], CLASSES, 15)):
+                    cost = self.per_round(compiler, calls, folder) - \
+                        self.per_round(compiler, "", folder)
+                    self.assertLessEqual(cost / count, 5, compiler)
+                    self.assertGreaterEqual(cost / count, 1, "the calls were not there")
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ int all_calls(void)
     tide_begin_int("int", 1);
     tide_begin_double("int", 1.5);
     tide_begin_string("int", "one");
+    tide_begin_address("address", x);
     tide_end("int");
     tide_unset("int");
     tide_event(1);
