@@ -20,7 +20,14 @@ def plain(name, **environment):
 
 HEADERS = (  # of each system; as what they compile
     ("caliper/cali.h", ("c", "c++")), ("caliper/cali_datatracker.h", ("c", "c++")),
-    ("caliper/cali-manager.h", ("c", "c++")),
+    ("caliper/cali-manager.h", ("c", "c++")), ("caliper/cali_macros.h", ("c", "c++")),
+    ("caliper/common/cali_types.h", ("c", "c++")),
+    ("caliper/common/cali_variant.h", ("c", "c++")),
+    ("caliper/common/Variant.h", ("c++",)), ("caliper/common/RuntimeConfig.h", ("c++",)),
+    ("caliper/Annotation.h", ("c++",)), ("caliper/Caliper.h", ("c++",)),
+    ("caliper/SnapshotRecord.h", ("c++",)), ("caliper/AnnotationBinding.h", ("c++",)),
+    ("caliper/CaliFunctional.h", ("c++",)), ("caliper/RegionProfile.h", ("c++",)),
+    ("caliper/ConfigManager.h", ("c++",)),
     ("timemory/tools/timemory-mallocp.h", ("c", "c++")),
     ("PerfTools/AllocMonitor/interface/AllocMonitorBase.h", ("c++",)),
     ("PerfTools/AllocMonitor/interface/AllocMonitorRegistry.h", ("c++",)))
