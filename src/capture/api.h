@@ -20,6 +20,7 @@ enum { TIDE_SHAPE_DIMENSIONS = 8 };
 struct tide_name;
 uint64_t tide_name_number(const struct tide_name *name);
 
+void tide_recorder_snapshot(const char *name);
 void tide_recorder_pause(int scope);
 void tide_recorder_resume(int scope);
 tide_handle tide_recorder_window_start(const char *name, int scope);

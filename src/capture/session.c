@@ -46,6 +46,8 @@ static struct {
 } parts[TIDE_PARTS_MAX];
 static _Atomic uint32_t part_count;
 
+static char folder[TIDE_ADDRESS_BYTES]; /* of the session; "": there is none */
+
 /* How a meeting with the collector went. */
 enum met { TIDE_MET_NOT, TIDE_MET_IN_VAIN, TIDE_MET_WELL };
 
@@ -227,12 +229,40 @@ bool tide_session_connect(const char *directory)
     if (fd < 0)
         return false;
     const enum met met = meet(fd, &address, silent);
-    if (met == TIDE_MET_WELL)
+    if (met == TIDE_MET_WELL) {
         look_at(fd);
+        memcpy(folder, directory, strlen(directory) + 1); /* shorter than an address */
+    }
     syscall(SYS_close, fd);
     if (met == TIDE_MET_IN_VAIN)
         complain(&address);
     return met == TIDE_MET_WELL;
+}
+
+long tide_session_trace(char *path, size_t size)
+{
+    char link[TIDE_ADDRESS_BYTES];
+    if (!*folder || !join(link, folder, TIDE_TRACE_LINK))
+        return -1;
+    return syscall(SYS_readlinkat, AT_FDCWD, link, path, size);
+}
+
+bool tide_session_flush(void)
+{
+    _Atomic uint32_t *const flushed = &tide_session->flushed;
+    const uint32_t wanted = atomic_fetch_add(&tide_session->flush_wanted, 1) + 1;
+    for (int silent = 0; silent < 100;) {
+        const uint64_t beat = atomic_load(&tide_session->heartbeat);
+        const uint32_t seen = atomic_load(flushed);
+        if ((int32_t)(seen - wanted) >= 0)
+            return true;
+        if (atomic_load(&tide_session->stopped))
+            return false;
+        tide_session_wake();
+        tide_wait_while(flushed, seen);
+        silent = atomic_load(&tide_session->heartbeat) == beat ? silent + 1 : 0;
+    }
+    return false;
 }
 
 void tide_session_leave(void)

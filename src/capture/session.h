@@ -24,6 +24,13 @@ bool tide_session_connect(const char *directory);
  * his.  Where it was there are zeros now: a hook that was interrupted may still write. */
 void tide_session_leave(void);
 
+/* The name of the trace goes to PATH, without a zero behind it; its length, below 1: not
+ * known. */
+long tide_session_trace(char *path, size_t size);
+/* Have all that was recorded so far written to it, and wait for that.  False: there is no word
+ * from the collector for two seconds. */
+bool tide_session_flush(void);
+
 /* Wake the collector if it sleeps. */
 void tide_session_wake(void);
 

@@ -173,6 +173,50 @@ static int clone_first(struct spawning *spawning)
     return child;
 }
 
+/* What run_aside() does in the clone. */
+struct running {
+    const char *path;
+    char *const *arguments;
+    bool quiet;
+};
+
+static int become_other(void *context)
+{
+    const struct running *const running = context;
+    const int nowhere = running->quiet ? (int)syscall(SYS_openat, AT_FDCWD, "/dev/null",
+                                                      O_WRONLY | O_CLOEXEC)
+                                       : -1;
+    if (nowhere >= 0)
+        syscall(SYS_dup3, nowhere, STDERR_FILENO, 0);
+    syscall(SYS_execve, running->path, running->arguments, environment);
+    return 127;
+}
+
+const char *tide_spawn_program(void)
+{
+    return *program || find_program() ? program : NULL;
+}
+
+/* Its end tells the target nothing by a signal, nor can it be waited for by anybody who does
+ * not ask for all clones. */
+int tide_spawn_run(const char *path, char *const arguments[], bool quiet)
+{
+    struct running running = {path, arguments, quiet};
+    const uint64_t all = ~0ull;
+    uint64_t before;
+    int status = -1;
+    copy_environment();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+    const int child = clone(
+        become_other, first_stack + TIDE_STACK_BYTES,
+        (may_go_unseen() ? CLONE_UNTRACED : 0) | CLONE_VM | CLONE_VFORK, &running);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+    while (child > 0 && syscall(SYS_wait4, child, &status, __WALL, NULL) < 0)
+        if (errno != EINTR)
+            return -1;
+    return child > 0 ? status : -1;
+}
+
 /* One line, or nothing when the collector could not start. */
 static bool read_answer(int fd, char *directory, size_t size)
 {

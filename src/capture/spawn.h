@@ -1,6 +1,7 @@
-/* capture/spawn.h - start a collector when there is none: LD_PRELOAD alone was given.
+/* capture/spawn.h - start a collector when there is none (LD_PRELOAD alone was given), and
+ * other programs that the target must not notice.
  *
- * For: lifecycle.c.
+ * For: lifecycle.c, igprof.c.
  */
 #ifndef TIDE_CAPTURE_SPAWN_H
 #define TIDE_CAPTURE_SPAWN_H
@@ -13,6 +14,14 @@
  * goes to DIRECTORY.  The collector is nobody's child.  False: there is no tidemark to
  * be found, or it did not answer. */
 bool tide_spawn_collector(char *directory, size_t size);
+
+/* The path of the program tidemark; NULL: there is none beside the library. */
+const char *tide_spawn_program(void);
+
+/* Execute PATH with ARGUMENTS in a process aside, without LD_PRELOAD, and wait for it; QUIET:
+ * without its standard error.  Its status as wait() has it; -1: it could not begin.  By one
+ * thread at a time. */
+int tide_spawn_run(const char *path, char *const arguments[], bool quiet);
 
 /* COLLECTOR may be killed when we, PID, have ended: have it write everything first, and close
  * the trace when nobody else is recorded.  Waits for it, five seconds at most. */

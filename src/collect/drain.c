@@ -6,6 +6,7 @@
  * any waking, what was written stands in the file within a second.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -79,7 +80,9 @@ static bool share_presses(const struct tide_share *share, uint32_t depth)
  * published or asked (seq_cst): one of us sees the other. */
 static bool work_presses(const struct tide_collector *collector, uint32_t depth)
 {
-    if (atomic_load(&collector->kicked) || atomic_load(&collector->stopping))
+    if (atomic_load(&collector->kicked) || atomic_load(&collector->stopping) ||
+        atomic_load(&collector->page->flush_wanted) !=
+            atomic_load(&collector->page->flushed))
         return true;
     for (const struct tide_share *s = collector->shares; s; s = s->next) {
         if (share_presses(s, depth))
@@ -111,16 +114,29 @@ static bool pass_meets_somebody(struct tide_collector *collector)
     return collector->process_count != known;
 }
 
+/* WANTED was asked for before the last pass: what that took goes to the file. */
+static void flush(struct tide_collector *collector, uint32_t wanted)
+{
+    _Atomic uint32_t *const flushed = &collector->page->flushed;
+    if (atomic_load(flushed) == wanted)
+        return;
+    tide_outlet_write(collector, true);
+    atomic_store(flushed, wanted);
+    (void)syscall(SYS_futex, flushed, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 void *tide_drain_run(void *argument)
 {
     struct tide_collector *const collector = argument;
     for (;;) {
         const bool last = atomic_load(&collector->stopping);
+        const uint32_t wanted = atomic_load(&collector->page->flush_wanted);
         const bool met = pass_meets_somebody(collector);
         if (last && (met || tide_farewell_unmet(collector)))
             (void)tide_drain_pass(collector);
         if (last)
             break;
+        flush(collector, wanted);
         if (atomic_load(&collector->page->farewell) !=
             atomic_load(&collector->page->written))
             tide_collector_tell(collector); /* somebody waits for us, about to end */

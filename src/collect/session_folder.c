@@ -47,6 +47,7 @@ void tide_session_folder_remove(const char *path)
     remove_from(path, TIDE_SOCKET_NAME);
     remove_from(path, TIDE_SOCKET_EARLY);
     remove_from(path, TIDE_SILENT_NAME);
+    remove_from(path, TIDE_TRACE_LINK);
     (void)rmdir(path);
 }
 

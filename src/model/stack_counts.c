@@ -10,7 +10,20 @@
 struct walk {
     struct tide_stack_counts *counts;
     uint32_t process;
+    uint64_t live, peak; /* bytes of all stacks */
+    uint64_t mark;       /* how many new peaks there were, + 1 */
 };
+
+/* COUNT is about to change: what it held at the last peak is what it holds still, unless it
+ * has changed since. */
+static void remember(const struct walk *walk, struct tide_stack_count *count)
+{
+    if (count->peak_mark == walk->mark)
+        return;
+    count->peak_mark = walk->mark;
+    count->peak_blocks = count->live_blocks;
+    count->peak_bytes = count->live_bytes;
+}
 
 static struct tide_stack_count *count_of(const struct walk *walk,
                                          const struct tide_life *life)
@@ -24,10 +37,12 @@ static struct tide_stack_count *count_of(const struct walk *walk,
 
 static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)
 {
-    struct tide_stack_count *const count = count_of(user, life);
+    struct walk *const walk = user;
+    struct tide_stack_count *const count = count_of(walk, life);
     (void)lane;
     if (!count)
         return TIDE_OK;
+    remember(walk, count);
     count->calls++;
     count->bytes += life->size;
     count->live_blocks++;
@@ -36,6 +51,11 @@ static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t la
         count->largest = life->size;
     if (count->high_bytes < count->live_bytes)
         count->high_bytes = count->live_bytes;
+    walk->live += life->size;
+    if (walk->live > walk->peak) {
+        walk->peak = walk->live;
+        walk->mark++;
+    }
     return TIDE_OK;
 }
 
@@ -62,8 +82,10 @@ static enum tide_status on_block(void *user, const struct tide_life *life,
         return TIDE_OK;
     if (!death)
         return keep(walk->counts, life);
+    remember(walk, count);
     count->live_blocks--;
     count->live_bytes -= life->size;
+    walk->live -= life->size;
     return TIDE_OK;
 }
 
@@ -91,21 +113,26 @@ static enum tide_status sort_blocks(struct tide_stack_counts *counts)
     return TIDE_OK;
 }
 
-/* What stood at the watermark is known by key. */
-static void add_peaks(const struct tide_model *model, uint32_t process,
-                      struct tide_stack_counts *counts)
+/* Of one process: who has not changed since the peak. */
+static void remember_all(const struct walk *walk)
 {
-    for (size_t i = 0; i < model->key_count; i++) {
-        const struct tide_key *const key = &model->keys[i];
-        const struct tide_context *const context = &model->contexts[key->context];
-        const bool ours = process == TIDE_ALL_PROCESSES ||
-                          (context->thread < model->key_thread_count &&
-                           model->key_threads[context->thread].process == process);
-        if (key->space != TIDE_IN_HEAP || !ours || key->stack >= counts->count ||
-            key->peak_bytes < 0 || key->peak_blocks < 0)
+    for (uint32_t i = 0; i < walk->counts->count; i++)
+        remember(walk, &walk->counts->of[i]);
+}
+
+/* Of all processes what stood at the watermark is known. */
+static void take_watermark(const struct tide_model *model,
+                           struct tide_stack_counts *counts)
+{
+    for (uint32_t i = 0; i < counts->count; i++)
+        counts->of[i].peak_blocks = counts->of[i].peak_bytes = 0;
+    for (size_t i = 0; i < model->site_count; i++) {
+        const struct tide_site *const site = &model->sites[i];
+        if (site->space != TIDE_IN_HEAP || site->stack >= counts->count ||
+            site->peak_bytes < 0 || site->peak_blocks < 0)
             continue;
-        counts->of[key->stack].peak_blocks += (uint64_t)key->peak_blocks;
-        counts->of[key->stack].peak_bytes += (uint64_t)key->peak_bytes;
+        counts->of[site->stack].peak_blocks = (uint64_t)site->peak_blocks;
+        counts->of[site->stack].peak_bytes = (uint64_t)site->peak_bytes;
     }
 }
 
@@ -113,7 +140,7 @@ enum tide_status tide_stack_counts_build(struct tide_model *model, uint32_t proc
                                          const struct tide_progress *progress,
                                          struct tide_stack_counts *out)
 {
-    struct walk walk = {.counts = out, .process = process};
+    struct walk walk = {.counts = out, .process = process, .mark = 1};
     const struct tide_block_watch watch = {
         .user = &walk, .birth = on_birth, .block = on_block};
     *out = (struct tide_stack_counts){.count = model->stacks.node_count};
@@ -126,7 +153,10 @@ enum tide_status tide_stack_counts_build(struct tide_model *model, uint32_t proc
         tide_stack_counts_release(out);
         return status;
     }
-    add_peaks(model, process, out);
+    if (process == TIDE_ALL_PROCESSES)
+        take_watermark(model, out);
+    else
+        remember_all(&walk);
     return TIDE_OK;
 }
 

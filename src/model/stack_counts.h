@@ -18,7 +18,8 @@ struct tide_stack_count {
     uint64_t largest;      /* of these calls */
     uint64_t live_blocks, live_bytes;
     uint64_t high_bytes;              /* the most that it held at a time */
-    uint64_t peak_blocks, peak_bytes; /* when the heap stood highest */
+    uint64_t peak_blocks, peak_bytes; /* when the heap, or PROCESS's, stood highest */
+    uint64_t peak_mark;               /* bookkeeping: as of which peak these are */
     size_t first_block;               /* the first of live_blocks in `blocks` */
 };
 

@@ -49,6 +49,7 @@
 /* A file there, made by a target that had no answer: the next ones wait less.  The
  * collector removes it when it answers. */
 #define TIDE_SILENT_NAME  "silent"
+#define TIDE_TRACE_LINK   "trace" /* a link to the trace, in that directory */
 
 enum {
     TIDE_PAGE = 4096,
@@ -118,6 +119,9 @@ struct tide_session_page {
     _Atomic uint32_t farewell; /* pid of a process that is about to end and waits */
     _Atomic uint32_t written;  /* that pid: all that it did is in the file */
     uint32_t exact_times;      /* 1: stamp every event; set before the start */
+    /* A target adds one to the first and waits: once the other is as high, all that was
+     * recorded before is in the file, which TIDE_TRACE_LINK names. */
+    _Atomic uint32_t flush_wanted, flushed;
 };
 _Static_assert(sizeof(struct tide_session_page) <= TIDE_PAGE, "it is a page");
 
