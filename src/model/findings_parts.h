@@ -277,9 +277,6 @@ struct tide_verdict_on {
 bool tide_rule_finds(enum tide_finding_kind kind, const struct tide_model *model,
                      const struct tide_subjects *subjects,
                      const struct tide_subject *subject, struct tide_verdict_on *out);
-/* More than this the process never had in memory; 0: it is not known, or there are several
- * processes. */
-uint64_t tide_found_resident(const struct tide_model *model);
 enum tide_question tide_rule_question(enum tide_finding_kind kind);
 /* How much SITE has part in a finding of KIND: the one that has most stands for it. */
 uint64_t tide_rule_weight(enum tide_finding_kind kind, const struct tide_site *site);

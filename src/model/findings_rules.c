@@ -304,29 +304,11 @@ static bool find_turnover(const struct case_file *file)
 
 /* --- Bytes --------------------------------------------------------------------------- */
 
-/* When tidemark waited for the process, the system's own count is there, unless it is below
- * what tidemark has itself (see collect/run.c). */
-uint64_t tide_found_resident(const struct tide_model *model)
-{
-    const struct tide_trace *const trace = model->trace;
-    uint64_t resident = trace->collector_rss_peak;
-    bool known = false;
-    for (size_t i = 0; i < trace->process_count; i++) {
-        const struct tide_process *const process = &trace->processes[i];
-        if (process->pid != trace->processes->pid)
-            return 0;
-        known |= process->main && process->status_known && !process->execed;
-        if (process->rss_peak > resident)
-            resident = process->rss_peak;
-    }
-    return known ? resident : 0;
-}
-
 /* It held more at once than the whole process ever had in memory: the rest of it was not
  * touched by then. */
 static bool is_untouched(const struct case_file *file)
 {
-    const uint64_t resident = tide_found_resident(file->model);
+    const uint64_t resident = tide_model_resident_most(file->model);
     const uint64_t most = file->subject->stacks == 1 ? file->subject->most_bytes
                                                      : file->subject->peak_bytes;
     if (resident == 0 || most <= resident)

@@ -311,7 +311,7 @@ static void add_span(const struct tide_sentence *s)
 /* A part of it was never touched, for certain. */
 static void add_untouched(const struct tide_sentence *s)
 {
-    const uint64_t resident = tide_found_resident(s->model);
+    const uint64_t resident = tide_model_resident_most(s->model);
     if (resident == 0 || s->verdict->bytes <= resident)
         return;
     tide_text_add(s->text, " At least ");

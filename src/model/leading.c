@@ -37,6 +37,27 @@ static uint64_t most_seen(const struct tide_trace *trace)
     return most;
 }
 
+/* The system's own count is there when tidemark waited for the process, unless it is below
+ * what tidemark has itself, which it cannot be told from (see collect/run.c). */
+uint64_t tide_model_resident_most(const struct tide_model *model)
+{
+    const struct tide_trace *const trace = model->trace;
+    uint64_t resident = 0;
+    bool known = false, exact = false;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct tide_process *const process = &trace->processes[i];
+        if (process->pid != trace->processes->pid)
+            return 0;
+        known |= process->main && process->status_known && !process->execed;
+        exact |= process->rss_exact;
+        if (process->rss_peak > resident)
+            resident = process->rss_peak;
+    }
+    if (known && !exact && trace->collector_rss_peak > resident)
+        resident = trace->collector_rss_peak;
+    return known ? resident : 0;
+}
+
 /* A sample says nothing of what was mapped after it. */
 static bool is_rss_telling(const struct tide_model *model)
 {
@@ -52,6 +73,9 @@ static bool is_rss_telling(const struct tide_model *model)
 uint64_t tide_model_mapped_touched(const struct tide_model *model)
 {
     const uint64_t mapped = model->summary[TIDE_IN_MMAP].peak_bytes;
+    const uint64_t most = tide_model_resident_most(model);
+    if (most > 0)
+        return lesser(mapped, most);
     return is_rss_telling(model) ? lesser(mapped, model->rss_peak_bytes) : mapped;
 }
 

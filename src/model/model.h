@@ -369,6 +369,9 @@ enum tide_status tide_model_heaviest(const struct tide_model *model,
 
 /* The space that a report begins with: where most of the memory is that was touched. */
 enum tide_space tide_model_leading(const struct tide_model *model);
+/* No more was resident at one time; 0: not known, since nobody waited for the one process
+ * that there was, or there were several. */
+uint64_t tide_model_resident_most(const struct tide_model *model);
 /* How much of the peak of mapped memory can have been touched: no more than was resident. */
 uint64_t tide_model_mapped_touched(const struct tide_model *model);
 

@@ -64,7 +64,9 @@ static void add_touched(struct tide_text *words, const struct overview *overview
     const uint64_t touched = tide_model_mapped_touched(model);
     if (touched < model->summary[TIDE_IN_MMAP].peak_bytes)
         tide_text_addf(words, ", %s %s of it touched",
-                       model->rss_peak_exact ? "at most" : "at most about",
+                       tide_model_resident_most(model) || model->rss_peak_exact
+                           ? "at most"
+                           : "at most about",
                        size(overview, touched).text);
 }
 
@@ -190,11 +192,13 @@ static void add_allocated(const struct overview *overview)
 static void add_resident(const struct overview *overview)
 {
     const struct tide_model *const model = overview->model;
-    if (model->rss_peak_bytes == 0)
+    const uint64_t most = tide_model_resident_most(model);
+    if (most == 0 && model->rss_peak_bytes == 0)
         return;
-    const struct tide_number value = size(overview, model->rss_peak_bytes);
+    const struct tide_number value =
+        size(overview, most ? most : model->rss_peak_bytes);
     struct tide_text words = {0};
-    tide_text_add(&words, model->rss_peak_exact
+    tide_text_add(&words, most || model->rss_peak_exact
                               ? "resident at most (RSS)"
                               : "resident at least (RSS); the peak may be higher");
     add_entry(overview, "memory", &value, &words);
@@ -265,6 +269,7 @@ static int words_column(const struct overview *overview)
         heap->live_bytes,
         heap->allocated_bytes,
         model->rss_peak_bytes,
+        tide_model_resident_most(model),
         model->summary[TIDE_IN_MMAP].peak_bytes,
         model->summary[TIDE_IN_MMAP].live_bytes,
         model->summary[TIDE_IN_MMAP].shared_peak_bytes,
