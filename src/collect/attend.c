@@ -56,7 +56,7 @@ static void tell_name(const struct tide_attend_options *options,
 
 static enum tide_status create_trace(struct tide_collector *collector,
                                      const struct tide_attend_options *options,
-                                     char problem[TIDE_ATTEND_PROBLEM])
+                                     char **trace, char problem[TIDE_ATTEND_PROBLEM])
 {
     struct tide_image image;
     char *words[TIDE_WORDS_MOST];
@@ -70,18 +70,16 @@ static enum tide_status create_trace(struct tide_collector *collector,
                                             .ticks = clock->start_ticks,
                                             .ticks_per_second = tide_clock_rate(clock)};
     struct tide_writer *writer = NULL;
-    char *trace = NULL;
-    enum tide_status status = tide_name_create(&name, &start, &trace, &writer);
+    enum tide_status status = tide_name_create(&name, &start, trace, &writer);
     if (status)
-        explain(trace ? trace : "the trace", problem);
+        explain(*trace ? *trace : "the trace", problem);
     if (status == TIDE_OK) {
         const struct tide_run_facts facts = {words, options->version, options->words};
         tell_name(options, &name, trace);
         status = tide_collector_begin(collector, writer, &facts);
         if (status)
-            explain(trace, problem);
+            explain(*trace, problem);
     }
-    free(trace);
     tide_image_release(&image);
     return status;
 }
@@ -189,11 +187,20 @@ static void follow(struct attending *at)
 }
 
 /* What the program has open, and lets us have, nobody shall wait for us to close. */
-static void find_inherited(struct tide_inherited *inherited, int answer)
+static bool is_kept(const struct tide_attend_options *options, int fd)
+{
+    for (const int *kept = options->kept; kept && *kept >= 0; kept++)
+        if (*kept == fd)
+            return true;
+    return fd == options->answer;
+}
+
+static void find_inherited(struct tide_inherited *inherited,
+                           const struct tide_attend_options *options)
 {
     tide_inherited_find(inherited);
     for (size_t i = 0; i < inherited->count; i++)
-        if (inherited->fds[i] == answer)
+        if (is_kept(options, inherited->fds[i]))
             inherited->fds[i--] = inherited->fds[--inherited->count];
 }
 
@@ -217,7 +224,8 @@ enum tide_status tide_attend(const struct tide_attend_options *options,
     struct tide_inherited inherited;
     struct tide_signals before;
     struct rlimit descriptors;
-    find_inherited(&inherited, options->answer);
+    char *trace = NULL;
+    find_inherited(&inherited, options);
     tide_signals_take(&before); /* here nobody asks for them back */
     tide_descriptors_take(&descriptors);
     enum tide_status status = tide_collector_open(&options->wishes, &collector);
@@ -230,7 +238,7 @@ enum tide_status tide_attend(const struct tide_attend_options *options,
                            .outlives = options->wishes.targets != NULL,
                            .signals = tide_signals_open()};
     collector->page->mortal_with = tide_procfs_in_container() ? options->pid : 0;
-    status = create_trace(collector, options, problem);
+    status = create_trace(collector, options, &trace, problem);
     if (status)
         goto close;
     status = tide_collector_start(collector);
@@ -248,10 +256,13 @@ enum tide_status tide_attend(const struct tide_attend_options *options,
     }
     explain_nothing(collector, options);
     tide_collector_finish(collector, is_told_to_end, &at);
+    if (options->finished && !collector->stopped)
+        options->finished(options->context, trace);
     atomic_store(&collector->page->written, atomic_load(&collector->page->farewell));
 close:
     tide_collector_close(collector);
 release:
     tide_inherited_release(&inherited);
+    free(trace);
     return status;
 }

@@ -66,6 +66,42 @@ class PreloadAlone(tide.Case):
             self.whole(result)
             self.assertEqual(result["summary"]["alloc_calls"], 100)
 
+    def test_calipers_variables_ask_for_a_report(self):
+        """It comes when the program has ended, where the program's output goes."""
+        asked = "SELECT mem.alloc,count() GROUP BY mem.alloc WHERE mem.alloc"
+        for services, name, where in (
+                ("alloc:sysalloc,trace:report", None, "stdout"),
+                ("alloc,trace,report", "stderr", "stderr"),
+                ("alloc,sysalloc,report", "answer.txt", "file")):
+            variables = [f"CALI_SERVICES_ENABLE={services}", f"CALI_REPORT_CONFIG={asked}"]
+            variables += [f"CALI_REPORT_FILENAME={name}"] if name else []
+            with tempfile.TemporaryDirectory() as folder:
+                done = self.start(folder, tide.program("phases"), variables=variables)
+                answers = {"stdout": done.stdout.partition("}\n")[2], "stderr": done.stderr}
+                if where == "file":
+                    for _ in range(100):
+                        if not collectors():
+                            break
+                        time.sleep(0.05)
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        answers["file"] = file.read()
+                    os.remove(os.path.join(folder, name))
+                said = subprocess.run(
+                    [tide.TIDEMARK, "query", *([] if "sysalloc" in services else
+                                               ["--labelled"]), self.trace_in(folder), asked],
+                    capture_output=True, text=True, check=True).stdout
+            self.assertIn("row", said)
+            self.assertEqual({key: text for key, text in answers.items() if text},
+                             {where: said})
+
+    def test_a_mistake_in_calipers_query_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.start(folder, tide.program("deep"), "3", "100", variables=[
+                "CALI_SERVICES_ENABLE=report", "CALI_REPORT_CONFIG=SELECT sise"])
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            self.assertIn("did you mean 'size'?", done.stderr)
+            self.whole(tide.report(self.trace_in(folder)))
+
     def stopped_collector(self, folder):
         """Record a program that ends while its collector is stopped: the collector's pid."""
         script = f"{tide.program('deep')} 3 100; echo ready; read line"
