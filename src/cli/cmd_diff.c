@@ -74,9 +74,8 @@ static const struct tide_option TABLE[] = {
              "allocate for their callers"},
     {.name = "no-fold",
      .flag = &asked.no_fold,
-     .help = "show the inner functions of the C++ and Rust libraries and functions "
-             "that only hand on what they are asked for (xmalloc), which are folded "
-             "into their callers by default"},
+     .help = "show the inner functions of the C++ and Rust libraries and wrappers of "
+             "malloc (xmalloc); by default their callers stand for them"},
     {.name = "suppressions",
      .text = &asked.suppressions,
      .value = "FILE",

@@ -186,9 +186,9 @@ const struct tide_command tide_cmd_query = {
     .summary = "ask a trace anything",
     .usage = "[OPTION...] [TRACE...] 'SELECT ...'",
     .help =
-        "Answers one question in CalQL, the query language of Caliper.  The query is the\n"
-        "last word or the first; - reads it from standard input.  Several traces give one\n"
-        "answer; without TRACE it is about the newest trace in this folder.\n"
+        "Answers one question in CalQL, the query language of Caliper.  The query is one\n"
+        "argument, the last or the first; - reads it from standard input.  Several traces\n"
+        "are read as one; without TRACE it is the newest trace in this folder.\n"
         "\n"
         "clauses, in any order\n"
         "  SELECT * | NAME | AGGREGATION [AS TITLE] [UNIT UNIT], ...\n"

@@ -51,9 +51,10 @@ const struct tide_option tide_record_table[] = {
      .letter = 'o',
      .text = &asked.name,
      .value = "NAME",
-     .help = "name the trace (default: %e.%p): %p is the process id, %h the host, "
-             "%e the program, %r the MPI rank, %n a number. If NAME.tide exists, "
-             "tidemark writes NAME.2.tide, NAME.3.tide...",
+     .help =
+         "name the trace (default: %e.%p): %p is the process id, %h the host, "
+         "%e the program, %r the MPI rank, %n the lowest free number. If NAME.tide exists, "
+         "tidemark writes NAME.2.tide, NAME.3.tide...",
      .takes = TIDE_TAKES_FILE},
     {.name = "free-stacks",
      .flag = &asked.wishes.free_stacks,

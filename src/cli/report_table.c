@@ -230,9 +230,8 @@ const struct tide_option tide_report_table[] = {
      .rare = true},
     {.name = "no-fold",
      .flag = &tide_report_asked.options.no_fold,
-     .help = "show the inner functions of the C++ and Rust libraries and functions "
-             "that only hand on what they are asked for (xmalloc), which are folded "
-             "into their callers by default",
+     .help = "show the inner functions of the C++ and Rust libraries and wrappers of "
+             "malloc (xmalloc); by default their callers stand for them",
      .rare = true},
     {.name = "suppressions",
      .text = &tide_report_asked.options.suppressions,
