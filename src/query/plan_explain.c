@@ -9,8 +9,8 @@ static void explain_source(const struct tide_plan *plan, struct tide_text *out)
                              "value that is set",
         [TIDE_FROM_BLOCKS] = "a row for each block",
         [TIDE_FROM_SNAPSHOTS] =
-            "a row for each block of each snapshot, of the peak and "
-            "of the end",
+            ("a row for each block of each snapshot, of the peak and "
+             "of the end"),
         [TIDE_FROM_REGIONS] = "a row for each visit to a region",
         [TIDE_FROM_TIMELINE] = "a row for each of 240 stretches of time",
     };
