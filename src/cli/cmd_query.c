@@ -15,7 +15,7 @@
 #include "cli/run_query.h"
 #include "cli/sql_query.h"
 
-#define EXAMPLE "for example: 'SELECT leaf, count() GROUP BY leaf'"
+#define EXAMPLE "for example: 'SELECT leaf, count() FROM blocks GROUP BY leaf'"
 
 /* In the order of enum tide_query_source. */
 static const char *const SOURCE_WORDS[] = {"events",  "blocks",   "snapshots",

@@ -403,7 +403,7 @@ enum tide_status tide_query_parse(const char *text, size_t length,
     if (!parser.status && !seen)
         tide_parser_fail(&parser, (struct tide_query_span){0},
                          "the query is empty; for example: "
-                         "SELECT leaf, count() GROUP BY leaf");
+                         "SELECT leaf, count() FROM blocks GROUP BY leaf");
     return parser.status;
 }
 

@@ -232,7 +232,8 @@ static const struct mistake {
     {"SELECT leaf FORM blocks", "there is no 'FORM'; did you mean FROM?\n"
                                 "  SELECT leaf FORM blocks\n"
                                 "              ^~~~\n"},
-    {" ", "the query is empty; for example: SELECT leaf, count() GROUP BY leaf\n"},
+    {" ",
+     "the query is empty; for example: SELECT leaf, count() FROM blocks GROUP BY leaf\n"},
     {"SELECT kind WHERE label IS 3",
      "expected NULL, as in IS NULL and IS NOT NULL, not '3'\n"
      "  SELECT kind WHERE label IS 3\n"
@@ -291,7 +292,8 @@ static const struct mistake {
      "them\n"
      "  SELECT kind,thelongestnameofallthelongestnameofallthelongestnameofall FR...\n"
      "              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
-    {"", "the query is empty; for example: SELECT leaf, count() GROUP BY leaf\n"},
+    {"",
+     "the query is empty; for example: SELECT leaf, count() FROM blocks GROUP BY leaf\n"},
 };
 
 static void points_at_mistakes(void **state)
