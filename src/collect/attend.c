@@ -75,7 +75,7 @@ static enum tide_status create_trace(struct tide_collector *collector,
         explain(*trace ? *trace : "the trace", problem);
     if (status == TIDE_OK) {
         const struct tide_run_facts facts = {words, options->version, options->words};
-        tell_name(options, &name, trace);
+        tell_name(options, &name, *trace);
         status = tide_collector_begin(collector, writer, &facts);
         if (status)
             explain(*trace, problem);
