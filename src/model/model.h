@@ -416,6 +416,9 @@ struct tide_flat_row {
     uint64_t self_bytes, self_calls;
     uint64_t inclusive_bytes, inclusive_calls;
     uint64_t self_temporary_calls; /* of all blocks, and only if nothing is filtered */
+    uint32_t
+        caller; /* of one without a name: the nearest function with one that calls it
+                        for most of what it allocates itself; else UINT32_MAX */
 };
 
 /* Stack: one site. */

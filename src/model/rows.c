@@ -157,7 +157,7 @@ static enum tide_status add_flat(const struct tide_model *model, struct tide_row
                 model->sites[rows->stacks[i].site].temporary_calls;
     }
     if (!status)
-        tide_flat_finish(rows);
+        tide_flat_finish(&flat, rows);
     tide_flat_release(&flat);
     return status;
 }

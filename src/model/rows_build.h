@@ -22,7 +22,10 @@ struct tide_flat_builder {
     uint32_t *last_stack; /* owned, per function: the last stack that had it, + 1 */
     size_t last_capacity;
     size_t row_capacity;
-    struct tide_pairs lines; /* (function, line) of innermost calls */
+    struct tide_pairs lines;    /* (function, line) of innermost calls */
+    struct tide_pairs callers;  /* (function without a name, nearest caller with one) */
+    struct tide_amount *called; /* owned, per such pair */
+    size_t called_capacity;
 };
 
 struct tide_tree_builder {
@@ -45,7 +48,7 @@ enum tide_status tide_flat_add(struct tide_flat_builder *builder,
                                struct tide_rows *rows, const struct tide_paths *paths,
                                uint32_t index, struct tide_amount amount);
 /* Sort what was added. */
-void tide_flat_finish(struct tide_rows *rows);
+void tide_flat_finish(const struct tide_flat_builder *builder, struct tide_rows *rows);
 void tide_flat_release(struct tide_flat_builder *builder);
 
 /* Add the stack that is number RANK of the rows; they may come in any order, and those

@@ -24,7 +24,8 @@ static enum tide_status keep_up(struct tide_flat_builder *builder,
         return TIDE_ENOMEM;
     builder->last_stack = last;
     for (; rows->flat_count < functions; rows->flat_count++)
-        flat[rows->flat_count].function = (uint32_t)rows->flat_count;
+        flat[rows->flat_count] = (struct tide_flat_row){
+            .function = (uint32_t)rows->flat_count, .caller = UINT32_MAX};
     return TIDE_OK;
 }
 
@@ -61,11 +62,42 @@ static enum tide_status add_self(struct tide_flat_builder *builder,
     return status;
 }
 
+/* The innermost call of PATHS, with its AMOUNT: who calls it that has a name? */
+static enum tide_status note_caller(struct tide_flat_builder *builder,
+                                    const struct tide_paths *paths,
+                                    struct tide_amount amount)
+{
+    const uint32_t function = paths->calls[0].function;
+    uint32_t number;
+    size_t i = 0;
+    while (i < paths->call_count &&
+           !paths->functions[paths->calls[i].function].resolved)
+        i++;
+    if (i == 0 || i == paths->call_count)
+        return TIDE_OK;
+    const size_t known = builder->callers.count;
+    const struct tide_pair pair = {function, paths->calls[i].function};
+    const enum tide_status status = tide_pairs_find(&builder->callers, pair, &number);
+    if (status)
+        return status;
+    struct tide_amount *const called =
+        tide_grown(builder->called, &builder->called_capacity, builder->callers.count,
+                   sizeof(*called));
+    if (!called)
+        return TIDE_ENOMEM;
+    builder->called = called;
+    if (builder->callers.count > known)
+        called[number] = (struct tide_amount){0};
+    called[number].bytes += amount.bytes;
+    called[number].calls += amount.calls;
+    return TIDE_OK;
+}
+
 enum tide_status tide_flat_add(struct tide_flat_builder *builder,
                                struct tide_rows *rows, const struct tide_paths *paths,
                                uint32_t index, struct tide_amount amount)
 {
-    const enum tide_status status = keep_up(builder, rows, paths->function_count);
+    enum tide_status status = keep_up(builder, rows, paths->function_count);
     if (status || paths->call_count == 0)
         return status;
     for (size_t i = 0; i < paths->call_count; i++) {
@@ -77,8 +109,9 @@ enum tide_status tide_flat_add(struct tide_flat_builder *builder,
         rows->flat[function].inclusive_bytes += amount.bytes;
         rows->flat[function].inclusive_calls += amount.calls;
     }
-    return add_self(builder, &rows->flat[paths->calls[0].function], &paths->calls[0],
-                    amount);
+    status = add_self(builder, &rows->flat[paths->calls[0].function], &paths->calls[0],
+                      amount);
+    return status ? status : note_caller(builder, paths, amount);
 }
 
 static int descending(uint64_t one, uint64_t other)
@@ -131,8 +164,25 @@ static int by_weight(const void *one, const void *other, void *rows)
     return (a->function > b->function) - (a->function < b->function);
 }
 
-void tide_flat_finish(struct tide_rows *rows)
+/* Each function without a name gets its heaviest caller. */
+static void choose_callers(const struct tide_flat_builder *builder,
+                           struct tide_rows *rows)
 {
+    double *const heaviest = calloc(rows->flat_count + 1, sizeof(*heaviest));
+    for (size_t i = 0; heaviest && i < builder->callers.count; i++) {
+        const struct tide_pair *const pair = &builder->callers.list[i];
+        const double share = tide_rows_share(rows, builder->called[i]);
+        if (share <= heaviest[pair->one])
+            continue;
+        heaviest[pair->one] = share;
+        rows->flat[pair->one].caller = (uint32_t)pair->other;
+    }
+    free(heaviest); /* without memory no caller is named */
+}
+
+void tide_flat_finish(const struct tide_flat_builder *builder, struct tide_rows *rows)
+{
+    choose_callers(builder, rows);
     /* Functions that only stood in frames that were left out. */
     size_t kept = 0;
     for (size_t i = 0; i < rows->flat_count; i++) {
@@ -148,5 +198,7 @@ void tide_flat_release(struct tide_flat_builder *builder)
 {
     free(builder->last_stack);
     tide_pairs_release(&builder->lines);
+    tide_pairs_release(&builder->callers);
+    free(builder->called);
     *builder = (struct tide_flat_builder){0};
 }

@@ -21,7 +21,11 @@ enum brevity {
  * than this is nobody's to read, and only cut. */
 enum { TIDE_BRACKETS_MAX = 4096 };
 
-enum { TIDE_CLASS_LEAST = 6 }; /* columns that say something of a class */
+/* Columns that say something. */
+enum {
+    TIDE_CLASS_LEAST = 6,
+    TIDE_MODULE_LEAST = 3,
+};
 
 void tide_name_safe(struct tide_text *out, const char *name,
                     const struct tide_style *style)
@@ -262,7 +266,8 @@ static bool add_offset(struct tide_text *out, const char *safe, int columns,
     const int room = columns - tide_columns(dots) - tide_columns(offset);
     if (room < 0)
         return false;
-    tide_text_add_bytes(out, safe, tide_columns_prefix(safe, room));
+    if (room >= TIDE_MODULE_LEAST)
+        tide_text_add_bytes(out, safe, tide_columns_prefix(safe, room));
     tide_text_addf(out, "%s%s", dots, offset);
     return true;
 }

@@ -99,7 +99,8 @@ void tide_view_heading(struct tide_page *page, const struct tide_model *model,
 /* Which part of the run is meant: ", born after 1 s"; UNTIL: the title has no end. */
 void tide_view_part_of_run(struct tide_text *out, const struct tide_model *model,
                            bool until);
-/* "file.c:12" (without folders), or as much as COLUMNS hold; nothing without FILE. */
+/* "file.c:12" (without folders), or what COLUMNS hold of it, "…le.c:12" or ":12"; nothing
+ * without FILE. */
 void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
                      int columns);
 /* How much is not shown: "... 12 more NOUNs"; ends the line.  NOUN may be "". */
@@ -107,6 +108,10 @@ void tide_page_more(struct tide_page *page, uint64_t count, const char *noun);
 /* How many of COUNT rows are shown when LIMIT are asked for (0: all).  A last one is shown
  * too: to say that there is one more takes a line as well. */
 size_t tide_rows_shown(size_t count, size_t limit);
+/* How many of COLUMNS a place has two columns behind the function NAME, so that one of them
+ * is cut at most: the file first. */
+int tide_place_beside(const char *name, const char *file, uint32_t line, int columns,
+                      const struct tide_style *style);
 /* How wide a place is. */
 int tide_place_columns(const char *file, uint32_t line, const struct tide_style *style);
 

@@ -10,7 +10,10 @@
 #include "view/run_words.h"
 #include "view/utf8.h"
 
-enum { TIDE_PLACE_LEAST = 3 }; /* columns without which a file is not worth naming */
+enum {
+    TIDE_PLACE_LEAST = 4, /* columns of a file's end that say something */
+    TIDE_PLACE_GAP = 2,
+};
 
 const char *tide_metric_counts(enum tide_metric metric)
 {
@@ -211,15 +214,42 @@ int tide_place_columns(const char *file, uint32_t line, const struct tide_style 
     return columns + (int)strlen(line_words(line).text);
 }
 
+int tide_place_beside(const char *name, const char *file, uint32_t line, int columns,
+                      const struct tide_style *style)
+{
+    const int wanted = tide_place_columns(file, line, style);
+    const int least = (int)strlen(line_words(line).text);
+    struct tide_text brief = {0};
+    tide_name_brief(&brief, name, style);
+    const int left =
+        columns - TIDE_PLACE_GAP - (brief.bytes ? tide_columns(brief.bytes) : 0);
+    tide_text_release(&brief);
+    if (wanted == 0 || left >= wanted)
+        return wanted;
+    return left > least ? left : least;
+}
+
 void tide_page_place(struct tide_page *page, const char *file, uint32_t line,
                      int columns)
 {
     const struct tide_number number = line_words(line);
+    const char *const dots = tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS);
     const int room = columns - (int)strlen(number.text);
-    if (!file || !*file || room < TIDE_PLACE_LEAST)
+    const int tail = room - tide_columns(dots);
+    struct tide_text safe = {0};
+    if (!file || !*file || room < 0)
         return;
-    tide_page_name(page, TIDE_INK_DIM, tide_name_base(file), room);
+    tide_name_safe(&safe, tide_name_base(file), page->style);
+    const char *const base = safe.bytes ? safe.bytes : "";
+    if (tide_columns(base) <= room) {
+        tide_page_add(page, TIDE_INK_DIM, base);
+    } else if (tail >= TIDE_PLACE_LEAST) { /* files of one library begin alike */
+        tide_page_add(page, TIDE_INK_DIM, dots);
+        tide_page_add(page, TIDE_INK_DIM, base + tide_columns_suffix(base, tail));
+    }
     tide_page_add(page, TIDE_INK_DIM, number.text);
+    page->out->failed |= safe.failed;
+    tide_text_release(&safe);
 }
 
 size_t tide_rows_shown(size_t count, size_t limit)

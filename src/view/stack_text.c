@@ -51,8 +51,8 @@ static void add_words(struct tide_page *page, const struct tide_stack_call *call
         return;
     }
     const int room = columns - tide_columns(again.text);
-    const int wanted = tide_place_columns(call->file, call->line, page->style);
-    const int place = wanted > room * 2 / 5 ? room * 2 / 5 : wanted;
+    const int place =
+        tide_place_beside(call->name, call->file, call->line, room, page->style);
     tide_page_function(page, ink, call->name, place > 0 ? room - place - 2 : room);
     tide_page_add(page, TIDE_INK_PLAIN, again.text);
     if (place > 0) {

@@ -222,8 +222,12 @@ static struct layout layout_of(const struct tide_tree_text *tree,
         layout.others = others_of(tree, row, room - layout.name - place - 2);
         layout.place = place + 2 + tide_columns(layout.others.text);
     }
-    if (layout.name + layout.place > room && layout.place > most)
-        layout.place = room - layout.name > most ? room - layout.name : most;
+    if (layout.name + layout.place > room && layout.place > 0) {
+        const int least = tide_place_columns(":", line_of(tree, row), style) + 1 +
+                          tide_columns(layout.others.text); /* "  :12" */
+        const int left = room - layout.name;
+        layout.place = left > least ? left : least;
+    }
     if (layout.name + layout.place > room)
         layout.name = room - layout.place;
     return layout;

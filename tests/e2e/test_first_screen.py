@@ -51,8 +51,20 @@ class Screen(tide.Case):
 
     def test_churn_says_who_allocates_most(self):
         churn = piped(self.pool).split("\nChurn")[1].split("\n\n")[0].splitlines()[2:]
-        self.assertRegex(churn[0], r" 80,000 +9\d\.\d % +9\d\.\d %  describe  tide_pool\.c:111$")
+        self.assertRegex(churn[0],
+                         r" 80,000  9\d\.\d %\*  9\d\.\d %  describe  tide_pool\.c:111$")
         self.assertEqual(len(churn), 4)
+
+    def test_churn_marks_by_what_a_row_stands_there(self):
+        churn = piped(self.pool).split("\nChurn")[1].split("\n\n")[0].splitlines()
+        self.assertIn("temp.: freed before the next allocation", churn[0])
+        marked = [re.findall(r"([\d.]+) %\*", row) for row in churn[2:]]
+        self.assertEqual([len(marks) for marks in marked], [1] * 4)
+        shares = [float(marks[0]) for marks in marked]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        for row, share in zip(churn[2:], shares):
+            pair = [float(part) for part in re.findall(r"([\d.]+) %", row)[:2]]
+            self.assertEqual(share, max(pair), row)
 
     def test_what_is_left_is_one_number(self):
         text = piped(self.pool)

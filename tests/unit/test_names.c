@@ -142,6 +142,7 @@ static void keeps_the_offset_of_what_has_no_name(void **state)
     assert_fitted(tide_name_function, name, 27, name);
     assert_fitted(tide_name_function, name, 20, "libclang-c…+0x920ce0");
     assert_fitted(tide_name_function, name, 13, "lib…+0x920ce0");
+    assert_fitted(tide_name_function, name, 12, "…+0x920ce0");
     assert_fitted(tide_name_function, name, 10, "…+0x920ce0");
     assert_fitted(tide_name_function, name, 9, "libc…0ce0");
 }

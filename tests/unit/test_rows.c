@@ -149,6 +149,32 @@ static void counts_the_lines_that_allocate(void **state)
     assert_int_equal(top->most_line, 20);
 }
 
+/* Of what has no name, the callers that have one are counted, not single stacks. */
+static void names_who_calls_a_function_without_a_name(void **state)
+{
+    (void)state;
+    hand_model_init(&hand, symbols);
+    add_site(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x900}), 30, 3);
+    add_site(
+        STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x200}, {TIDE_HAND_APP, 0x900}),
+        20, 3);
+    add_site(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x210},
+                   {TIDE_HAND_APP, 0x800}, {TIDE_HAND_APP, 0x900}),
+             15, 3);
+    build(TIDE_METRIC_TOTAL);
+    size_t unnamed = 0;
+    for (size_t i = 0; i < rows->flat_count; i++) {
+        const struct tide_flat_row *const row = &rows->flat[i];
+        if (row->self_bytes == 0 || rows->functions[row->function].resolved) {
+            assert_int_equal(row->caller, UINT32_MAX);
+            continue;
+        }
+        assert_string_equal(rows->functions[row->caller].name, "load");
+        unnamed++;
+    }
+    assert_int_equal(unnamed, 1);
+}
+
 static void takes_each_metric_from_its_own_fields(void **state)
 {
     (void)state;
@@ -463,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(sums_a_function_over_its_stacks),
         CASE(counts_the_lines_that_allocate),
+        CASE(names_who_calls_a_function_without_a_name),
         CASE(takes_each_metric_from_its_own_fields),
         CASE(keeps_spaces_apart),
         CASE(counts_recursion_once),
