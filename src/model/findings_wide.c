@@ -92,33 +92,37 @@ static bool is_told(const struct widening *widening, uint32_t index)
             subjects->list[subjects->of_site[index].subject].told);
 }
 
-/* Sum up all, or what is not told. */
-static void reach_all(struct widening *widening, bool all)
+/* Sum up all, or what is not told.  True: anything is told. */
+static bool reach_all(struct widening *widening, bool all)
 {
     const struct tide_model *const model = widening->model;
+    bool any = false;
     tide_stack_tree_clear(widening->tree);
     for (uint32_t i = 0; i < model->site_count; i++) {
-        const uint64_t amount =
-            all || !is_told(widening, i) ? amount_of(widening, i) : 0;
-        if (amount)
+        const uint64_t amount = amount_of(widening, i);
+        const bool told = amount && is_told(widening, i);
+        any |= told;
+        if (amount && (all || !told))
             tide_stack_tree_add(widening->tree, model->sites[i].stack, amount,
-                                news_of(widening, i, amount));
+                                told ? 0 : news_of(widening, i, amount));
     }
     tide_stack_tree_reach(widening->tree, widening->reach);
+    return any;
 }
 
 /* What functions have in all, what of that they allocate themselves, and what is left. */
 static void begin_reach(struct widening *widening)
 {
     const struct tide_subjects *const subjects = widening->subjects;
-    reach_all(widening, true);
+    const bool told = reach_all(widening, true);
     for (size_t i = 0; i < widening->tree->paths->function_count; i++)
         widening->reach[i].whole = widening->reach[i].left;
     for (uint32_t i = 0; i < widening->model->site_count; i++) {
         const uint32_t leaf = subjects->list[subjects->of_site[i].subject].function;
         widening->reach[leaf].own += amount_of(widening, i);
     }
-    reach_all(widening, false);
+    if (told)
+        (void)reach_all(widening, false);
 }
 
 /* Who has a finding of his own gets no second one. */
@@ -187,7 +191,6 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
         tide_subject_add_site(&list[number], site);
     }
     subjects->count++;
-    reach_all(widening, false);
     return TIDE_OK;
 }
 
@@ -247,6 +250,8 @@ enum tide_status tide_subjects_widen(struct tide_subjects *subjects,
     begin_reach(&widening);
     leave_out_told(&widening);
     for (int i = 0; i < TIDE_WIDE_MAX && !status; i++) {
+        if (i > 0)
+            (void)reach_all(&widening, false);
         const uint32_t function = find_narrowest(&widening, whole);
         if (function == NONE)
             break;

@@ -12,6 +12,8 @@ static const double TIDE_RATE_LEAST_S = 1.0;
 enum { TIDE_NEXT_PARTS = 20 };
 /* Nor is who has less than a fifth of something said to have part in it. */
 enum { TIDE_PARTS_SAID = 5 };
+/* A tenth less than it holds needs a word. */
+enum { TIDE_REST_PARTS = 10 };
 /* Slabs: of so many call paths, and all but a tenth of the bytes of whole pages. */
 enum { TIDE_SLAB_PATHS = 50, TIDE_SLAB_PARTS = 10 };
 /* Of the run's time: what is less is not worth saying. */
@@ -357,6 +359,16 @@ static void add_slabs(const struct tide_sentence *s)
                       "into small blocks: they are of whole pages.");
 }
 
+/* Why less can be saved than it holds: the heap stands high without it, too. */
+static void add_rest(const struct tide_sentence *s, uint64_t peak)
+{
+    const uint64_t bytes = s->verdict->bytes;
+    if (s->verdict->gain_bytes >= bytes - bytes / TIDE_REST_PARTS)
+        return;
+    tide_text_add(s->text, ": at another time the rest stands at ");
+    tide_add_bytes(s->text, (double)(peak - s->verdict->gain_bytes));
+}
+
 static void say_peak_owner(const struct tide_sentence *s)
 {
     const uint64_t peak = s->model->summary[s->subject->space].peak_bytes;
@@ -375,6 +387,7 @@ static void say_peak_owner(const struct tide_sentence *s)
                                ? " Not running it saves up to "
                                : " Less of it, or freed earlier, saves up to ");
     tide_add_bytes(s->text, (double)s->verdict->gain_bytes);
+    add_rest(s, peak);
     tide_text_add(s->text, ".");
 }
 

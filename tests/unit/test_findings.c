@@ -269,6 +269,32 @@ static void bears_a_peak_before_the_run(void **state)
     }
 }
 
+/* The heap stands high at another time: what one holder saves at the peak is less. */
+static void says_why_less_can_be_saved_than_is_held(void **state)
+{
+    (void)state;
+    begin();
+    struct tide_model *const model = hand.model;
+    hand_site(&hand, (struct tide_site){.stack = PARSE,
+                                        .calls = 7,
+                                        .freed_calls = 7,
+                                        .peak_bytes = 30 * TIDE_MIB,
+                                        .peak_blocks = 7});
+    hold(1, 12, 7, 0);
+    model->summary[TIDE_IN_HEAP].peak_time_s = 3;
+    model->timeline_count = 4;
+    model->timeline[2] = 20 * TIDE_MIB;
+    build();
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(findings.list[0].gain_bytes, 10 * TIDE_MIB);
+    assert_non_null(strstr(findings.list[0].text,
+                           " saves up to 10.0 MiB: at another time "
+                           "the rest stands at 20.0 MiB."));
+    model->timeline[2] = 3 * TIDE_MIB;
+    build();
+    assert_null(strstr(findings.list[0].text, "another time"));
+}
+
 /* --- Whom they name ------------------------------------------------------------------ */
 
 static void named(uint32_t stack, const char *name)
@@ -452,6 +478,7 @@ int main(void)
         CASE(names_the_function_on_whose_behalf_blocks_are_made),
         CASE(points_at_what_outlives_its_kind),
         CASE(points_at_what_every_start_costs),
+        CASE(says_why_less_can_be_saved_than_is_held),
         CASE(bears_a_peak_before_the_run),
         CASE(blames_who_called_the_runtime_or_a_wrapper),
         CASE(tells_library_functions_by_their_names),
