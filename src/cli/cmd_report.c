@@ -9,6 +9,7 @@
 #include "cli/near_filter.h"
 #include "cli/near_function.h"
 #include "cli/open_moment.h"
+#include "cli/report_ranks.h"
 #include "cli/report_table.h"
 #include "cli/report_write.h"
 #include "cli/source_roots.h"
@@ -202,6 +203,10 @@ static int run(int argc, char **argv)
     if (done < 0)
         done = tide_suppression_file(options.suppressions, options.no_suppressions,
                                      &suppressions);
+    if (done < 0 && options.shapes[TIDE_SHAPE_RANKS] && rest.count > 1) {
+        tide_suppressions_release(&suppressions);
+        return tide_report_ranks(&options, &rest);
+    }
     if (done < 0 && options.fetch)
         done = tide_fetch_begin(&options.debuginfod);
     if (done < 0)

@@ -216,7 +216,7 @@ static void add_beside(struct tide_page *page, const struct tide_model *model,
         tide_page_skip(page);
     }
     if (options->shapes[TIDE_SHAPE_RANKS]) {
-        tide_view_ranks(page, model, &options->ranks, limit);
+        tide_view_ranks(page, &options->ranks, limit);
         tide_page_skip(page);
     }
     if (options->told)

@@ -103,7 +103,8 @@ static enum tide_status list_ranks(const struct tide_trace *trace,
     if (!ranks->list)
         return TIDE_ENOMEM;
     for (size_t i = 0; i < trace->process_count; i++)
-        ranks->list[i] = (struct tide_rank){.ranked = trace->processes[i].ranked,
+        ranks->list[i] = (struct tide_rank){.trace = trace,
+                                            .ranked = trace->processes[i].ranked,
                                             .rank = trace->processes[i].rank};
     qsort(ranks->list, trace->process_count, sizeof(*ranks->list), by_rank);
     for (size_t i = 0; i < trace->process_count; i++)
@@ -464,6 +465,22 @@ enum tide_status tide_ranks_find(struct tide_model *model,
     }
     release(&walk);
     return status;
+}
+
+enum tide_status tide_ranks_join(struct tide_ranks *ranks,
+                                 const struct tide_ranks *other)
+{
+    const size_t count = ranks->count + other->count;
+    struct tide_rank *const list = realloc(ranks->list, (count + 1) * sizeof(*list));
+    if (!list)
+        return TIDE_ENOMEM;
+    for (size_t i = 0; i < other->count; i++)
+        list[ranks->count + i] = other->list[i];
+    if (count)
+        qsort(list, count, sizeof(*list), by_rank);
+    *ranks = (struct tide_ranks){
+        .list = list, .count = count, .ranked = ranks->ranked + other->ranked};
+    return find_widest(ranks);
 }
 
 void tide_ranks_release(struct tide_ranks *ranks)

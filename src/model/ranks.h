@@ -18,7 +18,8 @@
 #include "model/suppress.h"
 
 struct tide_rank {
-    bool ranked; /* false: all processes without a rank */
+    bool ranked;                    /* false: all processes without a rank */
+    const struct tide_trace *trace; /* borrowed: that it is in */
     uint64_t rank;
     uint32_t processes, threads;
     /* Of the heap. */
@@ -66,6 +67,9 @@ enum tide_status tide_ranks_find(struct tide_model *model,
                                  const struct tide_suppressions *suppressed,
                                  struct tide_ranks *out);
 void tide_ranks_release(struct tide_ranks *ranks);
+/* Add all of OTHER, which is another trace's, to RANKS: zeros, or those found before. */
+enum tide_status tide_ranks_join(struct tide_ranks *ranks,
+                                 const struct tide_ranks *other);
 
 uint64_t tide_rank_value(const struct tide_rank *rank, enum tide_rank_measure measure);
 

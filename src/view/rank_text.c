@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "view/cells.h"
 #include "view/names.h"
@@ -74,12 +75,23 @@ static struct tide_cells columns_of(const struct tide_page *page, bool margins)
     return cells;
 }
 
-/* "4 ranks of 8 processes on node7" */
-static void add_heading(struct tide_page *page, const struct tide_model *model,
-                        const struct tide_ranks *ranks)
+/* The host of all RANKS; NULL: there are several, or it is not known. */
+static const char *host_of(const struct tide_ranks *ranks)
+{
+    const char *const host = ranks->count ? ranks->list[0].trace->host : NULL;
+    for (size_t i = 1; i < ranks->count && host; i++) {
+        const char *const other = ranks->list[i].trace->host;
+        if (!other || strcmp(other, host) != 0)
+            return NULL;
+    }
+    return host;
+}
+
+/* "4 of MPI, on node7; live bytes of the heap" */
+static void add_heading(struct tide_page *page, const struct tide_ranks *ranks)
 {
     struct tide_text words = {0};
-    const char *const host = model->trace->host;
+    const char *const host = host_of(ranks);
     tide_text_addf(&words, "%zu of MPI", ranks->ranked);
     if (host && *host) {
         tide_text_add(&words, ", on ");
@@ -118,10 +130,17 @@ static void add_spread(struct tide_page *page, const struct tide_ranks *ranks)
     tide_text_release(&words);
 }
 
+/* When RANK ended, in seconds of the calendar: each trace has a clock of its own. */
+static double end_of(const struct tide_rank *rank)
+{
+    return (double)rank->trace->start_unix_ns / 1e9 +
+           tide_trace_seconds(rank->trace, rank->last->end_ticks);
+}
+
 static int by_end(const void *one, const void *other)
 {
-    const uint64_t a = (*(const struct tide_rank *const *)one)->last->end_ticks;
-    const uint64_t b = (*(const struct tide_rank *const *)other)->last->end_ticks;
+    const double a = end_of(*(const struct tide_rank *const *)one);
+    const double b = end_of(*(const struct tide_rank *const *)other);
     return (a > b) - (a < b);
 }
 
@@ -138,8 +157,7 @@ static size_t list_broken(const struct tide_ranks *ranks, const struct tide_rank
 }
 
 /* "Rank 1 ended at 1.06 s, not seen to exit: killed, it seems.  After it: 0, 2." */
-static void add_broken(struct tide_page *page, const struct tide_model *model,
-                       const struct tide_ranks *ranks)
+static void add_broken(struct tide_page *page, const struct tide_ranks *ranks)
 {
     enum { TIDE_BROKEN_SHOWN = 8 };
     const struct tide_rank **const list = calloc(ranks->ranked + 1, sizeof(*list));
@@ -150,9 +168,9 @@ static void add_broken(struct tide_page *page, const struct tide_model *model,
         tide_text_addf(
             &words, "Rank %" PRIu64 " broke off%s, at %s: ", list[0]->rank,
             count > 1 ? " first" : "",
-            tide_number_seconds(tide_trace_seconds(model->trace, first->end_ticks))
+            tide_number_seconds(tide_trace_seconds(list[0]->trace, first->end_ticks))
                 .text);
-        tide_words_end(&words, model->trace, first);
+        tide_words_end(&words, list[0]->trace, first);
         tide_text_add(&words, first->status_known ? "."
                                                   : "; a signal killed it, "
                                                     "most likely.");
@@ -170,8 +188,8 @@ static void add_broken(struct tide_page *page, const struct tide_model *model,
     free(list);
 }
 
-void tide_view_ranks(struct tide_page *page, const struct tide_model *model,
-                     const struct tide_ranks *ranks, size_t limit)
+void tide_view_ranks(struct tide_page *page, const struct tide_ranks *ranks,
+                     size_t limit)
 {
     const enum tide_units units = page->style->units;
     const bool margins = any_margin(ranks);
@@ -181,7 +199,7 @@ void tide_view_ranks(struct tide_page *page, const struct tide_model *model,
         const struct tide_cells_row row = row_of(&ranks->list[i], margins, units);
         tide_cells_measure(&cells, &row);
     }
-    add_heading(page, model, ranks);
+    add_heading(page, ranks);
     tide_cells_head(page, &cells);
     tide_page_end(page);
     for (size_t i = 0; i < shown; i++) {
@@ -194,26 +212,26 @@ void tide_view_ranks(struct tide_page *page, const struct tide_model *model,
         tide_page_more(page, ranks->count - shown, "rank");
     }
     tide_page_skip(page);
-    add_broken(page, model, ranks);
+    add_broken(page, ranks);
     add_spread(page, ranks);
 }
 
 /* --- Data -------------------------------------------------------------------------- */
 
-static void add_end(struct tide_json *json, const struct tide_model *model,
-                    const struct tide_rank *rank)
+static void add_end(struct tide_json *json, const struct tide_rank *rank)
 {
     struct tide_text words = {0};
     if (rank->last)
-        tide_words_end(&words, model->trace, rank->last);
+        tide_words_end(&words, rank->trace, rank->last);
     tide_json_string(json, "end", words.bytes);
     tide_json_bool(json, "broke_off", rank->broke_off);
+    tide_json_string(json, "trace", rank->trace->path);
     json->out->failed |= words.failed;
     tide_text_release(&words);
 }
 
-void tide_json_ranks(struct tide_json *json, const struct tide_model *model,
-                     const struct tide_ranks *ranks, size_t limit)
+void tide_json_ranks(struct tide_json *json, const struct tide_ranks *ranks,
+                     size_t limit)
 {
     const size_t shown = shown_of(ranks, limit);
     tide_json_open(json, "ranks", '[');
@@ -229,7 +247,7 @@ void tide_json_ranks(struct tide_json *json, const struct tide_model *model,
         tide_json_uint(json, "peak_bytes", rank->peak_bytes);
         tide_json_uint(json, "peak_uncertainty_bytes", rank->peak_margin_bytes);
         tide_json_number(json, "peak_time_s",
-                         tide_trace_seconds(model->trace, rank->peak_ticks));
+                         tide_trace_seconds(rank->trace, rank->peak_ticks));
         tide_json_uint(json, "live_bytes", rank->live_bytes);
         tide_json_uint(json, "live_blocks", rank->live_blocks);
         tide_json_uint(json, "allocated_bytes", rank->allocated_bytes);
@@ -238,7 +256,7 @@ void tide_json_ranks(struct tide_json *json, const struct tide_model *model,
             tide_json_uint(json, "rss_peak_bytes", rank->rss_peak_bytes);
         else
             tide_json_null(json, "rss_peak_bytes");
-        add_end(json, model, rank);
+        add_end(json, rank);
         tide_json_close(json);
     }
     tide_json_close(json);
@@ -253,8 +271,7 @@ void tide_json_ranks(struct tide_json *json, const struct tide_model *model,
     tide_json_close(json);
 }
 
-void tide_csv_ranks(struct tide_csv *csv, const struct tide_model *model,
-                    const struct tide_ranks *ranks, size_t limit)
+void tide_csv_ranks(struct tide_csv *csv, const struct tide_ranks *ranks, size_t limit)
 {
     static const char *const NAMES[] = {"rank",
                                         "processes",
@@ -283,7 +300,7 @@ void tide_csv_ranks(struct tide_csv *csv, const struct tide_model *model,
         tide_csv_uint(csv, rank->peak_margin_bytes);
         tide_csv_next(csv);
         tide_text_addf(csv->out, "%.9f",
-                       tide_trace_seconds(model->trace, rank->peak_ticks));
+                       tide_trace_seconds(rank->trace, rank->peak_ticks));
         tide_csv_uint(csv, rank->live_bytes);
         tide_csv_uint(csv, rank->live_blocks);
         tide_csv_uint(csv, rank->allocated_bytes);

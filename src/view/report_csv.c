@@ -372,7 +372,7 @@ void tide_view_report_csv(struct tide_text *out, const struct tide_report_json *
     else if (report->shape == TIDE_SHAPE_POOLS)
         tide_csv_pools(&csv, report->model, report->told);
     else if (report->shape == TIDE_SHAPE_RANKS)
-        tide_csv_ranks(&csv, report->model, report->ranks, report->limit);
+        tide_csv_ranks(&csv, report->ranks, report->limit);
     else if (report->groups)
         add_groups(&csv, report);
     else if (report->profile)

@@ -225,7 +225,7 @@ static void add_rows(struct writer *writer)
         tide_json_process_peaks(json, report->model, report->process_peaks,
                                 report->limit);
     if (report->shape == TIDE_SHAPE_RANKS)
-        tide_json_ranks(json, report->model, report->ranks, report->limit);
+        tide_json_ranks(json, report->ranks, report->limit);
     add_told(json, report);
 }
 

@@ -119,6 +119,29 @@ class Ranks(tide.Case):
                          r"signal killed it, most likely\. After it: 2\.")
         self.assertNotIn("broke off", self.words("--ranks"))
 
+    def test_each_rank_may_have_a_trace_of_its_own(self):
+        runs = [tide.Recorded([tide.program("alters"), f"a1x{size}"],
+                              env={"PMI_RANK": str(rank)}) for rank, size in KEPT.items()]
+        traces = [run.trace for run in runs]
+        alone = [run.report("--ranks")["ranks"][0] for run in runs]
+
+        def said(*words, status=0):
+            done = subprocess.run([tide.TIDEMARK, "report", "--ranks", *words], timeout=60,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, status)
+            return done.stdout + done.stderr
+        found = json.loads(said("--json", *reversed(traces)))
+        self.assertEqual((found["schema"], found["ranks"]), ("tidemark.ranks/1", alone))
+        self.assertEqual([row["rank"] for row in found["ranks"]], list(KEPT))
+        self.assertEqual(found["widest_spread"]["rank"], 13)
+        self.assertRegex(said(*traces), r"(?s)^Each rank by itself  3 of MPI.*\n +0 .*\n +3 .*"
+                                        r"\n +13 .*Rank 13 (holds|has) ")
+        self.assertEqual(len(said("--csv", *traces).splitlines()), 4)
+        self.assertIn("rank 0 is in ", said(traces[0], *traces, status=1))
+        plain = tide.Recorded([tide.program("alters"), "a1x1"])
+        self.assertIn(f"{plain.trace}: no process in it has an MPI rank",
+                      said(traces[0], plain.trace, status=1))
+
     def test_what_is_asked_for_and_not_there_is_said(self):
         for words, why in ((["--rank", "7"], "no block is of rank 7; there are: 0, 3, 13"),
                            (["--process", "altars"],
