@@ -29,6 +29,7 @@ enum {
     TIDE_TWO_TREE_LINES = 8,
     TIDE_TWO_LEFT_ROWS = 2,
     TIDE_TWO_CHURN_ROWS = 3,
+    TIDE_TWO_TIGHT_CHURN_ROWS = 2,
     TIDE_TWO_FINDING_LINES = 10,
 };
 
@@ -166,10 +167,14 @@ static enum tide_status add_left(const struct sections *sections, bool tight)
 {
     const struct tide_summary *const all =
         &sections->model->summary[sections->options->space];
-    if (tight && all->live_bytes < all->peak_bytes / TIDE_LITTLE_PART)
+    const uint64_t kept = sections->options->suppressed->bytes; /* by libraries */
+    const uint64_t left = all->live_bytes > kept ? all->live_bytes - kept : 0;
+    const size_t rows =
+        sections->page->both_spaces ? TIDE_TWO_LEFT_ROWS : TIDE_LEFT_ROWS;
+    if (tight && left < all->peak_bytes / TIDE_LITTLE_PART)
         return add_little_left(sections);
-    return add_view(sections, TIDE_METRIC_LEAKS,
-                    tight ? TIDE_TIGHT_LEFT_ROWS : TIDE_LEFT_ROWS, 0);
+    return add_view(sections, TIDE_METRIC_LEAKS, tight ? TIDE_TIGHT_LEFT_ROWS : rows,
+                    0);
 }
 
 /* What stands below the tree of the peak; ABOVE lines are taken besides. */
@@ -233,6 +238,14 @@ static size_t put_aside(const struct sections *sections, struct tide_text *text,
     return put ? lines : 0;
 }
 
+/* What stands below the heap's tree, where another space has sections too. */
+static enum tide_status write_below_heap(const struct sections *sections, bool tight)
+{
+    const enum tide_status status =
+        add_churn(sections, tight ? TIDE_TWO_TIGHT_CHURN_ROWS : TIDE_TWO_CHURN_ROWS);
+    return status ? status : add_left(sections, tight);
+}
+
 /* The heap below what is mapped. */
 static enum tide_status add_heap(const struct sections *sections, size_t taken)
 {
@@ -246,9 +259,12 @@ static enum tide_status add_heap(const struct sections *sections, size_t taken)
     drawn.out = &curve;
     drawing.page = &drawn;
     add_curve(&drawing);
-    enum tide_status status = add_churn(&others, TIDE_TWO_CHURN_ROWS);
-    if (!status)
-        status = add_view(&others, TIDE_METRIC_LEAKS, TIDE_TWO_LEFT_ROWS, 0);
+    enum tide_status status = write_below_heap(&others, false);
+    if (!status && sections->page->brief &&
+        lines_left(taken + tide_report_lines(&below)) < TIDE_TWO_TREE_LINES) {
+        tide_text_clear(&below);
+        status = write_below_heap(&others, true);
+    }
     size_t besides = taken + tide_report_lines(&below);
     besides += put_aside(sections, &curve, besides + TIDE_TWO_TREE_LINES);
     if (!status)
@@ -278,17 +294,21 @@ static enum tide_status add_mapped_first(const struct sections *sections,
     leaving.out = &left;
     finding.out = &found;
     last.page = &finding;
-    enum tide_status status =
-        add_view(&mapped, TIDE_METRIC_PEAK, TIDE_TWO_TREES_ROWS, TIDE_TWO_TREE_LINES);
+    add_findings(&last, findings, TIDE_TWO_FINDING_LINES);
+    size_t taken = tide_report_lines(sections->page->out) + tide_report_lines(&found) +
+                   trust_lines(sections);
+    enum tide_status status = add_heap(&heap, taken + TIDE_TWO_TREE_LINES);
+    taken += tide_report_lines(&below);
+    const size_t lines = lines_left(taken);
+    if (!status)
+        status = add_view(&mapped, TIDE_METRIC_PEAK, TIDE_TWO_TREES_ROWS,
+                          lines < TIDE_TWO_TREE_LINES ? lines : TIDE_TWO_TREE_LINES);
+    taken = tide_report_lines(sections->page->out) + tide_report_lines(&found) +
+            trust_lines(sections) + tide_report_lines(&below);
     mapped.page = &leaving;
     if (!status)
         status = add_view(&mapped, TIDE_METRIC_LEAKS, TIDE_TWO_LEFT_ROWS, 0);
-    add_findings(&last, findings, TIDE_TWO_FINDING_LINES);
-    const size_t above = tide_report_lines(sections->page->out) +
-                         tide_report_lines(&found) + trust_lines(sections);
-    if (!status)
-        status = add_heap(&heap, above + tide_report_lines(&below));
-    (void)put_aside(sections, &left, above + tide_report_lines(&below));
+    (void)put_aside(sections, &left, taken);
     (void)put_aside(sections, &below, 0);
     (void)put_aside(sections, &found, 0);
     return status;

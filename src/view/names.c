@@ -253,6 +253,15 @@ static bool add_tail(struct tide_text *out, const char *safe, int columns,
     return true;
 }
 
+/* Where "+0x1f2e" stands in a name that is made of it; else NULL. */
+static const char *offset_of(const char *safe)
+{
+    const char *const offset = strrchr(safe, '+');
+    const bool is_offset = offset && starts(offset, "+0x") &&
+                           !offset[strspn(offset, "+0123456789abcdefx")];
+    return is_offset ? offset : NULL;
+}
+
 /* Add "libfoo.so+0x1f2e", which stands for a function without a name, without the end of
  * its module; false when SAFE is no such name, or has no room. */
 static bool add_offset(struct tide_text *out, const char *safe, int columns,
@@ -314,6 +323,26 @@ void tide_name_function(struct tide_text *out, const char *name, int columns,
     out->failed |= safe.failed || shorter.failed;
     tide_text_release(&safe);
     tide_text_release(&shorter);
+}
+
+int tide_name_least(const char *name, const struct tide_style *style)
+{
+    enum { TIDE_ENDS_LEAST = 12 };
+    struct tide_text brief = {0};
+    tide_name_brief(&brief, name, style);
+    const char *const safe = bytes_of(&brief);
+    const char *const offset = offset_of(safe);
+    const char *const last = last_part(safe, safe + strlen(safe));
+    const int dots = tide_columns(tide_glyph(style, TIDE_GLYPH_ELLIPSIS));
+    int least = tide_columns(safe);
+    if (offset)
+        least = dots + tide_columns(offset);
+    else if (last != safe)
+        least = dots + 2 + tide_columns(last);
+    else if (least > TIDE_ENDS_LEAST)
+        least = TIDE_ENDS_LEAST;
+    tide_text_release(&brief);
+    return least;
 }
 
 void tide_name_brief(struct tide_text *out, const char *name,

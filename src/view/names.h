@@ -21,6 +21,10 @@ void tide_name_safe(struct tide_text *out, const char *name,
 void tide_name_function(struct tide_text *out, const char *name, int columns,
                         const struct tide_style *style);
 
+/* The columns below which NAME, a function, says too little: those of a method's own name, of
+ * an offset, of the start and the end of a long name. */
+int tide_name_least(const char *name, const struct tide_style *style);
+
 /* Add NAME made safe and at most COLUMNS wide; what is too long loses its middle. */
 void tide_name_fit(struct tide_text *out, const char *name, int columns,
                    const struct tide_style *style);

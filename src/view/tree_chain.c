@@ -209,7 +209,10 @@ static struct layout layout_of(const struct tide_tree_text *tree,
         .again = tide_columns(chain->again.text),
     };
     add_end_words(tree, branch, chain, &layout);
-    const int place = tide_place_columns(row->file, line_of(tree, row), style);
+    const bool placed =
+        layout.end.length == 0; /* behind another name it would be of that */
+    const int place =
+        placed ? tide_place_columns(row->file, line_of(tree, row), style) : 0;
     const int room = layout.room - layout.more;
     const int most = room * 2 / 5;
     if (place > 0 && tree->up && chain->count > 1) {

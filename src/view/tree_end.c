@@ -8,10 +8,7 @@
 #include "view/units.h"
 #include "view/utf8.h"
 
-enum {
-    TIDE_END_PART = 3,      /* what has less than that part does not stand out */
-    TIDE_END_NAME_LEAST = 8 /* columns that say something of a name */
-};
+enum { TIDE_END_PART = 3 }; /* what has less than that part does not stand out */
 
 static const struct tide_tree_end NO_END = {.function = UINT32_MAX};
 
@@ -40,6 +37,22 @@ static void note_largest(const struct tide_rows *rows, uint32_t row, uint64_t *s
         *out = (struct tide_tree_end){r->function, sums[r->function]};
 }
 
+/* The last row below ROW that half of what it holds goes through. */
+static struct tide_tree_end goes_through(const struct tide_rows *rows, uint32_t row)
+{
+    const struct tide_tree_row *const top = &rows->tree[row];
+    const uint64_t half = tide_rows_weight(rows, top->bytes, top->calls) / 2;
+    struct tide_tree_end end = NO_END;
+    for (uint32_t at = top->first_child; at; at = rows->tree[at].first_child) {
+        const struct tide_tree_row *const r = &rows->tree[at];
+        const uint64_t weight = tide_rows_weight(rows, r->bytes, r->calls);
+        if (weight <= half)
+            break;
+        end = (struct tide_tree_end){r->function, weight};
+    }
+    return end;
+}
+
 bool tide_tree_end_down(const struct tide_rows *rows, uint32_t row,
                         struct tide_tree_end *out)
 {
@@ -55,7 +68,7 @@ bool tide_tree_end_down(const struct tide_rows *rows, uint32_t row,
     free(sums);
     free(callers);
     if (out->weight < tide_rows_weight(rows, top->bytes, top->calls) / TIDE_END_PART)
-        *out = NO_END;
+        *out = goes_through(rows, row);
     return ready;
 }
 
@@ -87,8 +100,9 @@ void tide_tree_end_words(struct tide_text *out, const struct tide_rows *rows,
     (void)snprintf(share.text, sizeof(share.text), "%.0f %% ",
                    100.0 * (double)end.weight / (double)whole);
     const int room = columns - tide_columns(share.text);
-    if (room < TIDE_END_NAME_LEAST)
+    const char *const name = rows->functions[end.function].name;
+    if (room < tide_name_least(name, style))
         return;
     tide_text_add(out, share.text);
-    tide_name_function(out, rows->functions[end.function].name, room, style);
+    tide_name_function(out, name, room, style);
 }

@@ -16,8 +16,8 @@ struct tide_tree_end {
     uint64_t weight;   /* of what goes through it, or of what it allocates */
 };
 
-/* The function below ROW that allocates most of what the row holds, a third at least.  False
- * without memory. */
+/* The function below ROW that allocates most of what the row holds, a third at least; where
+ * none does, the last one that half of it goes through.  False without memory. */
 bool tide_tree_end_down(const struct tide_rows *rows, uint32_t row,
                         struct tide_tree_end *out);
 /* The nearest caller with a name of most of what ROW holds, in a tree whose callers are

@@ -147,6 +147,15 @@ static void keeps_the_offset_of_what_has_no_name(void **state)
     assert_fitted(tide_name_function, name, 9, "libc…0ce0");
 }
 
+static void knows_how_little_of_a_name_says_too_little(void **state)
+{
+    (void)state;
+    assert_int_equal(tide_name_least("main", &UTF8), 4);
+    assert_int_equal(tide_name_least("a_very_long_function_name", &UTF8), 12);
+    assert_int_equal(tide_name_least("ns::Class<int>::method(int)", &UTF8), 9);
+    assert_int_equal(tide_name_least("libfoo.so+0x1f2e", &UTF8), 8);
+}
+
 /* What two functions of one name differ by is mostly the class. */
 static void keeps_the_inner_classes_there_is_room_for(void **state)
 {
@@ -289,6 +298,7 @@ int main(void)
         cmocka_unit_test(drops_parameters_first_then_template_arguments),
         cmocka_unit_test(keeps_the_class_of_a_method),
         cmocka_unit_test(keeps_the_offset_of_what_has_no_name),
+        cmocka_unit_test(knows_how_little_of_a_name_says_too_little),
         cmocka_unit_test(keeps_the_inner_classes_there_is_room_for),
         cmocka_unit_test(cuts_the_middle_at_last),
         cmocka_unit_test(knows_operators_from_brackets),

@@ -43,6 +43,24 @@ static void names_the_function_that_allocates_most_below(void **state)
     fixture_release(&f);
 }
 
+static void names_the_last_that_half_goes_through(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct tide_tree_end end;
+    fixture_init(&f);
+    add(&f, "main;run;read;a", 20);
+    add(&f, "main;run;read;b", 20);
+    add(&f, "main;run;read;c", 20);
+    add(&f, "main;run;tick", 20);
+    add(&f, "main;init", 20);
+    fixture_rows(&f, TIDE_METRIC_PEAK);
+    assert_true(tide_tree_end_down(&f.rows, f.rows.tree[0].first_child, &end));
+    assert_string_equal(name(&f, end), "read");
+    assert_int_equal(end.weight, 60);
+    fixture_release(&f);
+}
+
 /* What stands beside the row does not count, nor what the row allocates itself. */
 static void looks_below_the_row_only(void **state)
 {
@@ -108,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_the_function_that_allocates_most_below),
+        cmocka_unit_test(names_the_last_that_half_goes_through),
         cmocka_unit_test(looks_below_the_row_only),
         cmocka_unit_test(names_none_where_none_stands_out),
         cmocka_unit_test(says_which_part_it_is),
