@@ -235,6 +235,8 @@ static enum tide_status find_lines(const struct tide_model *model,
         status = tide_found_lines(model, subjects, &list->found[i]);
         if (!status)
             status = tide_found_others(model, subjects, paths, &list->found[i]);
+        tide_found_inside(model, subjects, paths, list->found, list->count,
+                          &list->found[i]);
         const bool wants = subject->module || !subject->wide;
         if (!status && wants && subject->stacks >= TIDE_STACKS_MANY)
             status = tide_found_callers(model, subjects, tree, paths, &list->found[i]);

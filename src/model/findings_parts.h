@@ -306,7 +306,8 @@ struct tide_standing {
     bool known;  /* when it did: */
     bool to_end; /* of the run */
     double until_s;
-    /* The functions that allocate most of it, if it is wide; else who holds most beside
+    /* The functions that allocate most of it, if it is wide, or, where it churns, that have
+     * findings of their own; else who holds most beside
      * it.  No bytes: there is none. */
     struct tide_holder {
         const char *name;
@@ -377,6 +378,13 @@ enum tide_status tide_found_others(const struct tide_model *model,
                                    const struct tide_subjects *subjects,
                                    const struct tide_paths *paths,
                                    struct tide_found *found);
+
+/* Fill who makes most of his blocks below what was FOUND to churn, if that is wide, and has a
+ * finding of his own among the COUNT in ALL. */
+void tide_found_inside(const struct tide_model *model,
+                       const struct tide_subjects *subjects,
+                       const struct tide_paths *paths, const struct tide_found *all,
+                       size_t count, struct tide_found *found);
 
 /* --- findings_words.c --- */
 

@@ -135,6 +135,40 @@ enum tide_status tide_found_others(const struct tide_model *model,
     return TIDE_OK;
 }
 
+/* What SUBJECT allocates below what is WIDE. */
+static uint64_t bytes_inside(const struct tide_model *model,
+                             const struct tide_subjects *subjects, uint32_t wide,
+                             uint32_t subject)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < model->site_count; i++)
+        if (subjects->of_site[i].subject == subject &&
+            tide_subject_has(subjects, wide, i))
+            bytes += model->sites[i].bytes;
+    return bytes;
+}
+
+void tide_found_inside(const struct tide_model *model,
+                       const struct tide_subjects *subjects,
+                       const struct tide_paths *paths, const struct tide_found *all,
+                       size_t count, struct tide_found *found)
+{
+    struct tide_standing *const out = &found->standing;
+    if (found->kind != TIDE_FOUND_TURNOVER || !subjects->list[found->subject].wide)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct tide_subject *const other = &subjects->list[all[i].subject];
+        if (other->wide || tide_rule_question(all[i].kind) != TIDE_ASK_CHURNS)
+            continue;
+        const uint64_t bytes =
+            bytes_inside(model, subjects, found->subject, all[i].subject);
+        if (bytes > other->bytes / 2)
+            keep_largest(
+                out->parts, sizeof(out->parts) / sizeof(out->parts[0]),
+                (struct tide_holder){paths->functions[other->function].name, bytes});
+    }
+}
+
 void tide_found_standing(const struct tide_model *model,
                          const struct tide_subjects *subjects, struct tide_found *found)
 {

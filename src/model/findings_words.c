@@ -156,6 +156,21 @@ static void say_churn(const struct tide_sentence *s)
     add_gain_of_time(s);
 }
 
+/* What is told twice is said to be. */
+static void add_inside(const struct tide_sentence *s)
+{
+    const struct tide_holder *const parts = s->found->standing.parts;
+    if (parts[0].bytes == 0)
+        return;
+    tide_text_add(s->text, " It includes most of what ");
+    tide_found_name(s->text, parts[0].name);
+    if (parts[1].bytes) {
+        tide_text_add(s->text, " and ");
+        tide_found_name(s->text, parts[1].name);
+    }
+    tide_text_addf(s->text, " make%s.", parts[1].bytes ? "" : "s");
+}
+
 /* A saving of time is said where it is one; else so many bytes are. */
 static void say_turnover(const struct tide_sentence *s)
 {
@@ -186,6 +201,7 @@ static void say_turnover(const struct tide_sentence *s)
                 ? ". Call it less, or keep blocks below it: fewer calls, not a lower peak."
                 : ". Keep blocks, and use them again: fewer calls, not a lower peak.");
     }
+    add_inside(s);
 }
 
 static void say_pool(const struct tide_sentence *s)

@@ -130,6 +130,32 @@ static void says_on_whose_behalf_in_shares(void **state)
                            "allocate_rows 40 %."));
 }
 
+/* What churns may be told of a function and of its caller: then that is said. */
+static void says_which_findings_another_one_includes(void **state)
+{
+    (void)state;
+    begin();
+    hold(MAIN, 10 * TIDE_MIB);
+    work(BELOW_PARSE(0xa00), 200 * TIDE_MIB, 1000);
+    for (uint64_t i = 0; i < 5; i++) {
+        work(BELOW_PARSE(0xb00 + i), 40 * TIDE_MIB, 1000);
+        work(BELOW_ROWS(0xc00 + i), 60 * TIDE_MIB, 1000);
+    }
+    build();
+    bool leaf = false, caller = false;
+    for (size_t i = 0; i < findings.count; i++) {
+        const char *const text = findings.list[i].text;
+        leaf |= strncmp(text, "app+0xa00 makes", 15) == 0;
+        if (strncmp(text, "parse (parse.c:5), with what it calls, makes", 44) != 0) {
+            assert_null(strstr(text, "includes"));
+            continue;
+        }
+        caller = true;
+        assert_non_null(strstr(text, " It includes most of what app+0xa00 makes."));
+    }
+    assert_true(leaf && caller);
+}
+
 /* 50 callers of a function, each for one slab of BYTES. */
 static void slabs(int64_t bytes)
 {
@@ -195,6 +221,7 @@ int main(void)
         CASE(a_root_has_what_its_owners_hold_at_other_times),
         CASE(what_leaks_is_not_said_to_stand_beside),
         CASE(bytes_are_told_once),
+        CASE(says_which_findings_another_one_includes),
         CASE(calls_slabs_by_their_name),
         CASE(sums_up_by_library_where_no_function_explains),
         CASE(says_on_whose_behalf_in_shares),
