@@ -174,7 +174,8 @@ static enum tide_status judge_all(const struct tide_model *model,
     enum tide_status status = judge_from(model, subjects, 0, out);
     if (!status && !out->mapped)
         status = judge_wide(model, subjects, tree, out);
-    qsort(out->found, out->count, sizeof(*out->found), by_score);
+    if (out->count)
+        qsort(out->found, out->count, sizeof(*out->found), by_score);
     return status;
 }
 
@@ -235,8 +236,8 @@ static enum tide_status find_lines(const struct tide_model *model,
         status = tide_found_lines(model, subjects, &list->found[i]);
         if (!status)
             status = tide_found_others(model, subjects, paths, &list->found[i]);
-        tide_found_inside(model, subjects, paths, list->found, list->count,
-                          &list->found[i]);
+        for (size_t j = 0; j < list->count; j++)
+            tide_found_inside(model, subjects, paths, &list->found[j], &list->found[i]);
         const bool wants = subject->module || !subject->wide;
         if (!status && wants && subject->stacks >= TIDE_STACKS_MANY)
             status = tide_found_callers(model, subjects, tree, paths, &list->found[i]);

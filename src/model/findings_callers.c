@@ -4,6 +4,7 @@
  * those further out are named that have a good part of it each, and not the same part.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/findings_parts.h"
 
@@ -93,6 +94,18 @@ static int by_share(const void *one, const void *other)
     return (a->share < b->share) - (a->share > b->share);
 }
 
+/* Sum up what was FOUND, without the sites that are NAMED. */
+static void sum_rest(const struct tide_model *model,
+                     const struct tide_subjects *subjects, struct tide_stack_tree *tree,
+                     const struct tide_found *found, const bool *named)
+{
+    tide_stack_tree_clear(tree);
+    for (uint32_t i = 0; i < model->site_count; i++)
+        if (!named[i])
+            tide_stack_tree_add(tree, model->sites[i].stack,
+                                tide_found_weight(model, subjects, i, found), 0);
+}
+
 /* Name those that have a part each of what was FOUND, ALL in sum. */
 static enum tide_status find_shares(const struct tide_model *model,
                                     const struct tide_subjects *subjects,
@@ -106,12 +119,9 @@ static enum tide_status find_shares(const struct tide_model *model,
     bool *const named = calloc(model->site_count + 1, sizeof(*named));
     struct tide_reach *const reach =
         calloc(tree->paths->function_count + 1, sizeof(*reach));
-    while (named && reach && count < TIDE_CALLERS_SAID) {
-        tide_stack_tree_clear(tree);
-        for (uint32_t i = 0; i < model->site_count; i++)
-            if (!named[i])
-                tide_stack_tree_add(tree, model->sites[i].stack,
-                                    tide_found_weight(model, subjects, i, found), 0);
+    const enum tide_status status = named && reach ? TIDE_OK : TIDE_ENOMEM;
+    while (!status && count < TIDE_CALLERS_SAID) {
+        sum_rest(model, subjects, tree, found, named);
         tide_stack_tree_reach(tree, reach);
         const uint32_t next = find_share(subjects, tree, reach, leaf, all);
         if (next == UINT32_MAX)
@@ -122,11 +132,9 @@ static enum tide_status find_shares(const struct tide_model *model,
         callers[count++] = (struct tide_caller){tree->paths->functions[next].name,
                                                 (double)reach[next].left / (double)all};
     }
-    const enum tide_status status = named && reach ? TIDE_OK : TIDE_ENOMEM;
-    qsort(callers, count, sizeof(*callers), by_share);
-    for (uint32_t i = 0; i < count && !status; i++)
-        found->callers[i] = callers[i];
-    if (count && !status) {
+    if (count) {
+        qsort(callers, count, sizeof(*callers), by_share);
+        memcpy(found->callers, callers, sizeof(callers));
         found->caller_count = count;
         found->callers_below = true;
     }

@@ -379,12 +379,11 @@ enum tide_status tide_found_others(const struct tide_model *model,
                                    const struct tide_paths *paths,
                                    struct tide_found *found);
 
-/* Fill who makes most of his blocks below what was FOUND to churn, if that is wide, and has a
- * finding of his own among the COUNT in ALL. */
+/* Note in what was FOUND to churn, if that is wide, that it includes most of the OTHER. */
 void tide_found_inside(const struct tide_model *model,
                        const struct tide_subjects *subjects,
-                       const struct tide_paths *paths, const struct tide_found *all,
-                       size_t count, struct tide_found *found);
+                       const struct tide_paths *paths, const struct tide_found *other,
+                       struct tide_found *found);
 
 /* --- findings_words.c --- */
 

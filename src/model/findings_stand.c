@@ -150,23 +150,20 @@ static uint64_t bytes_inside(const struct tide_model *model,
 
 void tide_found_inside(const struct tide_model *model,
                        const struct tide_subjects *subjects,
-                       const struct tide_paths *paths, const struct tide_found *all,
-                       size_t count, struct tide_found *found)
+                       const struct tide_paths *paths, const struct tide_found *other,
+                       struct tide_found *found)
 {
     struct tide_standing *const out = &found->standing;
-    if (found->kind != TIDE_FOUND_TURNOVER || !subjects->list[found->subject].wide)
+    const struct tide_subject *const subject = &subjects->list[other->subject];
+    if (found->kind != TIDE_FOUND_TURNOVER || !subjects->list[found->subject].wide ||
+        subject->wide || tide_rule_question(other->kind) != TIDE_ASK_CHURNS)
         return;
-    for (size_t i = 0; i < count; i++) {
-        const struct tide_subject *const other = &subjects->list[all[i].subject];
-        if (other->wide || tide_rule_question(all[i].kind) != TIDE_ASK_CHURNS)
-            continue;
-        const uint64_t bytes =
-            bytes_inside(model, subjects, found->subject, all[i].subject);
-        if (bytes > other->bytes / 2)
-            keep_largest(
-                out->parts, sizeof(out->parts) / sizeof(out->parts[0]),
-                (struct tide_holder){paths->functions[other->function].name, bytes});
-    }
+    const uint64_t bytes =
+        bytes_inside(model, subjects, found->subject, other->subject);
+    if (bytes > subject->bytes / 2)
+        keep_largest(
+            out->parts, sizeof(out->parts) / sizeof(out->parts[0]),
+            (struct tide_holder){paths->functions[subject->function].name, bytes});
 }
 
 void tide_found_standing(const struct tide_model *model,
