@@ -214,7 +214,7 @@ static const char *const SHAPES[] = {
     "--tree",         "--flat",          "--stacks",      "--bottom-up",
     "--callers prog", "--threads",       "--regions",     "--labels",
     "--processes",    "--sandwich prog", "--modules",     "--lines",
-    "--live-at 1000", "--no-fold",       "--size 1..100", "--between 0 0.000001",
+    "--live-at 0",    "--no-fold",       "--size 1..100", "--between 0 0.000001",
     "--lifetime ..1", "--hide libc"};
 enum { TIDE_SHAPES_TRIED = sizeof(SHAPES) / sizeof(SHAPES[0]) };
 
@@ -224,8 +224,8 @@ static const char *const ALONG[] = {"--gprof",
                                     "--time events",
                                     "--time bytes",
                                     "--time events --live-at 0",
-                                    "--time events --live-at 1",
-                                    "--time bytes --live-at 1K",
+                                    "--time events --between 0 1",
+                                    "--time bytes --between 0 1K",
                                     "--time bytes --between 0 1",
                                     "--time events --between 1 2",
                                     "--time seconds --live-at 0"};
