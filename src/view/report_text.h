@@ -75,6 +75,9 @@ void tide_view_warning(struct tide_page *page, const struct tide_trace *trace);
 
 /* --- Pieces that these share --- */
 
+/* "! words", hanging. */
+void tide_view_alarm(struct tide_page *page, const char *words);
+
 /* "blocks" or "calls", as METRIC counts. */
 const char *tide_metric_counts(enum tide_metric metric);
 /* "peak", "leaks", "total", "churn": as options and JSON name it. */
