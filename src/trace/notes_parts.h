@@ -1,6 +1,6 @@
 /* trace/notes_parts.h - what the readers of notes share.
  *
- * For: notes_in.c, notes_process.c.
+ * For: notes_in.c, notes_process.c, notes_settle.c.
  */
 #ifndef TIDE_TRACE_NOTES_PARTS_H
 #define TIDE_TRACE_NOTES_PARTS_H
