@@ -21,6 +21,7 @@
 #include "symbol/aranges.h"
 #include "symbol/debug_file.h"
 #include "symbol/debug_image.h"
+#include "symbol/debug_package.h"
 #include "symbol/dwarf_names.h"
 #include "symbol/dwarf_unit.h"
 
@@ -29,11 +30,12 @@ enum { TIDE_UNITS_MAX = 512 * 1024 };
 #define TIDE_NOT_THERE (TIDE_NO_OWNER - 1)
 
 struct tide_dwarf_info {
-    struct tide_debug_image *image;  /* owned; NULL: not compressed */
-    Dwarf *dwarf;                    /* owned */
-    struct tide_elf_file *alternate; /* owned; NULL: none */
-    Dwarf *alternate_dwarf;          /* owned; NULL: none */
-    struct tide_name_pool *pool;     /* borrowed */
+    struct tide_debug_image *image;     /* owned; NULL: not compressed */
+    struct tide_debug_package *package; /* owned; NULL: none */
+    Dwarf *dwarf;                       /* owned */
+    struct tide_elf_file *alternate;    /* owned; NULL: none */
+    Dwarf *alternate_dwarf;             /* owned; NULL: none */
+    struct tide_name_pool *pool;        /* borrowed */
     struct tide_dwarf_names names;
     struct tide_dwarf_unit *units; /* owned */
     uint32_t unit_count, unit_capacity;
@@ -66,8 +68,8 @@ static enum tide_status add_unit(struct tide_dwarf_info *info, const Dwarf_Die *
         info->units = units;
         info->unit_capacity = capacity;
     }
-    info->units[info->unit_count++] =
-        (struct tide_dwarf_unit){.die = *die, .image = info->image};
+    info->units[info->unit_count++] = (struct tide_dwarf_unit){
+        .die = *die, .image = info->image, .package = info->package};
     return TIDE_OK;
 }
 
@@ -121,6 +123,18 @@ static enum tide_status load_aranges(struct tide_dwarf_info *info, Elf *elf)
     return TIDE_OK;
 }
 
+/* The split units of FILE, if they were packed. */
+static void find_package(struct tide_dwarf_info *info, const struct tide_elf_file *file)
+{
+    struct tide_text path = {0};
+    if (!file->path)
+        return;
+    tide_text_addf(&path, "%s.dwp", file->path);
+    if (!path.failed)
+        info->package = tide_debug_package_open(path.bytes);
+    tide_text_release(&path);
+}
+
 static enum tide_status load(struct tide_dwarf_info *info,
                              const struct tide_elf_file *file, const char *root)
 {
@@ -138,6 +152,7 @@ static enum tide_status load(struct tide_dwarf_info *info,
         return TIDE_ECORRUPT;
     if (info->alternate)
         set_alternate(info);
+    find_package(info, file);
     return load_aranges(info, elf);
 }
 
@@ -171,6 +186,7 @@ void tide_dwarf_info_close(struct tide_dwarf_info *info)
     tide_span_table_release(&info->covered);
     tide_span_table_release(&info->stray);
     tide_dwarf_names_release(&info->names);
+    tide_debug_package_close(info->package);
     if (info->dwarf)
         dwarf_end(info->dwarf);
     if (info->alternate_dwarf)

@@ -16,6 +16,7 @@
 #include "base/plain_file.h"
 #include "base/text.h"
 #include "symbol/debug_image.h"
+#include "symbol/debug_package.h"
 #include "symbol/die_walk.h"
 
 enum {
@@ -28,16 +29,22 @@ enum {
 
 /* --- Functions -------------------------------------------------------------------- */
 
-enum tide_status tide_dwarf_add_ranges(struct tide_span_list *list, Dwarf_Die *die,
-                                       uint32_t depth, uint32_t owner)
+/* Ranges that count from nowhere count from LOW, where the unit begins. */
+static enum tide_status add_ranges_from(Dwarf_Addr low, struct tide_span_list *list,
+                                        Dwarf_Die *die, uint32_t depth, uint32_t owner)
 {
     struct tide_span span = {.depth = depth, .owner = owner};
-    Dwarf_Addr base;
+    const bool from_low = low != 0 && dwarf_hasattr(die, DW_AT_ranges);
+    Dwarf_Addr base = 0;
     ptrdiff_t offset = 0;
     for (int i = 0; i < TIDE_DIE_RANGES_MAX; i++) {
         offset = dwarf_ranges(die, offset, &base, &span.low, &span.high);
         if (offset <= 0)
             break;
+        if (from_low && base == 0) {
+            span.low += low;
+            span.high += low;
+        }
         if (span.low == 0) /* a function that the linker threw away */
             continue;
         const enum tide_status status = tide_span_list_add(list, &span);
@@ -47,7 +54,14 @@ enum tide_status tide_dwarf_add_ranges(struct tide_span_list *list, Dwarf_Die *d
     return TIDE_OK;
 }
 
+enum tide_status tide_dwarf_add_ranges(struct tide_span_list *list, Dwarf_Die *die,
+                                       uint32_t depth, uint32_t owner)
+{
+    return add_ranges_from(0, list, die, depth, owner);
+}
+
 struct scan {
+    Dwarf_Addr low; /* of a unit that libdw does not know the beginning of; else 0 */
     struct tide_scope *scopes; /* owned until the scan is done */
     uint32_t *depths;          /* owned: of the scopes, in inlined functions */
     uint32_t count, capacity;
@@ -111,7 +125,7 @@ static enum tide_die_step add_scope(struct scan *scan, Dwarf_Die *die, uint32_t 
         .call_line = inlined ? number_of(die, DW_AT_call_line, 0) : 0,
     };
     *value = scope;
-    scan->status = tide_dwarf_add_ranges(&scan->spans, die, depth, scope);
+    scan->status = add_ranges_from(scan->low, &scan->spans, die, depth, scope);
     return scan->status ? TIDE_DIE_STOP : TIDE_DIE_ENTER;
 }
 
@@ -172,16 +186,22 @@ static bool may_open_split(Dwarf_Die *unit)
     return may;
 }
 
-/* libdw takes a split unit only if it has the id that the program names. */
-static void find_body(struct tide_dwarf_unit *unit)
+/* libdw takes a split unit only if it has the id that the program names.  Of one from a package it
+ * does not know where its unit begins: that is *LOW. */
+static void find_body(struct tide_dwarf_unit *unit, Dwarf_Addr *low)
 {
     Dwarf_Die split;
     uint8_t type;
     unit->body = unit->die;
     if (may_open_split(&unit->die) &&
         dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
-        type == DW_UT_skeleton && split.addr)
+        type == DW_UT_skeleton && split.addr) {
         unit->body = split;
+    } else if (tide_debug_package_find(unit->package, &unit->die, &split)) {
+        unit->body = split;
+        if (dwarf_lowpc(&unit->die, low) != 0)
+            *low = 0;
+    }
 }
 
 enum tide_status tide_dwarf_unit_scan(struct tide_dwarf_unit *unit)
@@ -189,9 +209,8 @@ enum tide_status tide_dwarf_unit_scan(struct tide_dwarf_unit *unit)
     if (unit->scanned)
         return TIDE_OK;
     unit->scanned = true;
-    find_body(unit);
-
     struct scan scan = {0};
+    find_body(unit, &scan.low);
     const struct tide_die_visitor visitor = {.visit = visit, .user = &scan};
     enum tide_status status = tide_die_walk(&unit->body, TIDE_NO_OWNER, &visitor);
     if (!status && scan.status != TIDE_ELIMIT) /* what was found so far is good */
@@ -243,8 +262,9 @@ static void read_lines(struct tide_dwarf_unit *unit)
         unit->lines = NULL;
         unit->line_count = 0;
     }
-    if (dwarf_getsrcfiles(unit->body.addr ? &unit->body : &unit->die, &unit->files,
-                          NULL) != 0)
+    /* A split unit may have no table of its own: clang's have not. */
+    if ((!unit->body.addr || dwarf_getsrcfiles(&unit->body, &unit->files, NULL) != 0) &&
+        dwarf_getsrcfiles(&unit->die, &unit->files, NULL) != 0)
         unit->files = NULL;
 }
 

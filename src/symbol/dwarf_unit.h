@@ -28,10 +28,11 @@ struct tide_dwarf_unit {
         body; /* what describes its functions: die, or that of the split unit, which
                        lies in a file of its own; filled when it is scanned */
     struct tide_debug_image *image; /* borrowed: where it is read from; may be NULL */
-    bool stray;                     /* it does not say which addresses it covers */
-    bool scanned;                   /* scopes and functions are filled */
-    bool lined;                     /* lines and files are filled */
-    struct tide_scope *scopes;      /* owned */
+    struct tide_debug_package *package; /* borrowed: may have the split unit; or NULL */
+    bool stray;                         /* it does not say which addresses it covers */
+    bool scanned;                       /* scopes and functions are filled */
+    bool lined;                         /* lines and files are filled */
+    struct tide_scope *scopes;          /* owned */
     uint32_t scope_count;
     struct tide_span_table functions; /* owners are indices of scopes */
     Dwarf_Lines *lines;               /* borrowed from libdw: sorted by address */

@@ -1,5 +1,6 @@
 """tests/e2e/test_debug_kinds.py - names of programs whose debug information lies elsewhere."""
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -124,11 +125,11 @@ int main(void)
 }
 """
 
-    def build_split(self, *flags):
+    def build_split(self, *flags, compiler="gcc"):
         with open(os.path.join(self.folder, "prog.c"), "w", encoding="utf-8") as file:
             file.write(self.SPLIT)
-        do("gcc", "-g", "-O1", "-gsplit-dwarf", *flags, "-c", "prog.c", folder=self.folder)
-        do("gcc", "-o", "prog", "prog.o", folder=self.folder)
+        do(compiler, "-g", "-O1", "-gsplit-dwarf", *flags, "-c", "prog.c", folder=self.folder)
+        do(compiler, "-o", "prog", "prog.o", folder=self.folder)
         self.assertTrue(os.path.exists(os.path.join(self.folder, "prog.dwo")))
 
     def test_debug_information_beside_the_object(self):
@@ -155,6 +156,61 @@ int main(void)
         self.build_split()
         os.rename(os.path.join(self.folder, "kept"), os.path.join(self.folder, "prog"))
         self.assertFalse({"inner", "later", "other"} & set(self.functions()))
+
+    def packages(self):
+        """Each way to pack split units: compiler, version of DWARF and packer."""
+        for compiler in ("gcc", "clang"):
+            for packer in ("dwp", "llvm-dwp"):
+                for version in ("4", "5"):
+                    if packer == "dwp" and version == "5":
+                        continue    # that of binutils 2.40 crashes
+                    if shutil.which(compiler) and shutil.which(packer):
+                        yield compiler, version, packer
+
+    def pack(self, compiler, version, packer, *flags):
+        self.build_split(f"-gdwarf-{version}", *flags, compiler=compiler)
+        do(packer, "-e", "prog", "-o", "prog.dwp", folder=self.folder)
+        os.unlink(os.path.join(self.folder, "prog.dwo"))
+
+    def test_units_packed_into_one_file(self):
+        call = next(number for number, text in enumerate(self.SPLIT.splitlines(), 1)
+                    if "called here" in text)
+        count = 0
+        for count, way in enumerate(self.packages(), 1):
+            for flags in ((), ("-ffunction-sections",)):
+                with self.subTest(way=way, flags=flags):
+                    self.pack(*way, *flags)
+                    found = self.functions("--no-names")
+                    self.assertEqual(found.get("inner"), call - 4, found)
+                    self.assertEqual(found.get("outer"), call, found)
+        if not count:
+            self.skipTest("neither dwp nor llvm-dwp is here")
+
+    def test_a_package_of_another_build_is_not_taken(self):
+        for way in list(self.packages())[:1]:
+            self.pack(*way)
+            package = os.path.join(self.folder, "prog.dwp")
+            os.rename(package, os.path.join(self.folder, "kept"))
+            self.SPLIT = self.SPLIT.replace("inner", "later").replace("outer", "other")
+            self.pack(*way)
+            os.rename(os.path.join(self.folder, "kept"), package)
+            found = self.functions("--no-names")
+            self.assertFalse({"inner", "outer", "later"} & set(found), found)
+            self.assertIn("other", found)
+
+    def test_a_damaged_package_costs_names_only(self):
+        for way in list(self.packages())[:1]:
+            self.pack(*way)
+            package = os.path.join(self.folder, "prog.dwp")
+            with open(package, "rb") as file:
+                whole = file.read()
+            for size in (0, 100, len(whole) // 2, len(whole) - 40):
+                with open(package, "wb") as file:
+                    file.write(whole[:size])
+                self.assertIn("outer", self.functions("--no-names"), size)
+            os.unlink(package)
+            os.mkfifo(package)
+            self.assertIn("outer", self.functions("--no-names"))
 
     def test_what_is_no_file_is_not_opened(self):
         self.build_split()
