@@ -24,7 +24,7 @@ struct tide_attend_options {
     /* Called, while the program waits, where the trace is called TRACE because the name
      * that was asked for, WANTED, is taken. */
     void (*taken)(const char *wanted, const char *trace);
-    const int *kept;     /* descriptors that stay open, ends with -1; NULL: none */
+    const int *kept; /* descriptors that stay open, ends with -1; NULL: none */
     /* The trace of that name is complete; NULL: nobody asks.  Its folder and standard
      * streams have been left: see background.h. */
     void (*finished)(void *context, char *trace);
