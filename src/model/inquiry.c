@@ -141,6 +141,66 @@ static void forget_shape(struct inquiry *inquiry, uint64_t id)
         inquiry->shaped[at] = inquiry->shaped[--inquiry->shaped_count];
 }
 
+/* --- Labels of what is no block --------------------------------------------------------- */
+
+/* Has what happens at TICKS happened when QUESTION asks? */
+static bool has_happened(const struct inquiry *inquiry,
+                         const struct tide_question *question, uint64_t ticks)
+{
+    return question->at_peak ? !inquiry->peak_id
+                             : is_until(inquiry, question->until_s, ticks);
+}
+
+/* The label at ADDRESS of PROCESS ends at TICKS. */
+static void end_label(const struct inquiry *inquiry, uint32_t process, uint64_t address,
+                      uint64_t ticks)
+{
+    for (size_t i = 0; i < inquiry->count; i++) {
+        struct tide_question *const question = inquiry->questions[i].question;
+        if (question->labelled.address == address &&
+            question->labelled.process == process &&
+            has_happened(inquiry, question, ticks))
+            question->labelled = (struct tide_labelled){0};
+    }
+}
+
+/* BLOCK is what begins there; NULL: none does. */
+static void begin_label(const struct inquiry *inquiry, const struct tide_event *event,
+                        const struct tide_life *block)
+{
+    const uint64_t bytes = event->value3;
+    end_label(inquiry, event->process, event->value, event->ticks);
+    if (event->value2 >= UINT32_MAX || (block && block->id && bytes <= block->size))
+        return;
+    for (size_t i = first_from(inquiry, event->value);
+         i < inquiry->count &&
+         inquiry->questions[i].question->address - event->value < bytes;
+         i++) {
+        struct tide_question *const question = inquiry->questions[i].question;
+        if (has_happened(inquiry, question, event->ticks) &&
+            (!question->labelled.label || bytes <= question->labelled.bytes))
+            question->labelled = (struct tide_labelled){
+                .address = event->value,
+                .bytes = bytes,
+                .ticks = event->ticks,
+                .process = event->process,
+                .label = (uint32_t)event->value2 + 1,
+            };
+    }
+}
+
+/* LIFE is dead, and so is a label in PART of it. */
+static void end_labels(const struct inquiry *inquiry, const struct tide_life *life,
+                       struct tide_part part, const struct tide_death *death)
+{
+    for (size_t i = 0; i < inquiry->count; i++) {
+        const struct tide_labelled labelled = inquiry->questions[i].question->labelled;
+        if (labelled.label && labelled.process == life->process &&
+            labelled.address >= part.start && labelled.address < part.end)
+            end_label(inquiry, labelled.process, labelled.address, death->ticks);
+    }
+}
+
 /* Is a question about the block LIFE, or about what is close behind it? */
 static bool is_asked(const struct inquiry *inquiry, const struct tide_life *life)
 {
@@ -181,13 +241,17 @@ static enum tide_status on_mark(void *user, const struct tide_event *event,
 {
     struct inquiry *const inquiry = user;
     (void)tid;
+    if (event->extra == TIDE_EXTRA_UNLABEL)
+        end_label(inquiry, event->process, event->value, event->ticks);
     if (event->extra != TIDE_EXTRA_LABEL && event->extra != TIDE_EXTRA_SHAPE)
         return TIDE_OK;
     const uint32_t entry =
         tide_lives_find(inquiry->lives, event->process, event->value);
-    if (!entry)
+    const struct tide_life *const life = entry ? &inquiry->lives->list[entry] : NULL;
+    if (event->extra == TIDE_EXTRA_LABEL)
+        begin_label(inquiry, event, life);
+    if (!life)
         return TIDE_OK;
-    const struct tide_life *const life = &inquiry->lives->list[entry];
     if (event->extra == TIDE_EXTRA_LABEL)
         forget_shape(inquiry, life->id);
     else if (is_asked(inquiry, life))
@@ -296,6 +360,8 @@ static enum tide_status on_part(void *user, const struct tide_life *life,
                               ? part.end + TIDE_INQUIRY_NEAR
                               : UINT64_MAX;
     enum tide_status status = TIDE_OK;
+    if (death)
+        end_labels(inquiry, life, part, death);
     for (size_t i = first_from(inquiry, part.start);
          i < inquiry->count && inquiry->questions[i].question->address < near &&
          !status;

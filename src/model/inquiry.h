@@ -47,6 +47,15 @@ struct tide_answer {
     struct tide_death death;
 };
 
+/* Memory with a label of its own that is not the whole of one block: static, on a stack, a
+ * part of a block, or more than it. */
+struct tide_labelled {
+    uint64_t address, bytes;
+    uint64_t ticks; /* when it got the label */
+    uint32_t process;
+    uint32_t label; /* id of its name + 1; 0: there is none */
+};
+
 /* One question: who was at ADDRESS at time UNTIL_S? */
 struct tide_question {
     uint64_t address;
@@ -57,6 +66,7 @@ struct tide_question {
     size_t answer_count, answer_capacity;
     /* The live block that ends last before the address, and near it; life.id 0: none. */
     struct tide_answer before;
+    struct tide_labelled labelled; /* the smallest that held the address */
 };
 
 /* Answer all QUESTIONS; MODEL is of the whole run. */

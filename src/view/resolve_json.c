@@ -151,6 +151,28 @@ static const char *state_of(const struct tide_question *question)
     return question->answer_count ? "dead" : "none";
 }
 
+/* Memory with a label that is no whole block. */
+static void add_labelled(struct writer *writer, const struct tide_question *question)
+{
+    const struct tide_trace *const trace = writer->model->trace;
+    const struct tide_labelled *const labelled = &question->labelled;
+    struct tide_json *const json = &writer->json;
+    if (!labelled->label) {
+        tide_json_null(json, "labelled");
+        return;
+    }
+    tide_json_open(json, "labelled", '{');
+    tide_json_string(
+        json, "label",
+        tide_trace_name(trace, labelled->process, (uint64_t)labelled->label - 1));
+    tide_json_uint(json, "pid", trace->processes[labelled->process].pid);
+    add_address(json, "address", labelled->address);
+    tide_json_uint(json, "size", labelled->bytes);
+    tide_json_uint(json, "offset", question->address - labelled->address);
+    add_time(writer, "since_s", labelled->ticks);
+    tide_json_close(json);
+}
+
 static void add_question(struct writer *writer, const struct tide_asked *asked)
 {
     const struct tide_question *const question = asked->question;
@@ -170,6 +192,7 @@ static void add_question(struct writer *writer, const struct tide_asked *asked)
         add_block(writer, "before", &question->before, question->address);
     else
         tide_json_null(json, "before");
+    add_labelled(writer, question);
     add_module(writer, question->address);
     tide_json_close(json);
 }

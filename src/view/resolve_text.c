@@ -240,6 +240,28 @@ static void add_heading(struct writer *writer, const struct tide_asked *asked)
     tide_text_release(&detail);
 }
 
+/* "part: 5 bytes into 100 bytes at 0x123, since 0.2 s": what is no whole block. */
+static void add_labelled(struct writer *writer, const struct tide_question *question)
+{
+    const struct tide_trace *const trace = writer->view->model->trace;
+    const struct tide_labelled *const labelled = &question->labelled;
+    const char *const name =
+        labelled->label
+            ? tide_trace_name(trace, labelled->process, (uint64_t)labelled->label - 1)
+            : NULL;
+    if (!name)
+        return;
+    struct tide_text words = {0};
+    tide_text_addf(&words, "%s: ", name);
+    add_offset(&words, question->address - labelled->address, labelled->bytes);
+    add_bytes(&words, labelled->bytes, "at");
+    tide_text_addf(
+        &words, "0x%" PRIx64 ", since %s", labelled->address,
+        tide_number_seconds(tide_trace_seconds(trace, labelled->ticks)).text);
+    add_line(writer->page, "label", &words);
+    tide_text_release(&words);
+}
+
 static void add_question(struct writer *writer, const struct tide_asked *asked)
 {
     const struct tide_question *const question = asked->question;
@@ -259,6 +281,7 @@ static void add_question(struct writer *writer, const struct tide_asked *asked)
             add_answer(writer, &question->before, question->address, "near");
     }
     tide_text_release(&words);
+    add_labelled(writer, question);
 }
 
 void tide_view_resolve(struct tide_page *page, const struct tide_resolve_view *view)

@@ -186,6 +186,16 @@ class LabelsOfAllPlaces(tide.Case):
         self.assertEqual([row[:2] for row in self.ask(asked)],
                          [row[:2] for row in self.own["rows"]])
 
+    def test_resolve_finds_them(self):
+        table = int(self.own["table"], 16)
+        answers = json.loads(subprocess.run(
+            [tide.TIDEMARK, "resolve", "--json", self.recorded.trace,
+             *(hex(table + offset) for offset in (0, 50, 149, 150, 200))],
+            capture_output=True, text=True, check=True, timeout=60).stdout)["answers"]
+        self.assertEqual([row["labelled"] and (row["labelled"]["label"],
+                                               row["labelled"]["offset"]) for row in answers],
+                         [("again", 0), ("inner", 0), ("inner", 99), ("again", 150), None])
+
     def test_addresses_are_found_in_them(self):
         """In the smallest that holds them."""
         for options in (), ("--labelled",):

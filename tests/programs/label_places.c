@@ -27,10 +27,14 @@ int main(void)
            " [\"on_stack\", null, 800, 200], [\"part\", null, 1000, 100],"
            " [\"longer\", null, 1100, 80], [null, \"table\", 1180, -300],"
            " [null, \"longer\", 880, -80], [null, \"part\", 800, -100],"
-           " [null, \"small\", 700, -500]],\n"
+           " [null, \"small\", 700, -500],"
+           " [\"again\", null, 200, 200], [\"inner\", null, 400, 100],"
+           " [\"late\", null, 500, 10]],\n"
+           " \"table\": \"%p\",\n"
            " \"looks\": [[\"table\", 10], [\"on_stack\", 20], [\"part\", 5],"
            " [\"longer\", 70], [\"small\", 0], [\"malloc\", 999999], [null, null],"
-           " [null, null]]}\n");
+           " [null, null]]}\n",
+           (void *)table);
     fflush(stdout);
     tide_label(small, "small", 500);
     tide_label(table, "table", sizeof(table));
@@ -49,5 +53,8 @@ int main(void)
     free(large);
     free(small);
     look(small);
+    tide_label(table, "again", 200);
+    tide_label(&table[50], "inner", 100);
+    tide_label(small, "late", 10); /* nobody's memory */
     return 0;
 }
