@@ -62,7 +62,7 @@ class InC(Calls):
     def test_annotations(self):
         run = self.recorded(C, "annotations")
         of_run = (4711, 12.25, "my run", 12)
-        found = rows(run.trace, "SELECT round,region,with.meta,described,by.name,an.int,"
+        found = rows(run.trace, "SELECT round,phase,with.meta,described,by.name,an.int,"
                      "a.double,a.string,size,run.int,run.double,run.string,run.uint "
                      "WHERE mem.alloc,run.int")
         self.assertEqual(found, [(i, "rounds", *[None] * 6, 10, *of_run) for i in range(4)] + [
@@ -97,6 +97,9 @@ class InC(Calls):
                          "WHERE mem.alloc,region")
         self.assertEqual(found, [("macros", None, 48, 6)] +
                          [("macros/rounds", i, 11, 6) for i in range(6)])
+        kinds = self.ask(C, "macros", "SELECT function,loop,count() GROUP BY function,loop "
+                         "WHERE mem.alloc,region")
+        self.assertEqual(kinds, [("macros", None, 1), ("macros", "rounds", 6)])
 
     def test_asks_where_it_is(self):
         """Without the recorder nobody knows; the program runs on."""
@@ -115,9 +118,9 @@ class InC(Calls):
                          ["the program calls ConfigManager::start()"])
 
     def test_profile(self):
-        found = self.ask(C, "profile", "SELECT region,count(),sum(size) GROUP BY region "
-                         "WHERE mem.alloc,region")
-        self.assertEqual(found, [("profile/my phase", 2, 120)])
+        found = self.ask(C, "profile", "SELECT function,annotation,count(),sum(size) "
+                         "GROUP BY function,annotation WHERE mem.alloc,region")
+        self.assertEqual(found, [("profile", "my phase", 2, 120)])
         self.assertEqual(self.idle(C, "profile"), ["the program calls cali_config_set()"])
 
 
@@ -141,6 +144,13 @@ class InCxx(Calls):
                          "WHERE mem.alloc,region")
         self.assertEqual(found, [("macros/outer/macro_loop/inner", i, j, 30)
                                  for i in range(4) for j in range(4)])
+        kinds = self.ask(CXX, "macros", "SELECT function,loop,count() GROUP BY function,loop "
+                         "WHERE mem.alloc,region")
+        self.assertEqual(kinds, [("macros/macro_loop", "outer/inner", 16)])
+        marks = self.ask(CXX, "macros", "SELECT event.begin#annotation,event.begin#statement,"
+                         "count() GROUP BY event.begin#annotation,event.begin#statement "
+                         "WHERE event.begin#annotation OR event.begin#statement")
+        self.assertEqual(marks, [("early", None, 1), ("before", None, 4), (None, "count", 4)])
 
     def test_channels(self):
         found = self.ask(CXX, "channels", "SELECT channel.id,all.made WHERE mem.alloc,size=40")
@@ -152,7 +162,7 @@ class InCxx(Calls):
         """Both ends in the wrong order are counted."""
         found = self.ask(CXX, "nesting", "SELECT region,wrong.A,wrong.N,wrong.B,missing,size "
                          "WHERE mem.alloc,size BETWEEN 50 AND 53", region_mismatches=2)
-        self.assertEqual(found, [("16/32", 16, 25, 32, None, 50),
+        self.assertEqual(found, [("16/32", "16", 25, "32", None, 50),
                                  (None, None, None, None, None, 51),
                                  (None, None, None, None, "inner", 52),
                                  (None, None, None, None, "outer", 53)])
@@ -173,7 +183,7 @@ class InCxx(Calls):
     def test_bindings(self):
         found = self.ask(CXX, "bindings", "SELECT region,a.nested,a.plain,size "
                          "WHERE mem.alloc,region")
-        self.assertEqual(found, [("outer/inner", "inner", "default", 70)])
+        self.assertEqual(found, [("outer/inner", "outer/inner", "default", 70)])
         self.assertEqual(self.idle(CXX, "bindings"),
                          ["the program calls AnnotationBinding::make_binding()"])
 

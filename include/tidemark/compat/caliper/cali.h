@@ -5,7 +5,7 @@
  * call that marks something is a test of one pointer.
  *
  * Regions, functions, phases and loops become tidemark's regions.  So do attributes that
- * are nested; these and all others are columns of `tidemark query`.
+ * are nested; all are columns of `tidemark query`.
  */
 #ifndef TIDEMARK_COMPAT_CALI_H
 #define TIDEMARK_COMPAT_CALI_H

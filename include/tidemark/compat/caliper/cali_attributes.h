@@ -1,9 +1,8 @@
 /* caliper/cali_attributes.h - Caliper's attributes, for tidemark: included by cali.h.
  *
- * Regions are values of attributes.  Those that Caliper makes (function, annotation, loop,
- * phase, ...) are tidemark's regions and nothing else.  Those that the program makes with
- * CALI_ATTR_NESTED are regions and, as all its other attributes, columns of `tidemark
- * query`.
+ * Regions are values of attributes: of those that Caliper makes (function, annotation, loop,
+ * phase, ...) and of those that the program makes with CALI_ATTR_NESTED.  They and all
+ * other attributes are columns of `tidemark query`.
  */
 #ifndef TIDEMARK_COMPAT_CALI_ATTRIBUTES_H
 #define TIDEMARK_COMPAT_CALI_ATTRIBUTES_H
@@ -291,23 +290,23 @@ CALI_TIDE_FAR void cali_tide_change(const char *name, int properties, int step,
                                     cali_variant_t value)
 {
     char text[1024];
-    if (step == CALI_TIDE_BEGIN && properties & CALI_TIDE_ITERATION)
-        tide_iteration(cali_variant_to_int64(value, NULL));
-    else {
-        if (step == CALI_TIDE_BEGIN && properties & CALI_ATTR_NESTED)
-            tide_region_begin_as(name, cali_tide_word(value, text, sizeof(text)));
+    if (step == CALI_TIDE_SET)
         cali_tide_tell(name, step, value);
-    }
+    else if (properties & CALI_TIDE_ITERATION)
+        tide_iteration(cali_variant_to_int64(value, NULL));
+    else if (properties & CALI_ATTR_NESTED)
+        tide_region_begin_as(name, cali_tide_word(value, text, sizeof(text)));
+    else
+        cali_tide_tell(name, step, value);
 }
 CALI_TIDE_FAR void cali_tide_stop(const char *name, int properties)
 {
     if (properties & CALI_TIDE_ITERATION)
         tide_iteration_end();
-    else {
+    else if (properties & CALI_ATTR_NESTED)
+        tide_region_end_as(name, NULL);
+    else
         tide_end(name);
-        if (properties & CALI_ATTR_NESTED)
-            tide_region_end_as(name, NULL);
-    }
 }
 
 /* --- By number and by name -------------------------------------------------------------- */

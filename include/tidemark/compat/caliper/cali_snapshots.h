@@ -57,19 +57,20 @@ struct cali_tide_asked {
     void *user;
 };
 
-/* The attribute that TOLD is a value of, and *VALUE.  CALI_INV_ID: was told already. */
+/* The attribute that TOLD is a value of, and *VALUE. */
 CALI_TIDE_FAR cali_id_t cali_tide_entry(const struct tide_told *told,
                                         cali_variant_t *value)
 {
-    cali_id_t attribute;
+    int properties = CALI_ATTR_DEFAULT;
     *value = cali_make_variant_from_string(told->text);
     switch (told->kind) {
     case TIDE_TOLD_LOOP:
         return cali_loop_attr_id;
     case TIDE_TOLD_REGION:
-        return told->name ? cali_create_attribute(told->name, CALI_TYPE_STRING,
-                                                  CALI_ATTR_NESTED)
-                          : cali_region_attr_id;
+        if (!told->name)
+            return cali_region_attr_id;
+        properties = CALI_ATTR_NESTED;
+        break;
     case TIDE_TOLD_ITERATION:
         *value = cali_make_variant_from_int64(told->number);
         return cali_make_loop_iteration_attribute(told->text);
@@ -85,9 +86,7 @@ CALI_TIDE_FAR cali_id_t cali_tide_entry(const struct tide_told *told,
     default:
         break;
     }
-    attribute = cali_create_attribute(told->name, cali_variant_get_type(*value), 0);
-    return cali_attribute_properties(attribute) & CALI_ATTR_NESTED ? CALI_INV_ID
-                                                                   : attribute;
+    return cali_create_attribute(told->name, cali_variant_get_type(*value), properties);
 }
 
 CALI_TIDE_FAR int cali_tide_each(void *user, const struct tide_told *told)
@@ -95,7 +94,8 @@ CALI_TIDE_FAR int cali_tide_each(void *user, const struct tide_told *told)
     const struct cali_tide_asked *const asked = (const struct cali_tide_asked *)user;
     cali_variant_t value;
     const cali_id_t attribute = cali_tide_entry(told, &value);
-    return attribute == CALI_INV_ID || asked->each(asked->user, attribute, value);
+    return attribute == CALI_INV_ID /* too many */ ||
+           asked->each(asked->user, attribute, value);
 }
 
 struct cali_tide_sought {
