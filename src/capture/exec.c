@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/raw/ticks.h"
+#include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/session.h"
 
@@ -275,6 +276,7 @@ static bool will_be_found(int folder, const char *name)
 void tide_exec_post(struct tide_exec *exec, int folder, const char *name)
 {
     const int saved = errno;
+    tide_monitors_exec(true);
     if (is_news(exec, exec->pid) && will_be_found(folder, name))
         post(exec, name, folder, exec->pid);
     errno = saved;
@@ -283,6 +285,7 @@ void tide_exec_post(struct tide_exec *exec, int folder, const char *name)
 void tide_exec_failed(struct tide_exec *exec)
 {
     const int saved = errno;
+    tide_monitors_exec(false);
     struct tide_exec_slot *const slot = exec->slot;
     uint32_t state = TIDE_EXEC_POSTED;
     if (exec->ticks)

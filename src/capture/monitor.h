@@ -59,6 +59,12 @@ bool tide_monitor_path(const char *path, size_t length, char kept[TIDE_MONITOR_P
 /* Open PATH for writing, HOW: O_TRUNC or O_APPEND, with %p for the process; below 0: it
  * cannot be. */
 int tide_monitor_open(const char *path, bool child, int how);
+/* This process is about to run another program; or could not (false). */
+void tide_monitors_exec(bool begins) TIDE_COLD;
+void tide_periodic_exec(bool begins) TIDE_COLD; /* monitor_periodic.c */
+/* The process whose monitors these are: this one, or one that has ended. */
+long tide_monitor_pid(void);
+void tide_monitor_speak_for(long pid) TIDE_COLD;
 /* This process was forked from the one that began. */
 bool tide_monitor_forked(void);
 

@@ -31,7 +31,7 @@ static const struct tide_monitor *const MONITORS[TIDE_MONITORS] = {
 static bool wanted[TIDE_MONITORS];
 static bool any, as_json;
 static char file_path[TIDE_MONITOR_PATH]; /* "": the first standard error */
-static long first_pid;
+static long first_pid, spoken_for;
 static char program[256];
 static _Atomic uint32_t report_lock;
 
@@ -157,9 +157,25 @@ void tide_monitors_begin(void)
 
 /* --- Reports --------------------------------------------------------------------------- */
 
+long tide_monitor_pid(void)
+{
+    return spoken_for ? spoken_for : syscall(SYS_getpid);
+}
+
+void tide_monitor_speak_for(long pid)
+{
+    spoken_for = pid;
+}
+
 bool tide_monitor_forked(void)
 {
-    return syscall(SYS_getpid) != first_pid;
+    return tide_monitor_pid() != first_pid;
+}
+
+void tide_monitors_exec(bool begins)
+{
+    if (wanted[TIDE_MONITOR_PERIODIC])
+        tide_periodic_exec(begins);
 }
 
 bool tide_monitor_path(const char *path, size_t length, char kept[TIDE_MONITOR_PATH])
@@ -189,7 +205,7 @@ int tide_monitor_open(const char *path, bool child, int how)
         const char letter[] = {*path, '\0'};
         const bool number = path[0] == '%' && path[1] == 'p';
         if (number)
-            tide_lines_number(&name, (uint64_t)syscall(SYS_getpid));
+            tide_lines_number(&name, (uint64_t)tide_monitor_pid());
         else
             tide_lines_text(&name, letter);
         path += number;
@@ -199,7 +215,7 @@ int tide_monitor_open(const char *path, bool child, int how)
         return -1;
     if (child && !numbered) { /* not over its parent's */
         tide_lines_text(&name, ".");
-        tide_lines_number(&name, (uint64_t)syscall(SYS_getpid));
+        tide_lines_number(&name, (uint64_t)tide_monitor_pid());
     }
     name.bytes[name.used] = '\0';
     /* The name may be foreseen, and a link planted there; /dev/stdout is a link as well. */

@@ -3,7 +3,9 @@
  * The recorder has no thread of its own, and needs none: between two allocations nothing
  * changes.  So the line of a moment is written when the first event after it comes, or at
  * the end, and says what was true then; a program that sleeps has all its lines as well,
- * up to a thousand: of a longer silence the first and the last, which say the same.
+ * up to a thousand: of a longer silence the first and the last, which say the same.  A
+ * process aside waits for the end of this one: when it was killed, or left by _exit(), it
+ * writes what is missing.
  *
  * No descriptor is kept: the program may close it, and get its number for a file of its
  * own.  Lines that find the file out of reach (chroot, other rights) are lost, and counted.
@@ -13,21 +15,32 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/monitor.h"
 #include "capture/process.h"
+#include "capture/reserve.h"
+#include "capture/spawn.h"
 
 #define TIDE_DEFAULT_PATH "tidemark-periodic.%p.csv"
 
 enum { TIDE_LINES_AT_ONCE = 1000 };
 #define TIDE_LONGEST_MS (UINT64_C(1) << 40) /* as nanoseconds it is a number still */
 
-static struct tide_tally tally;
+/* What the process aside has to know. */
+struct shared {
+    struct tide_tally tally;
+    _Atomic uint64_t next_ns;    /* when the next line is due */
+    _Atomic uint32_t no_concern; /* 1: the last line is written, or another program's to
+                                    write */
+};
+
+static struct shared unshared;
+static struct shared *shared = &unshared;
 static uint64_t begun_ns, period_ns;
-static _Atomic uint64_t next_ns; /* when the next line is due */
 static _Atomic uint32_t lines_lock;
 static struct tide_lines csv;        /* guarded by lines_lock */
 static char path[TIDE_MONITOR_PATH]; /* absolute: the program may change its folder */
@@ -57,7 +70,7 @@ static void close_file(void)
 
 static bool begin_file(void)
 {
-    file_pid = syscall(SYS_getpid);
+    file_pid = tide_monitor_pid();
     open_file(O_TRUNC);
     tide_lines_text(&csv,
                     as_cms ? "timestamp, total-requested, max-actual, present-actual, "
@@ -69,6 +82,20 @@ static bool begin_file(void)
     return csv.file >= 0;
 }
 
+static void at_end(void);
+
+/* Without memory or a process for it, lines are those of a program that ends by itself. */
+static void prepare_for_end(void)
+{
+    void *const memory = tide_reserve_map(sizeof(*shared), PROT_READ | PROT_WRITE,
+                                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!memory)
+        return;
+    memcpy(memory, &unshared, sizeof(unshared));
+    shared = memory;
+    tide_spawn_waiter(at_end);
+}
+
 /* PATH (LENGTH bytes), a line every MS milliseconds. */
 static bool begin_with(const char *name, size_t length, uint64_t ms)
 {
@@ -76,8 +103,11 @@ static bool begin_with(const char *name, size_t length, uint64_t ms)
         return false;
     begun_ns = now_ns();
     period_ns = ms * 1000000u;
-    atomic_store(&next_ns, begun_ns + period_ns);
-    return begin_file();
+    atomic_store(&shared->next_ns, begun_ns + period_ns);
+    if (!begin_file())
+        return false;
+    prepare_for_end();
+    return true;
 }
 
 static bool begin(struct tide_monitor_options options)
@@ -142,24 +172,40 @@ static TIDE_COLD void catch_up(uint64_t now, bool last)
 {
     struct tide_stats stats = {0};
     tide_lock(&lines_lock);
-    if (file_pid != syscall(SYS_getpid))
+    if (file_pid != tide_monitor_pid())
         begin_file();
     open_file(O_APPEND);
-    uint64_t due = atomic_load(&next_ns);
-    tide_tally_read(&tally, &stats);
+    uint64_t due = atomic_load(&shared->next_ns);
+    tide_tally_read(&shared->tally, &stats);
     for (; due <= now; due = after(due, now))
         add_line(due, &stats);
     if (last)
         add_line(now, &stats);
-    atomic_store(&next_ns, due);
+    atomic_store(&shared->next_ns, due);
     close_file();
     tide_unlock(&lines_lock);
+}
+
+/* In the process aside: the other one has ended, and has perhaps been writing. */
+static void at_end(void)
+{
+    if (atomic_load(&shared->no_concern))
+        return;
+    tide_monitor_speak_for(file_pid);
+    atomic_store(&lines_lock, 0);
+    catch_up(now_ns(), true);
+}
+
+void tide_periodic_exec(bool begins)
+{
+    if (file_pid == tide_monitor_pid()) /* and not a child of vfork() */
+        atomic_store(&shared->no_concern, begins);
 }
 
 static void look_at_clock(void)
 {
     const uint64_t now = now_ns();
-    if (now >= atomic_load_explicit(&next_ns, memory_order_relaxed))
+    if (now >= atomic_load_explicit(&shared->next_ns, memory_order_relaxed))
         catch_up(now, false);
 }
 
@@ -168,7 +214,7 @@ static void alloc_heard(void *unused, const struct tide_happening *happening)
     (void)unused;
     look_at_clock();
     if (!happening->failed)
-        tide_tally_alloc(&tally, happening->shard, happening->requested,
+        tide_tally_alloc(&shared->tally, happening->shard, happening->requested,
                          happening->used);
 }
 
@@ -176,12 +222,14 @@ static void free_heard(void *unused, const struct tide_happening *happening)
 {
     (void)unused;
     look_at_clock();
-    tide_tally_free(&tally, happening->shard, happening->used);
+    tide_tally_free(&shared->tally, happening->shard, happening->used);
 }
 
 static void report_periodic(struct tide_monitor_report *report)
 {
     catch_up(now_ns(), true);
+    if (strcmp(report->cause, "exit") == 0)
+        atomic_store(&shared->no_concern, 1);
     if (lost == 0)
         return;
     tide_monitor_title(report, "periodic");
@@ -195,9 +243,14 @@ static void report_periodic(struct tide_monitor_report *report)
     tide_monitor_end(report);
 }
 
+/* What it shared is its parent's; nobody waits for its own end. */
 static void after_fork(void)
 {
     atomic_store(&lines_lock, 0);
+    if (shared == &unshared)
+        return;
+    memcpy(&unshared, shared, sizeof(unshared));
+    shared = &unshared;
 }
 
 const struct tide_monitor tide_monitor_periodic = {

@@ -173,7 +173,72 @@ static int clone_first(struct spawning *spawning)
     return child;
 }
 
-/* What run_aside() does in the clone. */
+/* The process that waits for our end, and the one between us that makes it nobody's child. */
+struct waiting {
+    int pidfd;
+    int flags; /* of both clones */
+    void (*at_end)(void);
+};
+
+static void close_all_but(int fd)
+{
+    if ((fd > 0 && syscall(SYS_close_range, 0, fd - 1, 0) != 0) ||
+        syscall(SYS_close_range, fd + 1, ~0u, 0) != 0)
+        for (int i = 0; i < TIDE_OPEN_MOST; i++)
+            if (i != fd)
+                syscall(SYS_close, i);
+}
+
+/* It keeps nothing of the target's: no file, no folder, no segment of the collector's. */
+static int wait_for_end(void *context)
+{
+    const struct waiting *const waiting = context;
+    struct pollfd end = {.fd = waiting->pidfd, .events = POLLIN};
+    close_all_but(waiting->pidfd);
+    syscall(SYS_chdir, "/");
+    syscall(SYS_prctl, PR_SET_NAME, "tidemark", 0, 0, 0);
+    if (tide_session)
+        tide_session_leave();
+    while (syscall(SYS_poll, &end, 1, -1) < 0 && errno == EINTR)
+        ;
+    if (end.revents & POLLIN)
+        waiting->at_end();
+    return 0;
+}
+
+static int leave_waiter(void *context)
+{
+    const struct waiting *const waiting = context;
+    syscall(SYS_setsid);
+    return clone(wait_for_end, second_stack + TIDE_STACK_BYTES, waiting->flags,
+                 context) > 0
+               ? 0
+               : 1;
+}
+
+bool tide_spawn_waiter(void (*at_end)(void))
+{
+    const uint64_t all = ~0ull;
+    uint64_t before;
+    int status = -1;
+    if (is_given_children())
+        return false;
+    struct waiting waiting = {.at_end = at_end};
+    waiting.flags = may_go_unseen() ? CLONE_UNTRACED : 0;
+    waiting.pidfd = (int)syscall(SYS_pidfd_open, syscall(SYS_getpid), 0);
+    if (waiting.pidfd < 0)
+        return false;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+    const int child =
+        clone(leave_waiter, first_stack + TIDE_STACK_BYTES, waiting.flags, &waiting);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+    if (child > 0)
+        syscall(SYS_wait4, child, &status, __WALL, NULL);
+    syscall(SYS_close, waiting.pidfd);
+    return status == 0;
+}
+
+/* What tide_spawn_run() does in the clone. */
 struct running {
     const char *path;
     char *const *arguments;

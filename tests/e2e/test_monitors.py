@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+import time
 import unittest
 
 import tide
@@ -157,6 +158,43 @@ class Monitors(tide.Case):
         for key in ("total_requested_bytes", "max_used_bytes", "alloc_calls"):
             values = [int(row[key]) for row in table]
             self.assertEqual(values, sorted(values))
+
+    def lines_of(self, name="lines.csv"):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return [{key: int(value) for key, value in row.items()}
+                    for row in csv.DictReader(file)]
+
+    def settled(self, seconds=20):
+        """The file, once nobody writes to it any more."""
+        end = time.monotonic() + seconds
+        before, lines = None, self.lines_of()
+        while (lines != before or len(lines) < 10) and time.monotonic() < end:
+            time.sleep(0.2)
+            before, lines = lines, self.lines_of()
+        return lines
+
+    def test_periodic_leaves_its_lines_when_killed(self):
+        """While nothing is allocated, and by whatever ends without a farewell."""
+        for ending in ("os.kill(os.getpid(), 9)", "os._exit(0)", "os.abort()"):
+            self.alone("periodic:ms=20:file=lines.csv", [
+                *self.PYTHON, f"import os, time\nx = bytes(5000000)\ntime.sleep(0.5); {ending}"])
+            lines = self.settled()
+            times = [line["time_ms"] for line in lines]
+            self.assertGreaterEqual(times[-1], 500, ending)
+            self.assertEqual(times[:-1], [20 * (i + 1) for i in range(len(times) - 1)])
+            self.assertGreaterEqual(lines[-1]["max_used_bytes"], 5000000)
+            self.assertEqual(lines[-1]["alloc_calls"], lines[-2]["alloc_calls"])
+
+    def test_periodic_of_a_program_that_runs_another(self):
+        """Its file is the other one's from then on; when that could not begin, its own."""
+        script = "import os, time\n{}\ntime.sleep(0.3); os._exit(0)"
+        run = "os.execv('/bin/sleep', ['sleep', '0.3'])"
+        fail = "try: os.execv('/nowhere', ['x'])\nexcept OSError: pass"
+        for first, least in ((run, 10), (fail, 14)):
+            self.alone("periodic:ms=20:file=lines.csv", [*self.PYTHON, script.format(first)])
+            times = [line["time_ms"] for line in self.settled()]
+            self.assertEqual(times, sorted(times), first)
+            self.assertGreaterEqual(len(times), least)
 
     def test_periodic_says_a_long_silence_in_two_lines(self):
         self.alone("periodic:ms=1:file=lines.csv", [*self.PYTHON, "import time; time.sleep(3)"])
