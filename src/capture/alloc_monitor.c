@@ -141,15 +141,15 @@ TIDE_HOOK void alloc_monitor_start_thread_reporting(void)
 /* --- pauseMaxMemoryPreload() ------------------------------------------------------------ */
 
 /* C++ functions that CMS's libraries define empty, for a preload to take their place. */
-TIDE_HOOK void pauseMaxMemoryPreload(void) __asm__("_Z21pauseMaxMemoryPreloadv");
-TIDE_HOOK void unpauseMaxMemoryPreload(void) __asm__("_Z23unpauseMaxMemoryPreloadv");
+TIDE_HOOK void pause_max_memory(void) __asm__("_Z21pauseMaxMemoryPreloadv");
+TIDE_HOOK void unpause_max_memory(void) __asm__("_Z23unpauseMaxMemoryPreloadv");
 
-TIDE_HOOK void pauseMaxMemoryPreload(void)
+TIDE_HOOK void pause_max_memory(void)
 {
     atomic_store(&tide_simple_paused, true);
 }
 
-TIDE_HOOK void unpauseMaxMemoryPreload(void)
+TIDE_HOOK void unpause_max_memory(void)
 {
     atomic_store(&tide_simple_paused, false);
 }

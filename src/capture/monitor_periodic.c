@@ -133,7 +133,7 @@ bool tide_periodic_as_cms(void)
     const size_t length = strlen(base);
     if (length + sizeof(rest) > sizeof(name))
         return false;
-    memcpy(name, base, length);
+    memcpy(name, base, length); /* NOLINT(bugprone-not-null-terminated-result) */
     memcpy(name + length, rest, sizeof(rest));
     as_cms = true;
     return begin_with(name, length + sizeof(rest) - 1,

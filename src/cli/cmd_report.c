@@ -75,8 +75,10 @@ static bool wants_process_peaks(const struct tide_report_options *options)
 /* The units that timemory's variable asks for; NULL: it does not. */
 static const char *memory_units(void)
 {
+    // NOLINTBEGIN(concurrency-mt-unsafe): nobody sets variables
     const char *const value = getenv("TIMEMORY_MEMORY_UNITS");
     const char *const wish = value ? value : getenv("MEMORY_UNITS");
+    // NOLINTEND(concurrency-mt-unsafe)
     return wish && *wish ? wish : NULL;
 }
 

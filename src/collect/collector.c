@@ -24,7 +24,6 @@
 enum {
     TIDE_EVENTS_AT_ONCE = 32,
     TIDE_DRAIN_STACK = 512 * 1024,
-    TIDE_TRACE_PATH = 3072, /* longer ones are not linked */
     TIDE_TURN_MS = 1000, /* well below what a target takes for the collector's death */
 };
 
@@ -179,25 +178,6 @@ static void between_columns(void *context)
     tide_drain_relieve(context);
 }
 
-/* For targets that ask for a part of the trace.  Without it they go on, and say so. */
-static void link_trace(const struct tide_collector *collector)
-{
-    char open_file[64], trace[TIDE_TRACE_PATH], link[256];
-    const int fd = tide_writer_open_again(collector->writer);
-    if (fd < 0)
-        return;
-    (void)snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", fd);
-    const ssize_t length = readlink(open_file, trace, sizeof(trace) - 1);
-    const int linked =
-        snprintf(link, sizeof(link), "%s/%s", collector->directory, TIDE_TRACE_LINK);
-    (void)close(fd);
-    if (length <= 0 || trace[0] != '/' || linked < 0 || (size_t)linked >= sizeof(link))
-        return;
-    trace[length] = '\0';
-    if (symlink(trace, link) != 0)
-        return;
-}
-
 enum tide_status tide_collector_begin(struct tide_collector *collector,
                                       struct tide_writer *writer,
                                       const struct tide_run_facts *facts)
@@ -212,7 +192,7 @@ enum tide_status tide_collector_begin(struct tide_collector *collector,
     tide_notes_out_clock(&collector->notes, clock->start_ticks, clock->start_unix_ns);
     collector->next_clock_ns = clock->start_ns + 10ull * 1000 * 1000 * 1000;
     tide_outlet_write(collector, true);
-    link_trace(collector);
+    tide_session_folder_link(collector->directory, writer);
     return tide_writer_problem(writer) ? TIDE_EIO : TIDE_OK;
 }
 

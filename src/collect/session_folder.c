@@ -22,6 +22,7 @@
 
 #include "base/text.h"
 #include "trace/ring.h"
+#include "trace/writer.h"
 
 enum {
     TIDE_FOLDER_MOST = 90, /* leaves room for the name of the socket */
@@ -29,6 +30,7 @@ enum {
     TIDE_OLD_S = 60, /* a younger folder may belong to one who has no socket yet */
     TIDE_MACHINE_BYTES = 8, /* of the number that Linux has for a start of the system */
     TIDE_PREFIX_BYTES = 24,
+    TIDE_TRACE_MOST = 3072, /* longer paths are not linked */
     TIDE_SWEEP_MOST = 1000, /* entries of a crowded /tmp that a start is kept up by */
 };
 static const char PREFIX[] = "tidemark-";
@@ -49,6 +51,24 @@ void tide_session_folder_remove(const char *path)
     remove_from(path, TIDE_SILENT_NAME);
     remove_from(path, TIDE_TRACE_LINK);
     (void)rmdir(path);
+}
+
+/* Without it targets go on, and say so when they need it. */
+void tide_session_folder_link(const char *path, const struct tide_writer *writer)
+{
+    char open_file[64], trace[TIDE_TRACE_MOST], link[512];
+    const int fd = tide_writer_open_again(writer);
+    if (fd < 0)
+        return;
+    (void)snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(open_file, trace, sizeof(trace) - 1);
+    const int named = snprintf(link, sizeof(link), "%s/%s", path, TIDE_TRACE_LINK);
+    (void)close(fd);
+    if (length <= 0 || trace[0] != '/' || named < 0 || (size_t)named >= sizeof(link))
+        return;
+    trace[length] = '\0';
+    if (symlink(trace, link) != 0)
+        return;
 }
 
 void tide_session_folder_speak(const char *path)

@@ -14,6 +14,11 @@
  * on the way. */
 char *tide_session_folder_make(void);
 
+/* Have the link TIDE_TRACE_LINK in the folder PATH lead to the trace of WRITER: for targets that
+ * ask for a part of it. */
+struct tide_writer;
+void tide_session_folder_link(const char *path, const struct tide_writer *writer);
+
 /* A target got its answer: take back what another may have left who got none. */
 void tide_session_folder_speak(const char *path);
 

@@ -72,8 +72,10 @@ static size_t without_arguments(const char *name, size_t length)
 static void add_safe(struct tide_text *text, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        const char c = name[i] == '(' ? '{' : name[i] == ')' ? '}' : name[i];
-        tide_text_add_bytes(text, &c, 1);
+        const char *const shown = name[i] == '('   ? "{"
+                                  : name[i] == ')' ? "}"
+                                                   : &name[i];
+        tide_text_add_bytes(text, shown, 1);
     }
 }
 
