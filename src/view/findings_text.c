@@ -20,7 +20,8 @@ static void add_more_findings(struct tide_page *page, size_t count)
 void tide_view_findings(struct tide_page *page, const struct tide_findings *findings,
                         size_t limit)
 {
-    const size_t shown = tide_rows_shown(findings->count, limit);
+    /* The last one is not shown for the line that tells of it: it may have seven. */
+    const size_t shown = limit && limit < findings->count ? limit : findings->count;
     if (findings->count == 0)
         return;
     tide_page_heading(page, "Findings", "");
