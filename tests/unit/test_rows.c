@@ -149,6 +149,20 @@ static void counts_the_lines_that_allocate(void **state)
     assert_int_equal(top->most_line, 20);
 }
 
+/* Bytes and calls together: the tree opens with what makes many small blocks. */
+static void orders_the_tree_of_churn_by_both_shares(void **state)
+{
+    (void)state;
+    hand_model_init(&hand, symbols);
+    add_site(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x200}), 100, 1);
+    add_site(STACK({TIDE_HAND_APP, 0x100}, {TIDE_HAND_APP, 0x400}), 60, 9);
+    build(TIDE_METRIC_TOTAL);
+    assert_tree("main=160(load=100 visit=60)");
+    tide_rows_free(rows);
+    build(TIDE_METRIC_CHURN);
+    assert_tree("main=800(visit=300 load=500)");
+}
+
 /* Of what has no name, the callers that have one are counted, not single stacks. */
 static void names_who_calls_a_function_without_a_name(void **state)
 {
@@ -489,6 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(sums_a_function_over_its_stacks),
         CASE(counts_the_lines_that_allocate),
+        CASE(orders_the_tree_of_churn_by_both_shares),
         CASE(names_who_calls_a_function_without_a_name),
         CASE(takes_each_metric_from_its_own_fields),
         CASE(keeps_spaces_apart),
