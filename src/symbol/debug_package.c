@@ -35,7 +35,7 @@ struct bytes {
     size_t size;
 };
 
-/* The sections of a unit's file.  The first COLUMNS are cut by the index. */
+/* The sections of a unit's file; the first COLUMNS are cut by the index. */
 enum part {
     TIDE_PART_INFO,
     TIDE_PART_ABBREV,
@@ -184,7 +184,7 @@ static bool cut(const struct tide_debug_package *package, uint32_t row,
         const uint32_t from = u32(package->index, column + row * width);
         const uint32_t size =
             u32(package->index, column + (row + (size_t)package->rows) * width);
-        if (part == TIDE_PARTS)
+        if (part == TIDE_PARTS || size == 0)
             continue;
         const struct bytes whole = package->sections[part];
         if (from > whole.size || size > whole.size - from)
@@ -196,8 +196,7 @@ static bool cut(const struct tide_debug_package *package, uint32_t row,
 
 /* --- The unit's file --------------------------------------------------------------- */
 
-/* Where things are in it. */
-struct layout {
+struct layout { /* where things are in it */
     size_t at[TIDE_PARTS];
     size_t names, headers, strings; /* the latter begins with a page */
     size_t bytes;
