@@ -27,7 +27,7 @@ HEADERS = (  # of each system; as what they compile
     ("caliper/Annotation.h", ("c++",)), ("caliper/Caliper.h", ("c++",)),
     ("caliper/SnapshotRecord.h", ("c++",)), ("caliper/AnnotationBinding.h", ("c++",)),
     ("caliper/CaliFunctional.h", ("c++",)), ("caliper/RegionProfile.h", ("c++",)),
-    ("caliper/ConfigManager.h", ("c++",)),
+    ("caliper/ConfigManager.h", ("c++",)), ("caliper/AsyncEvent.h", ("c++",)),
     ("timemory/tools/timemory-mallocp.h", ("c", "c++")),
     ("PerfTools/AllocMonitor/interface/AllocMonitorBase.h", ("c++",)),
     ("PerfTools/AllocMonitor/interface/AllocMonitorRegistry.h", ("c++",)))

@@ -4,6 +4,7 @@
  * What each allocates is told at its beginning; test_caliper_calls.py knows it too.
  */
 #include <caliper/AnnotationBinding.h>
+#include <caliper/AsyncEvent.h>
 #include <caliper/CaliFunctional.h>
 #include <caliper/Caliper.h>
 #include <caliper/RegionProfile.h>
@@ -375,6 +376,28 @@ void profile()
     std::tie(times, std::ignore, total) = profile.exclusive_region_times("function");
 }
 
+void *end_event(void *event)
+{
+    static_cast<cali::TimedAsyncEvent *>(event)->end();
+    return nullptr;
+}
+
+/* Two events, one of which ends in another thread; a third does not end. */
+void events()
+{
+    cali_init();
+    cali::TimedAsyncEvent own = cali::TimedAsyncEvent::begin("own");
+    cali::TimedAsyncEvent other =
+        cali::TimedAsyncEvent::begin(std::string("queued for a thread").c_str());
+    const cali::TimedAsyncEvent open = cali::TimedAsyncEvent::begin("open");
+    pthread_t id;
+    pthread_create(&id, nullptr, end_event, &other);
+    pthread_join(id, nullptr);
+    own.end();
+    own.end();
+    (void)open;
+}
+
 /* A block of 120 bytes, with a value of the run. */
 void basics()
 {
@@ -406,6 +429,7 @@ int main(int count, char **words)
                  {"wrapped", wrapped},
                  {"manager", manager},
                  {"profile", profile},
+                 {"events", events},
                  {"basics", basics}};
     std::setvbuf(stdout, nullptr, _IONBF, 0);
     for (const auto &one : cases)

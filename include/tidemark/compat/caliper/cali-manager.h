@@ -85,15 +85,45 @@ static inline void cali_ConfigManager_flush(cali_ConfigManager *manager)
 
 #ifdef __cplusplus
 
+#    include <map>
+#    include <memory>
 #    include <string>
 #    include <vector>
 
 namespace cali
 {
 
+/* One configuration; there is none. */
+class ChannelController
+{
+  public:
+    virtual ~ChannelController() = default;
+    virtual void start()
+    {
+    }
+    virtual void stop()
+    {
+    }
+    virtual void flush()
+    {
+    }
+    std::string name() const
+    {
+        return std::string();
+    }
+    bool is_active() const
+    {
+        return false;
+    }
+};
+
 class ConfigManager
 {
   public:
+    using argmap_t = std::map<std::string, std::string>;
+    using ChannelPtr = std::shared_ptr<ChannelController>;
+    using ChannelList = std::vector<ChannelPtr>;
+
     ConfigManager() = default;
     explicit ConfigManager(const char *)
     {
@@ -101,6 +131,30 @@ class ConfigManager
     bool add(const char *)
     {
         return true;
+    }
+    bool add(const char *, argmap_t &)
+    {
+        return true;
+    }
+    ChannelList get_all_channels()
+    {
+        return ChannelList();
+    }
+    ChannelPtr get_channel(const char *) const
+    {
+        return ChannelPtr();
+    }
+    static std::vector<std::string> available_configs()
+    {
+        return std::vector<std::string>();
+    }
+    static std::vector<std::string> get_config_docstrings()
+    {
+        return std::vector<std::string>();
+    }
+    static std::string check_config_string(const char *, bool = false)
+    {
+        return std::string();
     }
     void add_config_spec(const char *)
     {
