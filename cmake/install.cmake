@@ -11,6 +11,7 @@ install(TARGETS tidemark RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS tidemark_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tidemark)
 install(DIRECTORY include/tidemark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES bindings/fortran/tidemark.f90 bindings/fortran/timemory_mallocp.f90
+    bindings/fortran/caliper_mod.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidemark)
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

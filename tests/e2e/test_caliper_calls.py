@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import tempfile
+import unittest
 
 import tide
 from test_header import COMPILERS, INCLUDE
@@ -225,9 +226,34 @@ class InCxx(Calls):
         self.assertEqual(self.idle(CXX, "profile"),
                          ["the program calls RegionProfile::start()"])
 
+    def test_events(self):
+        found = self.ask(CXX, "events", f"SELECT async.end,time.duration.ns WHERE {SNAPSHOT}")
+        self.assertEqual([name for name, _ in found], ["queued for a thread", "own"])
+        self.assertTrue(all(0 <= took < 60e9 for _, took in found), found)
+
     def test_basics(self):
         found = self.ask(CXX, "basics", "SELECT region,goodness,size WHERE mem.alloc,region")
         self.assertEqual(found, [("basics/init", 9999999, 120)])
+
+
+@unittest.skipUnless(os.path.exists(tide.program("caliper_fortran")), "no Fortran")
+class InFortran(Calls):
+    def test_all(self):
+        plain = subprocess.run([tide.program("caliper_fortran")], capture_output=True,
+                               text=True, check=True, timeout=60)
+        self.assertEqual(plain.stdout, "")
+        run = tide.Recorded([tide.program("caliper_fortran")])
+        self.assertEqual((run.status, run.stdout), (0, ""))
+        result = run.report()
+        self.whole(result, region_mismatches=0)
+        self.assertEqual([line.split(",")[0] for line in result["honesty"]["troubles"]],
+                         ["the program calls ConfigManager%start()"])
+        found = rows(run.trace, "SELECT region,part,level,loop,step,run.int,size "
+                     "WHERE mem.alloc,region")
+        self.assertEqual(found, [("main/work", None, None, None, None, 42, 80),
+                                 ("main/work/inner", "inner", 3, None, None, 42, 800)] +
+                         [("main/steps", None, None, "steps", i, 42, 8000)
+                          for i in (1, 2, 3)])
 
 
 LOOP = r"""
