@@ -23,6 +23,7 @@
 enum { TIDE_DUMP_PATH = 4096, TIDE_DUMP_NUMBER = 24, TIDE_DUMP_PROGRAM = 100 };
 
 static _Atomic uint32_t dump_lock;
+static _Atomic long dump_pid;      /* whose lock that is: not a forked child's */
 static char trace[TIDE_DUMP_PATH]; /* guarded by dump_lock */
 static char path[TIDE_DUMP_PATH];  /* the same: in use while a name is made */
 static char usual[TIDE_DUMP_PATH]; /* the same: a name of our own */
@@ -162,6 +163,9 @@ TIDE_HOOK void igprof_dump_now(const char *file)
     }
     tide_recorder_snapshot(file && *file ? file : "igprof_dump_now");
     const struct tide_hush before = tide_hush_begin(&tide_self);
+    const long own = syscall(SYS_getpid);
+    if (atomic_exchange(&dump_pid, own) != own)
+        atomic_store(&dump_lock, 0);
     tide_lock(&dump_lock);
     dump(file);
     tide_unlock(&dump_lock);
