@@ -101,7 +101,9 @@ int tide_report_ranks(const struct tide_report_options *options,
     const size_t count = (size_t)traces->count;
     struct tide_opened *const opened = calloc(count, sizeof(*opened));
     struct tide_ranks all = {0};
-    int done = opened ? -1 : tide_fail_memory();
+    int done = -1;
+    if (!opened)
+        return tide_fail_memory();
     for (size_t i = 0; i < count && done < 0; i++)
         done = read_one(options, traces->list[i], &opened[i], &all);
     if (done < 0)
@@ -109,7 +111,7 @@ int tide_report_ranks(const struct tide_report_options *options,
     if (done < 0)
         done = print(options, &all);
     tide_ranks_release(&all);
-    for (size_t i = 0; opened && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         tide_opened_close(&opened[i]);
     free(opened);
     return done;

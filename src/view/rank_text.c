@@ -139,18 +139,18 @@ static double end_of(const struct tide_rank *rank)
 
 static int by_end(const void *one, const void *other)
 {
-    const double a = end_of(*(const struct tide_rank *const *)one);
-    const double b = end_of(*(const struct tide_rank *const *)other);
+    const double a = end_of(one);
+    const double b = end_of(other);
     return (a > b) - (a < b);
 }
 
 /* The ranks that broke off, the first one first; how many.  OUT has room for all. */
-static size_t list_broken(const struct tide_ranks *ranks, const struct tide_rank **out)
+static size_t list_broken(const struct tide_ranks *ranks, struct tide_rank *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < ranks->ranked; i++)
         if (ranks->list[i].broke_off)
-            out[count++] = &ranks->list[i];
+            out[count++] = ranks->list[i];
     if (count)
         qsort(out, count, sizeof(*out), by_end);
     return count;
@@ -160,24 +160,24 @@ static size_t list_broken(const struct tide_ranks *ranks, const struct tide_rank
 static void add_broken(struct tide_page *page, const struct tide_ranks *ranks)
 {
     enum { TIDE_BROKEN_SHOWN = 8 };
-    const struct tide_rank **const list = calloc(ranks->ranked + 1, sizeof(*list));
+    struct tide_rank *const list = calloc(ranks->ranked + 1, sizeof(*list));
     const size_t count = list ? list_broken(ranks, list) : 0;
     struct tide_text words = {.failed = !list};
     if (count > 0) {
-        const struct tide_process *const first = list[0]->last;
+        const struct tide_process *const first = list[0].last;
         tide_text_addf(
-            &words, "Rank %" PRIu64 " broke off%s, at %s: ", list[0]->rank,
+            &words, "Rank %" PRIu64 " broke off%s, at %s: ", list[0].rank,
             count > 1 ? " first" : "",
-            tide_number_seconds(tide_trace_seconds(list[0]->trace, first->end_ticks))
+            tide_number_seconds(tide_trace_seconds(list[0].trace, first->end_ticks))
                 .text);
-        tide_words_end(&words, list[0]->trace, first);
+        tide_words_end(&words, list[0].trace, first);
         tide_text_add(&words, first->status_known ? "."
                                                   : "; a signal killed it, "
                                                     "most likely.");
     }
     for (size_t i = 1; i < count && i <= TIDE_BROKEN_SHOWN; i++)
         tide_text_addf(&words, "%s%" PRIu64, i == 1 ? " After it: " : ", ",
-                       list[i]->rank);
+                       list[i].rank);
     if (count > TIDE_BROKEN_SHOWN + 1)
         tide_text_addf(&words, " and %zu more", count - TIDE_BROKEN_SHOWN - 1);
     tide_text_add(&words, count > 1 ? "." : "");
