@@ -18,7 +18,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static const char BETWEEN[] = ",: \t";
+static const char BETWEEN[] = ",:() \t";
 
 bool tide_cali_enabled(const char *list, const char *service)
 {
@@ -90,7 +90,11 @@ void tide_cali_notes(bool asked)
                                          "CALI_CONFIG_PROFILE"};
     const char *list = variable("CALI_SERVICES_ENABLE");
     for (size_t i = 0; i < sizeof(OTHERS) / sizeof(OTHERS[0]); i++)
-        if (variable(OTHERS[i]))
+        if (variable(OTHERS[i]) &&
+            tide_cali_enabled(variable(OTHERS[i]), "alloc.stats"))
+            (void)tide_fail("%s: of %s only alloc.stats is answered", OTHERS[i],
+                            variable(OTHERS[i]));
+        else if (variable(OTHERS[i]))
             (void)tide_fail("%s=%s is ignored: tidemark has no recipes; --query or "
                             "CALI_REPORT_CONFIG ask",
                             OTHERS[i], variable(OTHERS[i]));

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Is SERVICE in the LIST, with commas or colons (NULL: empty)? */
+/* Is SERVICE in the LIST, with commas, colons or parentheses (NULL: empty)? */
 bool tide_cali_enabled(const char *list, const char *service);
 
 /* Say, a line each, which of them are set and not followed.  ASKED: there is a --query. */

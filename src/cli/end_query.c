@@ -18,14 +18,34 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
+/* What the option alloc.stats of Caliper's recipes shows. */
+static const char ALLOC_STATS[] =
+    "SELECT region,max(alloc.region.highwatermark) AS \"Mem HWM\","
+    "max(alloc.tally) AS \"Alloc tMax\",sum(alloc.count) AS \"Alloc count\","
+    "ratio(sum#alloc.size,alloc.count) AS \"Avg Bytes/alloc\","
+    "max(max#alloc.size) AS \"Max Bytes/alloc\" "
+    "FROM regions GROUP BY region FORMAT tree";
+
+/* Recipes print to standard error, unless told. */
+static void read_recipe(struct tide_end_query *query)
+{
+    const char *const config = variable("CALI_CONFIG");
+    if (!tide_cali_enabled(config, "alloc.stats"))
+        return;
+    query->text = ALLOC_STATS;
+    query->where = tide_cali_enabled(config, "output=stdout") ? NULL : "stderr";
+}
+
 int tide_end_query_read(struct tide_end_query *query, const char *text)
 {
     *query = (struct tide_end_query){.text = text};
     if (!text) {
         const char *const services = variable("CALI_SERVICES_ENABLE");
         const char *const config = variable("CALI_REPORT_CONFIG");
-        if (!config || !*config || !tide_cali_enabled(services, "report"))
+        if (!config || !*config || !tide_cali_enabled(services, "report")) {
+            read_recipe(query);
             return -1;
+        }
         query->text = config;
         query->where = variable("CALI_REPORT_FILENAME");
         query->labelled_only = !tide_cali_enabled(services, "sysalloc");

@@ -6,6 +6,7 @@
  *                           labelled blocks make rows
  *     CALI_REPORT_CONFIG    the query
  *     CALI_REPORT_FILENAME  stdout (default), stderr, or a file
+ *     CALI_CONFIG           of its recipes the option alloc.stats
  */
 #ifndef TIDE_CLI_END_QUERY_H
 #define TIDE_CLI_END_QUERY_H

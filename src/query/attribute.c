@@ -44,6 +44,15 @@ const struct tide_attribute tide_attribute_table[TIDE_ATTRIBUTES] = {
     [TIDE_ATTRIBUTE_TALLY] =
         {"alloc.tally", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, R,
          "most live heap bytes, so far, of what the region itself made"},
+    [TIDE_ATTRIBUTE_OWN_COUNT] =
+        {"alloc.count", TIDE_VALUE_UINT, TIDE_UNIT_NONE, R,
+         "allocations of the region itself, not of those inside"},
+    [TIDE_ATTRIBUTE_OWN_BYTES] = {"sum#alloc.size", TIDE_VALUE_UINT, TIDE_UNIT_BYTES, R,
+                                  "their bytes"},
+    [TIDE_ATTRIBUTE_OWN_AVERAGE] = {"avg#alloc.size", TIDE_VALUE_UINT, TIDE_UNIT_BYTES,
+                                    R, "the average of them"},
+    [TIDE_ATTRIBUTE_OWN_LARGEST] = {"max#alloc.size", TIDE_VALUE_UINT, TIDE_UNIT_BYTES,
+                                    R, "the largest of them"},
     [TIDE_ATTRIBUTE_REGION] = {"region", TIDE_VALUE_PATH, TIDE_UNIT_NONE, E | B | S | R,
                                "path of regions of the thread (a block: at its birth)"},
     [TIDE_ATTRIBUTE_FUNCTION] =

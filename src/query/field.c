@@ -288,6 +288,7 @@ static struct tide_value visit_value(const struct tide_walk *walk,
                                      enum tide_attribute_id attribute)
 {
     const struct tide_visit *const visit = record->visit;
+    const struct tide_walk_tally tally = tide_walk_tally(walk, visit->region);
     switch ((int)attribute) {
     case TIDE_ATTRIBUTE_DURATION:
         return span_value(walk, visit->begin_ticks, record->ticks);
@@ -302,7 +303,16 @@ static struct tide_value visit_value(const struct tide_walk *walk,
     case TIDE_ATTRIBUTE_FREED:
         return tide_value_uint(visit->freed);
     case TIDE_ATTRIBUTE_TALLY:
-        return tide_value_uint(tide_walk_tally(walk, visit->region));
+        return tide_value_uint(tally.most);
+    case TIDE_ATTRIBUTE_OWN_COUNT:
+        return tide_value_uint(tally.calls);
+    case TIDE_ATTRIBUTE_OWN_BYTES:
+        return tide_value_uint(tally.bytes);
+    case TIDE_ATTRIBUTE_OWN_AVERAGE:
+        return tally.calls ? tide_value_uint(tally.bytes / tally.calls)
+                           : tide_value_none();
+    case TIDE_ATTRIBUTE_OWN_LARGEST:
+        return tally.calls ? tide_value_uint(tally.largest) : tide_value_none();
     default:
         return tide_value_int((int64_t)(visit->allocated - visit->freed));
     }
@@ -429,6 +439,10 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_FREED:
     case TIDE_ATTRIBUTE_GROWTH:
     case TIDE_ATTRIBUTE_TALLY:
+    case TIDE_ATTRIBUTE_OWN_COUNT:
+    case TIDE_ATTRIBUTE_OWN_BYTES:
+    case TIDE_ATTRIBUTE_OWN_AVERAGE:
+    case TIDE_ATTRIBUTE_OWN_LARGEST:
         return record->visit ? visit_value(walk, record, attribute) : tide_value_none();
     case TIDE_ATTRIBUTE_MEM_PEAK:
     case TIDE_ATTRIBUTE_MMAP_ACTIVE:

@@ -97,6 +97,10 @@ static void wish_for(struct tide_plan *plan, enum tide_attribute_id attribute)
         wish->water = true;
         break;
     case TIDE_ATTRIBUTE_TALLY:
+    case TIDE_ATTRIBUTE_OWN_COUNT:
+    case TIDE_ATTRIBUTE_OWN_BYTES:
+    case TIDE_ATTRIBUTE_OWN_AVERAGE:
+    case TIDE_ATTRIBUTE_OWN_LARGEST:
         wish->tally = true;
         break;
     case TIDE_ATTRIBUTE_EVENT:

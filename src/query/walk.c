@@ -71,9 +71,10 @@ static struct tide_walk_tally *tally_of(struct tide_walk *walk,
     return &list[region];
 }
 
-uint64_t tide_walk_tally(const struct tide_walk *walk, uint32_t region)
+struct tide_walk_tally tide_walk_tally(const struct tide_walk *walk, uint32_t region)
 {
-    return region < walk->tally_capacity ? walk->tallies[region].most : 0;
+    return region < walk->tally_capacity ? walk->tallies[region]
+                                         : (struct tide_walk_tally){0};
 }
 
 void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life, uint32_t lane)
@@ -89,10 +90,15 @@ void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life, uint32
     walk->stretch.blocks += !process->left;
     tide_walk_rise(walk, life->process);
     struct tide_walk_tally *const tally = tally_of(walk, life);
-    if (tally)
-        tally->now += life->size;
-    if (tally && tally->most < tally->now)
+    if (!tally)
+        return;
+    tally->now += life->size;
+    tally->calls++;
+    tally->bytes += life->size;
+    if (tally->most < tally->now)
         tally->most = tally->now;
+    if (tally->largest < life->size)
+        tally->largest = life->size;
 }
 
 static enum tide_status on_birth(void *user, struct tide_life *life, uint32_t lane)

@@ -139,8 +139,9 @@ struct tide_walk {
     size_t kind_path_capacity;
     uint32_t kind_names[4]; /* texts of the attributes FUNCTION to PHASE */
     struct tide_walk_tally {
-        uint64_t now, most; /* bytes that live, and ever did */
-    } * tallies;            /* owned, by region: of what it made itself */
+        uint64_t now, most;             /* bytes that live, and ever did */
+        uint64_t calls, bytes, largest; /* since a visit to it ended */
+    } * tallies;                        /* owned, by region: of what it made itself */
     size_t tally_capacity;
     uint32_t *thread_names; /* owned: the text + 1 of each thread; 0: to be found */
     size_t thread_capacity;
@@ -291,8 +292,8 @@ void tide_walk_grow(struct tide_walk *walk, const struct tide_life *life,
                     uint32_t lane);
 void tide_walk_fall(struct tide_walk *walk, const struct tide_life *life,
                     uint32_t lane);
-/* The most bytes that ever lived at once of those that REGION itself made. */
-uint64_t tide_walk_tally(const struct tide_walk *walk, uint32_t region);
+/* What REGION itself made: most is the most bytes that ever lived at once of it. */
+struct tide_walk_tally tide_walk_tally(const struct tide_walk *walk, uint32_t region);
 /* Those that live become rows of the snapshot NAME (a text). */
 enum tide_status tide_walk_pools_snapshot(struct tide_walk *walk, uint32_t name,
                                           uint64_t ticks);

@@ -65,7 +65,14 @@ static enum tide_status tell(struct tide_walk *walk, const struct tide_visit *vi
     };
     book->where.region = where;
     book->place = TIDE_NO_PLACE;
-    return record.place == TIDE_NO_PLACE ? TIDE_ENOMEM : walk->row(walk->user, &record);
+    if (record.place == TIDE_NO_PLACE)
+        return TIDE_ENOMEM;
+    const enum tide_status status = walk->row(walk->user, &record);
+    if (visit->region < walk->tally_capacity) {
+        struct tide_walk_tally *const tally = &walk->tallies[visit->region];
+        tally->calls = tally->bytes = tally->largest = 0;
+    }
+    return status;
 }
 
 /* What VISIT has seen is part of what is around it: the last of COUNT VISITS. */

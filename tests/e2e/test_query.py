@@ -154,6 +154,21 @@ class LabelsOfCycles(tide.Case):
             "main/set_up": 13 * 238328 + 3 * 216000 + 864000,
             "main/loop/viscosity": 3 * 259200 + 3 * 216000})
 
+    def test_alloc_stats_of_calipers_recipes(self):
+        """Calls and their sizes are of the region itself."""
+        recorded = tide.Recorded(
+            [tide.program("label_cycles"), "40"],
+            env=dict(os.environ, CALI_CONFIG="runtime-report(alloc.stats,output=stdout)"))
+        table = recorded.stdout[recorded.stdout.index("Path"):].splitlines()
+        self.assertRegex(table[0], "^Path +Mem HWM +Alloc tMax +Alloc count +"
+                                   "Avg Bytes/alloc +Max Bytes/alloc $")
+        rows_of = {line.split()[0]: [float(word) for word in line.split()[1:]]
+                   for line in table[1:]}
+        self.assertEqual(rows_of["forces"][1:], [1728000, 480, 1728000, 1728000])
+        self.assertEqual(rows_of["set_up"][1:], [4610264, 17, round(4610264 / 17, 6), 864000])
+        self.assertEqual(rows_of["viscosity"][1:], [1425600, 6, 237600, 259200])
+        self.assertGreaterEqual(rows_of["viscosity"][0], 4610264 + 1425600)
+
     def test_each_label_ends(self):
         """Where another begins at its place, or with its block."""
         ended = dict(rows(self.recorded.trace, "SELECT mem.free,count() WHERE mem.free "
