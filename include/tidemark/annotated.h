@@ -33,6 +33,12 @@ static inline void tide_region_end_as(const char *attribute, const char *name)
     TIDE_API_TELL_NEWER_OR(region_end_as, (attribute, name), region_end(name));
 }
 
+/* Threads that this one creates begin with the value that NAME has now. */
+static inline void tide_share(const char *name)
+{
+    TIDE_API_TELL_NEWER(share, (name));
+}
+
 /* A region that this thread is in, an iteration, or a value that it has. */
 enum tide_told_kind {
     TIDE_TOLD_REGION,

@@ -155,6 +155,7 @@ struct tide_recorder_api {
     void (*region_end_as)(const char *, const char *);
     int (*told)(int (*)(void *, const struct tide_told *), void *);
     void (*idle)(const char *);
+    void (*share)(const char *);
 };
 
 /* NULL: there is none.  1: not looked for yet.  One for all sources of a program or

@@ -355,4 +355,5 @@ const struct tide_recorder_api tide_recorder_api = {
     .region_end_as = tide_recorder_region_end_as,
     .told = tide_recorder_told,
     .idle = tide_recorder_idle,
+    .share = tide_recorder_share,
 };

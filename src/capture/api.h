@@ -46,6 +46,7 @@ void tide_recorder_begin_string(const char *name, const char *value);
 void tide_recorder_begin_address(const char *name, const void *value);
 void tide_recorder_end(const char *name);
 void tide_recorder_unset(const char *name);
+void tide_recorder_share(const char *name);
 int tide_recorder_told(tide_told_each each, void *user);
 
 #endif

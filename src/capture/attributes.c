@@ -39,7 +39,7 @@ static void drop(struct tide_trail *trail, uint32_t at)
 /* What finds no room here is in the trace all the same. */
 static void change_held(struct tide_trail *trail, const struct change *change)
 {
-    const struct tide_held held = {change->name, change->type, change->value};
+    const struct tide_held held = {change->name, change->type, change->value, false};
     uint32_t at = newest(trail, change->name);
     if (change->step == TIDE_ATTRIBUTE_END && at)
         drop(trail, at);
@@ -178,6 +178,17 @@ TIDE_EXPORT(void, end, const char *name)
 TIDE_EXPORT(void, unset, const char *name)
 {
     say(&(struct change){.name = tide_name_of(name), .step = TIDE_ATTRIBUTE_UNSET});
+}
+
+TIDE_EXPORT(void, share, const char *name)
+{
+    const int saved = errno;
+    struct tide_trail *const trail = tide_trail_of_thread();
+    const struct tide_name *const attribute = trail ? tide_name_of(name) : NULL;
+    const uint32_t at = attribute ? newest(trail, attribute) : 0;
+    if (at)
+        trail->held[at - 1].shared = true;
+    errno = saved;
 }
 
 void tide_attributes_tell(struct tide_stream *stream)

@@ -224,14 +224,26 @@ static uint32_t told_apart(const struct tide_trail *trail)
     return trail->depth < TIDE_TRAIL_DEEP ? trail->depth : TIDE_TRAIL_DEEP;
 }
 
+static uint32_t count_shared(const struct tide_trail *trail)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; trail && i < trail->held_count; i++)
+        count += trail->held[i].shared;
+    return count;
+}
+
 struct tide_trail *tide_trail_for_child(const struct tide_trail *from,
                                         uint64_t stack_bytes)
 {
-    const uint32_t depth = told_apart(from);
-    struct tide_trail *const trail = depth || stack_bytes ? new_trail() : NULL;
+    const uint32_t depth = told_apart(from), shared = count_shared(from);
+    struct tide_trail *const trail =
+        depth || stack_bytes || shared ? new_trail() : NULL;
     if (!trail)
         return NULL;
     trail->stack_bytes = stack_bytes;
+    for (uint32_t i = 0; shared && i < from->held_count; i++)
+        if (from->held[i].shared)
+            trail->held[trail->held_count++] = from->held[i];
     for (uint32_t i = 0; i < depth; i++) /* what was added there is its creator's */
         trail->steps[i] = (struct tide_step){.name = from->steps[i].name,
                                              .loop = from->steps[i].loop};

@@ -37,6 +37,7 @@ struct tide_held {
     const struct tide_name *name;
     uint64_t type; /* enum tide_attribute_type */
     uint64_t value;
+    bool shared; /* threads that this one creates have it too */
 };
 
 struct tide_region_node;

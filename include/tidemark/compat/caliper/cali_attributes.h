@@ -290,14 +290,14 @@ CALI_TIDE_FAR void cali_tide_change(const char *name, int properties, int step,
                                     cali_variant_t value)
 {
     char text[1024];
-    if (step == CALI_TIDE_SET)
-        cali_tide_tell(name, step, value);
-    else if (properties & CALI_TIDE_ITERATION)
+    if (step == CALI_TIDE_BEGIN && properties & CALI_TIDE_ITERATION)
         tide_iteration(cali_variant_to_int64(value, NULL));
-    else if (properties & CALI_ATTR_NESTED)
+    else if (step == CALI_TIDE_BEGIN && properties & CALI_ATTR_NESTED)
         tide_region_begin_as(name, cali_tide_word(value, text, sizeof(text)));
     else
         cali_tide_tell(name, step, value);
+    if ((properties & CALI_ATTR_SCOPE_MASK) == CALI_ATTR_SCOPE_PROCESS)
+        tide_share(name);
 }
 CALI_TIDE_FAR void cali_tide_stop(const char *name, int properties)
 {
