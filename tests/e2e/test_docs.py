@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """tests/e2e/test_docs.py - the examples of docs/api.md and docs/python.md do what they say."""
+import glob
 import os
 import re
 import shutil
@@ -30,6 +31,45 @@ def examples(page):
     """(needs, language, text) of each block of a page that names its language."""
     with open(os.path.join(tide.SOURCE, "docs", page), encoding="utf-8") as file:
         return BLOCK.findall(file.read())
+
+
+class Prose(unittest.TestCase):
+    """tools/wrap-docs, and the pages that it wraps."""
+
+    def wrap(self, *words):
+        return subprocess.run([sys.executable, "-B", os.path.join(tide.SOURCE, "tools", "wrap-docs"),
+                               *words], capture_output=True, text=True, check=False, timeout=60)
+
+    def test_no_line_of_prose_is_longer_than_120_columns(self):
+        pages = [path for folder in ("", "docs", "docs/internals", "examples", "tests")
+                 for path in glob.glob(os.path.join(tide.SOURCE, folder, "*.md"))]
+        self.assertGreater(len(pages), 15)
+        done = self.wrap("--check", *pages)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def test_what_is_no_prose_is_left_alone(self):
+        long = "word " * 40
+        code = "`" + "c " * 30 + "c`"
+        kept = (f"# {long}\n\n```\n{long}\n```\n\n| {long} |\n|---|\n\n<!-- {long} -->\n"
+                "\nshort\nlines stay\n")
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.md")
+            text = kept + f"\n- {long}\n  {code} more {code} end - of 3) it\n  1. {long}\n"
+            with open(page, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.assertEqual(self.wrap("--check", page).returncode, 1)
+            self.assertEqual(self.wrap(page).returncode, 0)
+            self.assertEqual(self.wrap("--check", page).returncode, 0)
+            with open(page, encoding="utf-8") as file:
+                wrapped = file.read()
+        self.assertTrue(wrapped.startswith(kept))
+        self.assertEqual(wrapped.split(), text.split())
+        lines = wrapped[len(kept):].splitlines()
+        self.assertTrue(all(len(line) <= 120 for line in lines), lines)
+        self.assertEqual(sum(code in line for line in lines), 2)    # never parted
+        self.assertEqual([line for line in lines if line.strip() and
+                          not line.startswith(("- word", "  word", "  `c", "  1. word",
+                                               "     word", "  more", "  end"))], [])
 
 
 class Docs(tide.Case):
