@@ -290,7 +290,10 @@ static enum tide_status walk_through(struct tide_told_walk *walk)
     walk->contexts.source = (struct tide_name_source){name_in_trace, trace};
     walk->lanes = calloc(trace->lane_count + 1, sizeof(*walk->lanes));
     walk->processes = calloc(trace->process_count + 1, sizeof(*walk->processes));
-    if (!walk->lanes || !walk->processes || !tide_told_row(walk, 0))
+    walk->begun_processes =
+        calloc(trace->process_count + 1, sizeof(*walk->begun_processes));
+    if (!walk->lanes || !walk->processes || !walk->begun_processes ||
+        !tide_told_row(walk, 0))
         return TIDE_ENOMEM;
     const enum tide_status status = tide_block_stream(walk->model, &watch, NULL);
     if (status)
@@ -318,6 +321,8 @@ enum tide_status tide_told_build(struct tide_model *model, struct tide_told **ou
     tide_pairs_release(&walk.shape_of);
     free(walk.shapes);
     tide_pairs_release(&walk.calls);
+    tide_pairs_release(&walk.begun);
+    free(walk.begun_processes);
     free(walk.lanes);
     free(walk.processes);
     if (status)

@@ -103,6 +103,7 @@ struct tide_told_lane *tide_told_lane(struct tide_told_walk *walk, uint32_t lane
     if (!own->known) {
         own->known = true;
         own->process = process;
+        tide_told_windows_inherit(walk, process);
         tide_where_begin(&own->where);
         (void)tide_where_phases(&walk->contexts, &own->where,
                                 &walk->processes[process].phases);

@@ -54,6 +54,7 @@ struct tide_told_process {
     struct tide_ranges heap; /* tag: holder; only when there are pools */
     struct tide_phases phases;
     struct tide_visits visits; /* of phases */
+    bool begun;                /* it has done something */
     uint32_t windows;          /* of timemory that are open */
     uint64_t live, high;       /* now, and at most since the last mark */
     uint64_t calls, bytes;     /* allocated, ever */
@@ -65,6 +66,8 @@ struct tide_told_walk {
     struct tide_contexts contexts;       /* of regions only */
     struct tide_told_lane *lanes;        /* owned */
     struct tide_told_process *processes; /* owned */
+    struct tide_pairs begun;             /* (pid, birth) of processes */
+    uint32_t *begun_processes;           /* owned; by its numbers */
     size_t region_capacity, label_capacity, call_capacity;
     struct tide_pairs labels;       /* (text, size) */
     struct tide_pairs calls;        /* (region, kind) */
@@ -104,6 +107,8 @@ struct tide_told_region *tide_told_row(struct tide_told_walk *walk, uint32_t reg
 /* An EXTRA event: regions are entered and left. */
 enum tide_status tide_told_mark(struct tide_told_walk *walk,
                                 const struct tide_event *event);
+/* PROCESS begins: a forked one is in the windows that its parent is in. */
+void tide_told_windows_inherit(struct tide_told_walk *walk, uint32_t process);
 /* For timemory's table: a window opens or closes, or a setting changes. */
 enum tide_status tide_told_window_mark(struct tide_told_walk *walk,
                                        const struct tide_event *event);

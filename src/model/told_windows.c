@@ -17,9 +17,29 @@ static bool is_timemorys(const char *name)
     return strncmp(name, TIDE_TIMEMORY_WINDOW, strlen(TIDE_TIMEMORY_WINDOW)) == 0;
 }
 
+/* Without memory a child is in no window. */
+void tide_told_windows_inherit(struct tide_told_walk *walk, uint32_t process)
+{
+    const struct tide_process *const own = &walk->model->trace->processes[process];
+    const struct tide_pair parent = {own->ppid, own->parent_birth};
+    uint32_t number;
+    if (walk->processes[process].begun)
+        return;
+    walk->processes[process].begun = true;
+    const uint32_t known =
+        own->parent_birth ? tide_pairs_known(&walk->begun, parent) : 0;
+    if (known)
+        walk->processes[process].windows =
+            walk->processes[walk->begun_processes[known - 1]].windows;
+    if (!tide_pairs_find(&walk->begun, (struct tide_pair){own->pid, own->birth_ticks},
+                         &number))
+        walk->begun_processes[number] = process;
+}
+
 static enum tide_status open_or_close(struct tide_told_walk *walk,
                                       const struct tide_event *event)
 {
+    tide_told_windows_inherit(walk, event->process);
     uint32_t *const open = &walk->processes[event->process].windows;
     const char *const name = tide_told_text(walk, event->process, event->value);
     if (!name)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """tests/e2e/test_compat.py - programs annotated for other systems, compiled as they are."""
+import collections
 import json
 import os
 import shutil
@@ -194,6 +195,13 @@ class Timemory(tide.Case):
             ["malloc", "bar", 3, 2010], ["free", "bar", 3, 2010]])
         self.assertRegex(text, r"\| >>> bar +\| +2 \| +0 \|")
         self.assertRegex(text, r"\| >>> \|_malloc \| +3 \| +1 \| malloc_gotcha \| KB +\| +2\.010 \|")
+
+    def test_a_forked_child_is_in_its_parents_window(self):
+        run = tide.Recorded([tide.program("timemory_example"), "fork"])
+        counts = collections.Counter()
+        for row in run.report("--timemory")["timemory"]:
+            counts[row["label"]] += row["count"]
+        self.assertEqual(counts, {"malloc": 8, "calloc": 4, "free": 12})
 
     def test_the_switch_counts_none(self):
         for switch in ("TIMEMORY_ENABLE_MALLOCP", "ENABLE_TIMEMORY_MALLOCP"):
