@@ -44,7 +44,7 @@ static struct tide_chain *chain_of(const struct tide_tree_text *tree,
         .inside = branch->parent != TIDE_NO_BRANCH &&
                   is_runtime(tree->rows, lines[branch->parent].last),
         .folds = tree->folds,
-        .tells = has_twin(tree, branch),
+        .tells = tree->up || has_twin(tree, branch), /* up: it is who allocates */
     };
     return tide_chain_new(&request, tree->page->style);
 }
