@@ -7,6 +7,7 @@
 
 #include "model/account.h"
 #include "model/block_maps.h"
+#include "model/block_stream_end.h"
 #include "model/feed.h"
 #include "model/map_rules.h"
 #include "trace/format.h"
@@ -404,56 +405,13 @@ static enum tide_status take_event(struct stream *stream,
 
 /* --- The walk ------------------------------------------------------------------------ */
 
-/* An entry, to be sorted. */
-struct place {
-    const struct tide_life *life;
-};
-
-static int by_birth(const void *one, const void *other)
-{
-    const struct tide_life *const a = ((const struct place *)one)->life;
-    const struct tide_life *const b = ((const struct place *)other)->life;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
-/* All that is alive, also what stood in the middle of a realloc. */
-static enum tide_status tell_live(const struct stream *stream)
-{
-    const struct tide_lives *const lives = &stream->lives;
-    struct place *const sorted = calloc(lives->count, sizeof(*sorted));
-    size_t count = 0;
-    enum tide_status status = TIDE_OK;
-    if (!sorted)
-        return TIDE_ENOMEM;
-    for (size_t i = 1; i < lives->count; i++)
-        if (lives->list[i].id)
-            sorted[count++].life = &lives->list[i];
-    if (count)
-        qsort(sorted, count, sizeof(*sorted), by_birth);
-    for (size_t i = 0; i < count && !status; i++)
-        status = stream->watch->block(stream->watch->user, sorted[i].life, NULL);
-    free(sorted);
-    return status;
-}
-
 /* What is mapped, process by process. */
 static enum tide_status tell_parts(const struct stream *stream)
 {
-    const struct tide_block_watch *const watch = stream->watch;
     enum tide_status status = TIDE_OK;
-    for (size_t i = 0; i < stream->model->trace->process_count; i++) {
-        const struct tide_ranges *const ranges = &stream->processes[i].ranges;
-        uint32_t found = tide_ranges_after(ranges, 0);
-        for (; found && !status;
-             found = tide_ranges_after(ranges, ranges->list[found].end)) {
-            const struct tide_range *const range = &ranges->list[found];
-            const struct tide_part part = {range->start, range->end};
-            if (range->tag >= TIDE_TAG_COUNTED)
-                status = watch->part(watch->user,
-                                     &stream->lives.list[range->tag - TIDE_TAG_COUNTED],
-                                     part, NULL);
-        }
-    }
+    for (size_t i = 0; i < stream->model->trace->process_count && !status; i++)
+        status = tide_stream_tell_parts(stream->watch, &stream->lives,
+                                        &stream->processes[i].ranges);
     return status;
 }
 
@@ -530,7 +488,7 @@ enum tide_status tide_block_stream(struct tide_model *model,
     if (!status)
         status = pour(&stream, feed, progress);
     if (!status && watch->block)
-        status = tell_live(&stream);
+        status = tide_stream_tell_live(watch, &stream.lives);
     if (!status && watch->part)
         status = tell_parts(&stream);
     tide_feed_close(feed);
