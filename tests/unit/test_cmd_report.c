@@ -396,7 +396,8 @@ static void says_what_a_file_is_that_is_no_trace(void **state)
     assert_int_equal(run(&tide_cmd_info, "/tmp"), 1);
     assert_non_null(strstr(err, "/tmp: this is a folder"));
     assert_int_equal(run(&tide_cmd_info, "none.tide"), 1);
-    assert_string_equal(err, "tidemark: none.tide: no such file\n");
+    assert_string_equal(err,
+                        "tidemark: none.tide: no such file; did you mean one.tide?\n");
     assert_int_equal(run(&tide_cmd_info, "no\033[2Jne"), 1);
     assert_string_equal(err, "tidemark: no\\x1b[2Jne: no such file\n");
     assert_string_equal(out, "");
