@@ -54,6 +54,11 @@ static enum tide_status reload(const struct journey *journey, const struct place
 static int fail_unknown(const struct tide_opened *opened, const char *when,
                         const struct tide_moment *moment)
 {
+    if (!*when)
+        return tide_fail(
+            "%s: which moment? A time (@12.5s, @150ms), @peak, @end or the "
+            "name of a tide_snapshot",
+            opened->path);
     if (moment->count == 1)
         return tide_fail("%s: there is only one of that name: '%s'", opened->path,
                          when);

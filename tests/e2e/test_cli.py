@@ -99,6 +99,7 @@ class Manners(unittest.TestCase):
                     (("report", "heaptrack.ls.1.zst"), 1, "heaptrack_print reads it"),
                     (("report", "pool", "pool.tide"), 2,
                      "to compare two: tidemark diff pool pool.tide\n"),
+                    (("report", "pool.tide@"), 1, "which moment? A time (@12.5s, @150ms)"),
                     (("report", "--to", "pprof"), 2, "tidemark export --to\n"),
                     (("--report",), 2, "verbs have no dashes: tidemark report\n"),
                     (("run", "here-only"), 127, "write ./ before its name"),
