@@ -59,10 +59,12 @@ uint32_t tide_walk_kind(struct tide_walk *walk, uint32_t region)
         return 0;
     const uint32_t name = (uint32_t)walk->contexts.regions.list[region - 1].other;
     const uint32_t *const own = kind_of(walk, false, region);
-    if (own && *own)
-        return *own;
-    const uint32_t *const named = kind_of(walk, true, name);
-    return named && *named ? *named : tide_names_text(&walk->names, "function");
+    uint32_t kind = own ? *own : 0;
+    if (!kind) {
+        const uint32_t *const named = kind_of(walk, true, name);
+        kind = named ? *named : 0;
+    }
+    return kind ? kind : tide_names_text(&walk->names, "function");
 }
 
 /* The number of the path of REGION by KIND. */
