@@ -60,24 +60,23 @@ static struct {
     size_t (*usable)(void *);
 } sizer;
 
-/* Usable bytes of BLOCK, which OPERATOR has made or is to delete; 0: not known. */
-static inline size_t usable_by(const void *operator, void * block)
+/* Usable bytes of BLOCK, which CALLEE has made or is to delete; 0: not known. */
+static inline size_t usable_by(const void *callee, void *block)
 {
     const uintptr_t end = atomic_load_explicit(&sizer.end, memory_order_acquire);
     const uintptr_t begin = atomic_load_explicit(&sizer.begin, memory_order_relaxed);
-    const bool known = (uintptr_t) operator>= begin &&(uintptr_t) operator<end;
+    const bool known = (uintptr_t)callee >= begin && (uintptr_t)callee < end;
     return known && block ? sizer.usable(block) : 0;
 }
 
-static inline void *new_ends(bool begun, const void *operator, void * block,
-                             size_t size)
+static inline void *new_ends(bool begun, const void *callee, void *block, size_t size)
 {
     struct tide_self *self = &tide_self;
     if (begun && TIDE_UNLIKELY(self->new_kind)) { /* no malloc inside has recorded it */
         const struct tide_caller caller = {self->new_pc, self->new_frame};
         const uint8_t kind = (uint8_t)(self->new_kind - 1);
         self->new_kind = 0;
-        tide_hook_born(caller, block, size, usable_by(operator, block), kind);
+        tide_hook_born(caller, block, size, usable_by(callee, block), kind);
     }
     return block;
 }
@@ -94,12 +93,12 @@ static inline bool aligned_new_begins(struct tide_caller caller, size_t size,
     return true;
 }
 
-static inline void *aligned_new_ends(bool begun, const void *operator, void * block,
+static inline void *aligned_new_ends(bool begun, const void *callee, void *block,
                                      size_t size)
 {
     if (begun)
         tide_self.asked_frame = 0;
-    return new_ends(begun, operator, block, size);
+    return new_ends(begun, callee, block, size);
 }
 
 /* What an operator delete is about, and where that one is. */
@@ -127,11 +126,11 @@ static inline bool delete_begins(struct tide_caller caller, void *block,
     return true;
 }
 
-/* Usable bytes of BLOCK when somebody counts and OPERATOR's library knows them. */
-static inline size_t used_to_tell(const void *operator, void * block)
+/* Usable bytes of BLOCK when somebody counts and CALLEE's library knows them. */
+static inline size_t used_to_tell(const void *callee, void *block)
 {
     const bool wanted = TIDE_UNLIKELY(tide_attended) && !tide_boot_owns(block);
-    return wanted ? usable_by(operator, block) : 0;
+    return wanted ? usable_by(callee, block) : 0;
 }
 
 /* One delete calls another: who is around it need not tell any more. */
@@ -314,11 +313,11 @@ static bool brings_operators(const struct link_map *map)
     return false;
 }
 
-/* The library that OPERATOR is from, if it has a malloc_usable_size of its own. */
-static void find_sizer(void *operator)
+/* The library that CALLEE is from, if it has a malloc_usable_size of its own. */
+static void find_sizer(void *callee)
 {
     struct dl_find_object object;
-    if (!operator|| _dl_find_object(operator, & object) != 0 ||
+    if (!callee || _dl_find_object(callee, &object) != 0 ||
         brings_operators(object.dlfo_link_map))
         return;
     const uintptr_t begin = (uintptr_t)object.dlfo_map_start;
