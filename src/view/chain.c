@@ -148,6 +148,8 @@ static void add_name(const struct writer *writer, const struct calls *calls, siz
         add_dots(writer);
         return;
     }
+    chain->named[chain->count] = function < writer->rows->function_count &&
+                                 writer->rows->functions[function].resolved;
     struct tide_text *const out = &chain->names[chain->count++];
     tide_text_add(out, before);
     if (calls->runs[at] > 1)

@@ -17,6 +17,7 @@ enum { TIDE_CHAIN_NAMES = 64 }; /* that are considered; the rest is dots */
 struct tide_chain {
     struct tide_text names[TIDE_CHAIN_NAMES]; /* owned; brief, callers first */
     bool hidden[TIDE_CHAIN_NAMES];            /* which of them are dots */
+    bool named[TIDE_CHAIN_NAMES];             /* which are one function with a name */
     /* Of names inside brackets, but for the first: the name behind these; else 0. */
     size_t behind[TIDE_CHAIN_NAMES];
     size_t count;

@@ -168,7 +168,7 @@ static const struct tide_tree_row *placed_row(const struct tide_tree_text *tree,
 }
 
 /* What most of the lines are that have no room below BRANCH; on a brief page, where these
- * are most. */
+ * are most, and of callers, where the last has no name. */
 static void add_end_words(const struct tide_tree_text *tree,
                           const struct tide_branch *branch,
                           const struct tide_chain *chain, struct layout *layout)
@@ -178,7 +178,8 @@ static void add_end_words(const struct tide_tree_text *tree,
     const int lead = chain->count > 1 ? dots : 0; /* "... > " before it */
     struct tide_tree_end end;
     layout->more = branch->more > 0 ? dots : 0;
-    if (layout->more == 0 || !tree->page->brief)
+    const bool nameless = tree->up && !chain->named[chain->count - 1];
+    if (layout->more == 0 || (!tree->page->brief && !nameless))
         return;
     if (tree->up)
         tide_tree_end_up(tree->rows, branch->last, &end);
@@ -234,6 +235,17 @@ static struct layout layout_of(const struct tide_tree_text *tree,
     if (layout.name + layout.place > room)
         layout.name = room - layout.place;
     return layout;
+}
+
+/* Of a chain that begins without a name, where callers follow: the first with one, if it is
+ * among those up to SECOND that have no room; else 0. */
+static size_t nearest_named(const struct tide_tree_text *tree,
+                            const struct tide_chain *chain, size_t second)
+{
+    size_t at = 1;
+    while (at < second && !chain->named[at])
+        at++;
+    return tree->up && !chain->named[0] && at < second ? at : 0;
 }
 
 static void add_joint(const struct tide_tree_text *tree)
@@ -317,12 +329,31 @@ static bool is_too_long(const struct tide_tree_text *tree,
            count_lines(chain, layout, chain->count - 1) > 1;
 }
 
+/* "... <- name <- ... <- ": caller AT of CHAIN, between dots for others. */
+static void add_named(const struct tide_tree_text *tree,
+                      const struct tide_branch *branch, const struct tide_chain *chain,
+                      size_t at, int start)
+{
+    const char *const name = tide_chain_name(chain, at);
+    const int joint = tide_columns(joint_of(tree)) + 2;
+    if (at > 1)
+        add_dots(tree);
+    make_room(tree, branch, start, tide_columns(name) + joint - 1);
+    tide_page_name(tree->page, TIDE_INK_PLAIN, name,
+                   tide_page_left(tree->page) - joint);
+    add_joint(tree);
+    if (at + 2 < chain->count)
+        add_dots(tree);
+}
+
 static void add_parts(const struct tide_tree_text *tree,
                       const struct tide_branch *branch, const struct tide_chain *chain,
                       const struct layout *layout)
 {
     struct tide_page *const page = tree->page;
-    const size_t second = choose_second(chain, layout);
+    const size_t fitting = choose_second(chain, layout);
+    const size_t named = nearest_named(tree, chain, fitting);
+    const size_t second = named ? chain->count - 1 : fitting;
     const int start = page->column;
     for (size_t i = 0; i + 1 < chain->count; i = i == 0 ? second : i + 1) {
         const char *const name = tide_chain_name(chain, i);
@@ -336,11 +367,10 @@ static void add_parts(const struct tide_tree_text *tree,
         if (place > 0)
             add_place(tree, branch, layout, place);
         add_joint(tree);
-        if (gap) {
-            tide_page_add(page, TIDE_INK_DIM,
-                          tide_glyph(page->style, TIDE_GLYPH_ELLIPSIS));
-            add_joint(tree);
-        }
+        if (gap && named)
+            add_named(tree, branch, chain, named, start);
+        else if (gap)
+            add_dots(tree);
     }
     make_room(tree, branch, start, layout->name + layout->more + layout->place);
     add_last(tree, branch, layout, &chain->again);

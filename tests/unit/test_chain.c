@@ -40,6 +40,7 @@ static void assert_names(bool tells, const char *first, const char *second,
     assert_string_equal(tide_chain_name(chain, 0), first);
     assert_string_equal(tide_chain_name(chain, 1), second);
     assert_string_equal(tide_chain_name(chain, count - 1), "m+0x4");
+    assert_false(chain->named[0]);
     tide_chain_free(chain);
     fixture_release(&f);
 }
