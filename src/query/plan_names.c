@@ -246,6 +246,21 @@ static bool describe_regions(struct tide_planner *planner,
     return true;
 }
 
+/* May a program set NAME, which is not known?  Else that is said. */
+static bool may_be_set(struct tide_planner *planner, const struct tide_query_word *name)
+{
+    const unsigned source = 1u << planner->plan->wish.source;
+    const char *const near = nearest(planner, name->text, source);
+    const char *const other =
+        near ? NULL : tide_attribute_nearest(name->text, UINT_MAX, NULL, 0);
+    const char *const best = near ? near : other;
+    const bool misspelt = best && !name->quoted && tide_surely(name->text, best);
+    if (planner->options->may_be_set && !misspelt)
+        return true;
+    blame_name(planner, name, near, other);
+    return false;
+}
+
 bool tide_planner_describe_other(struct tide_planner *planner,
                                  const struct tide_query_word *name,
                                  struct tide_plan_slot *slot)
@@ -259,18 +274,8 @@ bool tide_planner_describe_other(struct tide_planner *planner,
         return describe_regions(planner, name, slot);
     if (family)
         return describe_family(planner, name, family, slot);
-    if (!user) {
-        const unsigned source = 1u << planner->plan->wish.source;
-        const char *const near = nearest(planner, name->text, source);
-        const char *const other =
-            near ? NULL : tide_attribute_nearest(name->text, UINT_MAX, NULL, 0);
-        const char *const best = near ? near : other;
-        const bool misspelt = best && !name->quoted && tide_surely(name->text, best);
-        if (!options->may_be_set || misspelt) {
-            blame_name(planner, name, near, other);
-            return false;
-        }
-    }
+    if (!user && !may_be_set(planner, name))
+        return false;
     if (planner->plan->wish.source == TIDE_FROM_TIMELINE) {
         tide_planner_blame_source(planner, name, TIDE_WITH_PLACES);
         return false;
