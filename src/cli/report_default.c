@@ -13,7 +13,7 @@
 #include "view/report_text.h"
 
 enum {
-    TIDE_LINES = 50,
+    TIDE_LINES = 50, /* without the headline and what is said of trust */
     TIDE_TREE_ROWS = 12,
     TIDE_TREE_LEAST = 9, /* lines that findings leave to it */
     TIDE_CHURN_ROWS = 4,
@@ -38,6 +38,7 @@ struct sections {
     struct tide_page *page;
     const struct tide_model *model;
     const struct tide_report_options *options;
+    size_t overview; /* lines above all sections */
 };
 
 /* LIMIT rows on a brief page, unless the user says how many; 0: as many as are usual. */
@@ -126,16 +127,10 @@ static void add_curve(const struct sections *sections)
     end_section(sections, before);
 }
 
-/* What stands below all sections: how far to trust them. */
-static size_t trust_lines(const struct sections *sections)
+/* The lines that sections have taken up to here. */
+static size_t lines_taken(const struct sections *sections)
 {
-    struct tide_text text = {0};
-    struct tide_page aside = *sections->page;
-    aside.out = &text;
-    tide_view_honesty(&aside, sections->model, sections->options->verbose);
-    const size_t lines = tide_report_lines(&text);
-    tide_text_release(&text);
-    return lines;
+    return tide_report_lines(sections->page->out) - sections->overview;
 }
 
 /* What TAKEN lines leave, with the blank line below a section. */
@@ -207,7 +202,7 @@ static enum tide_status add_sections(const struct sections *sections,
     others.page = &aside;
     if (used)
         add_curve(sections);
-    const size_t above = tide_report_lines(sections->page->out) + trust_lines(sections);
+    const size_t above = lines_taken(sections);
     enum tide_status status = write_below(&others, findings, above, false);
     if (!status && sections->page->brief &&
         lines_left(above + tide_report_lines(&below)) < TIDE_TREE_LEAST) {
@@ -295,16 +290,15 @@ static enum tide_status add_mapped_first(const struct sections *sections,
     finding.out = &found;
     last.page = &finding;
     add_findings(&last, findings, TIDE_TWO_FINDING_LINES);
-    size_t taken = tide_report_lines(sections->page->out) + tide_report_lines(&found) +
-                   trust_lines(sections);
+    size_t taken = lines_taken(sections) + tide_report_lines(&found);
     enum tide_status status = add_heap(&heap, taken + TIDE_TWO_TREE_LINES);
     taken += tide_report_lines(&below);
     const size_t lines = lines_left(taken);
     if (!status)
         status = add_view(&mapped, TIDE_METRIC_PEAK, TIDE_TWO_TREES_ROWS,
                           lines < TIDE_TWO_TREE_LINES ? lines : TIDE_TWO_TREE_LINES);
-    taken = tide_report_lines(sections->page->out) + tide_report_lines(&found) +
-            trust_lines(sections) + tide_report_lines(&below);
+    taken =
+        lines_taken(sections) + tide_report_lines(&found) + tide_report_lines(&below);
     mapped.page = &leaving;
     if (!status)
         status = add_view(&mapped, TIDE_METRIC_LEAKS, TIDE_TWO_LEFT_ROWS, 0);
@@ -318,7 +312,7 @@ enum tide_status tide_report_default(struct tide_page *page,
                                      const struct tide_model *model,
                                      const struct tide_report_options *options)
 {
-    const struct sections sections = {page, model, options};
+    struct sections sections = {page, model, options, 0};
     const bool mapped = options->any_space && tide_model_leading(model) == TIDE_IN_MMAP;
     struct tide_findings findings = {0};
     tide_view_overview(page, model, options->suppressed);
@@ -326,6 +320,7 @@ enum tide_status tide_report_default(struct tide_page *page,
     enum tide_status status = tide_report_add_cautions(page, model);
     if (!status)
         status = tide_report_find(model, options, &findings);
+    sections.overview = tide_report_lines(page->out);
     page->brief = !options->verbose && options->rows != 0;
     page->both_spaces = mapped && model->summary[TIDE_IN_HEAP].alloc_calls > 0;
     if (!status)

@@ -14,6 +14,8 @@ enum { TIDE_NEXT_PARTS = 20 };
 enum { TIDE_PARTS_SAID = 5 };
 /* A tenth less than it holds needs a word. */
 enum { TIDE_REST_PARTS = 10 };
+/* Of the peak: what is less is not worth saying. */
+enum { TIDE_KEPT_PARTS = 100 };
 /* Slabs: of so many call paths, and all but a tenth of the bytes of whole pages. */
 enum { TIDE_SLAB_PATHS = 50, TIDE_SLAB_PARTS = 10 };
 /* Of the run's time: what is less is not worth saying. */
@@ -171,6 +173,29 @@ static void add_inside(const struct tide_sentence *s)
     tide_text_addf(s->text, " make%s.", parts[1].bytes ? "" : "s");
 }
 
+/* Keeping blocks costs memory: what is kept stands at the peak, too. */
+static void add_advice(const struct tide_sentence *s)
+{
+    const uint64_t peak = s->model->summary[TIDE_IN_HEAP].peak_bytes;
+    const uint64_t kept = s->subject->most_bytes;
+    if (s->subject->wide) {
+        tide_text_add(
+            s->text,
+            ". Call it less, or keep blocks below it: fewer calls; what is kept adds to the peak.");
+        return;
+    }
+    tide_text_add(s->text,
+                  ". Blocks that are kept and used again: fewer calls, hardly less "
+                  "time, and ");
+    if (kept < peak / TIDE_KEPT_PARTS) {
+        tide_text_add(s->text, "the same peak.");
+        return;
+    }
+    tide_text_add(s->text, "a peak that is up to ");
+    tide_add_bytes(s->text, (double)kept);
+    tide_text_add(s->text, " higher.");
+}
+
 /* A saving of time is said where it is one; else so many bytes are. */
 static void say_turnover(const struct tide_sentence *s)
 {
@@ -195,11 +220,7 @@ static void say_turnover(const struct tide_sentence *s)
     } else {
         if (times >= 2)
             tide_text_addf(s->text, ", %.0f times the peak", times);
-        tide_text_add(
-            s->text,
-            s->subject->wide
-                ? ". Call it less, or keep blocks below it: fewer calls, not a lower peak."
-                : ". Keep blocks, and use them again: fewer calls, not a lower peak.");
+        add_advice(s);
     }
     add_inside(s);
 }

@@ -30,10 +30,11 @@ static bool ends_with_one(const char *name, size_t length, const char *const *en
 static size_t without_manner(const char *name, size_t length)
 {
     static const char *const manners[] = {
-        "_usable",  "_internal", "_nofail", "_default", "_or_die", "_zeroed",
-        "_aligned", "_impl",     "_common", "_checked", "_zero",   "_raw",
-        "zeroed",   "_array",    "zero",    "raw",      "_nn",     "nn",
-        "_num",     "_n",        "_z",      "z",        "_",       NULL,
+        "_usable", "_internal", "_nofail", "_default", "_or_die",
+        "_zeroed", "_aligned",  "_impl",   "_common",  "_checked",
+        "_zero",   "_raw",      "zeroed",  "_array",   "zero",
+        "raw",     "_nn",       "nn",      "_num",     "_chk",
+        "_n",      "_z",        "z",       "_",        NULL,
     };
     for (bool shorter = true; shorter;) {
         shorter = false;
@@ -51,7 +52,8 @@ static size_t without_manner(const char *name, size_t length)
 
 static enum tide_wrapper_name judge(const char *name)
 {
-    static const char *const copies[] = {"strdup", "strndup", "memdup", "wcsdup", NULL};
+    static const char *const copies[] = {"strdup", "strndup",  "memdup",
+                                         "wcsdup", "asprintf", NULL};
     static const char *const allocators[] = {"malloc",   "calloc", "realloc", "zalloc",
                                              "memalign", "valloc", NULL};
     static const char *const others[] = {"alloc", "allocate", "allocarray", NULL};

@@ -185,7 +185,7 @@ static void add_end_words(const struct tide_tree_text *tree,
         tide_tree_end_up(tree->rows, branch->last, &end);
     else if (!tide_tree_end_down(tree->rows, branch->last, &end))
         tree->page->out->failed = true;
-    tide_tree_end_words(&layout->end, tree->rows, branch->last, end,
+    tide_tree_end_words(&layout->end, tree->rows, end,
                         layout->room - lead - name - layout->again - dots - 1,
                         tree->page->style);
     if (layout->end.length > 0)

@@ -89,11 +89,10 @@ void tide_tree_end_up(const struct tide_rows *rows, uint32_t row,
 }
 
 void tide_tree_end_words(struct tide_text *out, const struct tide_rows *rows,
-                         uint32_t row, struct tide_tree_end end, int columns,
+                         struct tide_tree_end end, int columns,
                          const struct tide_style *style)
 {
-    const struct tide_tree_row *const r = &rows->tree[row];
-    const uint64_t whole = tide_rows_weight(rows, r->bytes, r->calls);
+    const uint64_t whole = tide_rows_weight(rows, rows->total_bytes, rows->total_calls);
     struct tide_number share = {""};
     if (end.function >= rows->function_count || whole == 0)
         return;

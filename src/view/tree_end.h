@@ -25,10 +25,10 @@ bool tide_tree_end_down(const struct tide_rows *rows, uint32_t row,
 void tide_tree_end_up(const struct tide_rows *rows, uint32_t row,
                       struct tide_tree_end *out);
 
-/* Add "98 % NAME", END as a part of what ROW holds, in COLUMNS at most.  Nothing when none
+/* Add "98 % NAME", END as a part of all that there is, in COLUMNS at most.  Nothing when none
  * stands out, or the name has no room. */
 void tide_tree_end_words(struct tide_text *out, const struct tide_rows *rows,
-                         uint32_t row, struct tide_tree_end end, int columns,
+                         struct tide_tree_end end, int columns,
                          const struct tide_style *style);
 
 #endif

@@ -8,7 +8,8 @@ import subprocess
 
 import tide
 
-LINES = 50
+LINES = 50          # of the sections
+SCREEN = 68         # with the headline and the lines on trust
 SECTIONS = ("At the peak", "Churn", "Live at the end", "Findings", "Trust")
 ESCAPE = re.compile(r"\033\[[0-9;?]*[A-Za-z]")
 
@@ -42,7 +43,11 @@ class Screen(tide.Case):
                 for show in (piped, on_terminal):
                     with self.subTest(trace=trace, width=width, show=show.__name__):
                         text = show(trace, width=width)
-                        self.assertLessEqual(len(text.splitlines()), LINES, text)
+                        rows = text.splitlines()
+                        first = next(i for i, row in enumerate(rows) if row.startswith(SECTIONS))
+                        trust = next(i for i, row in enumerate(rows) if row.startswith("Trust"))
+                        self.assertLessEqual(trust - first, LINES, text)
+                        self.assertLessEqual(len(rows), SCREEN, text)
 
     def test_the_sections_of_the_pool(self):
         for text in (piped(self.pool), on_terminal(self.pool)):

@@ -95,7 +95,7 @@ static void names_none_where_none_stands_out(void **state)
     const uint32_t top = f.rows.tree[0].first_child;
     assert_true(tide_tree_end_down(&f.rows, top, &end));
     assert_string_equal(name(&f, end), "");
-    tide_tree_end_words(&words, &f.rows, top, end, 80, &UTF8);
+    tide_tree_end_words(&words, &f.rows, end, 80, &UTF8);
     assert_int_equal(words.length, 0);
     tide_text_release(&words);
     fixture_release(&f);
@@ -110,13 +110,14 @@ static void says_which_part_it_is(void **state)
     fixture_init(&f);
     add(&f, "main;a;grow_the_table", 3);
     add(&f, "main;b", 1);
+    add(&f, "thread", 3); /* the part is one of all, as in the column of shares */
     fixture_rows(&f, TIDE_METRIC_PEAK);
     const uint32_t top = f.rows.tree[0].first_child;
     assert_true(tide_tree_end_down(&f.rows, top, &end));
-    tide_tree_end_words(&words, &f.rows, top, end, 80, &UTF8);
-    assert_string_equal(words.bytes, "75 % grow_the_table");
+    tide_tree_end_words(&words, &f.rows, end, 80, &UTF8);
+    assert_string_equal(words.bytes, "43 % grow_the_table");
     tide_text_clear(&words);
-    tide_tree_end_words(&words, &f.rows, top, end, 12, &UTF8); /* no room for it */
+    tide_tree_end_words(&words, &f.rows, end, 12, &UTF8); /* no room for it */
     assert_int_equal(words.length, 0);
     tide_text_release(&words);
     fixture_release(&f);

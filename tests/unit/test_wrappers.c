@@ -286,8 +286,10 @@ static void knows_names(void **state)
         "Mesh::allocate(int)", "QArrayData::allocate(QArrayData**, long long)",
         "MemoryContextAlloc",
     };
-    static const char *const copy[] = {"strdup", "__strdup", "xstrndup", "g_memdup2",
-                                       "xmlStrdup"};
+    static const char *const copy[] = {"strdup",        "__strdup",
+                                       "xstrndup",      "g_memdup2",
+                                       "xmlStrdup",     "__vasprintf_internal",
+                                       "__asprintf_chk"};
     static const char *const other[] = {
         "main",
         "make_node",
