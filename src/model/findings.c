@@ -238,7 +238,7 @@ static enum tide_status find_lines(const struct tide_model *model,
             status = tide_found_others(model, subjects, paths, &list->found[i]);
         for (size_t j = 0; j < list->count; j++)
             tide_found_inside(model, subjects, paths, &list->found[j], &list->found[i]);
-        const bool wants = subject->module || !subject->wide;
+        const bool wants = !subject->root;
         if (!status && wants && subject->stacks >= TIDE_STACKS_MANY)
             status = tide_found_callers(model, subjects, tree, paths, &list->found[i]);
     }

@@ -68,7 +68,8 @@ static enum tide_status find_nearest(const struct tide_model *model,
 
 /* --- Shares -------------------------------------------------------------------------- */
 
-/* The narrowest function that has a part of ALL worth a name; UINT32_MAX: there is none. */
+/* The function that has the largest part of ALL worth a name, and does not have nearly all of
+ * it with what others are named for; UINT32_MAX: there is none. */
 static uint32_t find_share(const struct tide_subjects *subjects,
                            const struct tide_stack_tree *tree,
                            const struct tide_reach *reach, uint32_t leaf, uint64_t all)
@@ -77,10 +78,11 @@ static uint32_t find_share(const struct tide_subjects *subjects,
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < paths->function_count; i++) {
         const uint64_t part = reach[i].left;
-        if (part > all / TIDE_SHARE_PARTS && part <= all - all / TIDE_SHARE_ALL &&
-            i != leaf && paths->functions[i].resolved &&
+        if (part > all / TIDE_SHARE_PARTS &&
+            reach[i].whole <= all - all / TIDE_SHARE_ALL && i != leaf &&
+            paths->functions[i].resolved &&
             tide_blame_fits(&subjects->blamer, paths, i) &&
-            (best == UINT32_MAX || part < reach[best].left ||
+            (best == UINT32_MAX || part > reach[best].left ||
              (part == reach[best].left && reach[i].depth > reach[best].depth)))
             best = i;
     }
@@ -123,6 +125,8 @@ static enum tide_status find_shares(const struct tide_model *model,
     while (!status && count < TIDE_CALLERS_SAID) {
         sum_rest(model, subjects, tree, found, named);
         tide_stack_tree_reach(tree, reach);
+        for (uint32_t i = 0; count == 0 && i < tree->paths->function_count; i++)
+            reach[i].whole = reach[i].left;
         const uint32_t next = find_share(subjects, tree, reach, leaf, all);
         if (next == UINT32_MAX)
             break;
@@ -149,7 +153,7 @@ enum tide_status tide_found_callers(const struct tide_model *model,
                                     struct tide_paths *paths, struct tide_found *found)
 {
     uint64_t all = 0;
-    if (subjects->list[found->subject].module) {
+    if (subjects->list[found->subject].wide) {
         for (uint32_t i = 0; i < model->site_count; i++)
             all += tide_found_weight(model, subjects, i, found);
         return find_shares(model, subjects, tree, found, all);

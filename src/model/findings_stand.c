@@ -1,8 +1,8 @@
 /* model/findings_stand.c - what stood at the peak: since when, until when, beside whom.
  *
- * What heavy sites held is known at some moments of the run (holdings.h), how high the heap
- * stood at more (the timeline).  The peak cannot fall below what stands without the finding
- * at another time.
+ * What heavy sites held, and how high the heap stood, is known at some moments of the run
+ * (holdings.h).  The peak cannot fall below what stands without the finding at another time;
+ * between these moments that may be more, so what a cure saves is said to be at most so much.
  */
 #include <stdlib.h>
 
@@ -40,20 +40,19 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The highest that the heap stands without what is HELD, as far as is known: PEAK_BYTES of
- * it between the moments around the peak, after moment AT. */
+/* The heap stands at least so high at some time without what is HELD by a subject that held
+ * MOST at once, and PEAK_BYTES of the peak: at the peak, at moments when both are known, and
+ * wherever it stands higher than the subject ever did. */
 static uint64_t highest_without(const struct tide_model *model, const uint64_t *held,
-                                int at, uint64_t peak_bytes)
+                                uint64_t most, uint64_t peak_bytes)
 {
     uint64_t highest = model->summary[TIDE_IN_HEAP].peak_bytes - peak_bytes;
-    for (uint32_t i = 0; i < model->timeline_count; i++) {
-        const int moment =
-            (int)(i * (uint64_t)TIDE_LAST_MOMENT / model->timeline_count);
-        const uint64_t away =
-            moment == at ? peak_bytes : larger(held[moment], held[moment + 1]);
-        if (model->timeline[i] > away)
-            highest = larger(highest, model->timeline[i] - away);
-    }
+    for (int i = 1; i <= TIDE_HOLDINGS_MOMENTS; i++)
+        if (model->heights[i] > held[i])
+            highest = larger(highest, model->heights[i] - held[i]);
+    for (uint32_t i = 0; i < model->timeline_count; i++)
+        if (model->timeline[i] > most)
+            highest = larger(highest, model->timeline[i] - most);
     return highest;
 }
 
@@ -85,7 +84,9 @@ static void find_span(const struct tide_model *model,
         after++;
     *out = (struct tide_standing){
         .known = true, .to_end = after == TIDE_LAST_MOMENT, .until_s = part * after};
-    verdict->gain_bytes = heap->peak_bytes - highest_without(model, held, at, bytes);
+    verdict->gain_bytes =
+        heap->peak_bytes -
+        highest_without(model, held, subjects->list[found->subject].most_bytes, bytes);
     verdict->share = (double)verdict->gain_bytes / (double)heap->peak_bytes;
     verdict->rank = verdict->share;
 }

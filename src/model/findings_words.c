@@ -16,8 +16,8 @@ enum { TIDE_PARTS_SAID = 5 };
 enum { TIDE_REST_PARTS = 10 };
 /* Of the peak: what is less is not worth saying. */
 enum { TIDE_KEPT_PARTS = 100 };
-/* Slabs: of so many call paths, and all but a tenth of the bytes of whole pages. */
-enum { TIDE_SLAB_PATHS = 50, TIDE_SLAB_PARTS = 10 };
+/* Slabs: so many, of so many call paths, and all but a tenth of the bytes of whole pages. */
+enum { TIDE_SLAB_PATHS = 50, TIDE_SLAB_PARTS = 10, TIDE_SLABS_LEAST = 16 };
 /* Of the run's time: what is less is not worth saying. */
 static const double TIDE_SHARE_SAID = 0.005;
 
@@ -181,7 +181,7 @@ static void add_advice(const struct tide_sentence *s)
     if (s->subject->wide) {
         tide_text_add(
             s->text,
-            ". Call it less, or keep blocks below it: fewer calls; what is kept adds to the peak.");
+            ". Call it less, or have what it calls use blocks again: fewer calls; what is kept adds to the peak.");
         return;
     }
     tide_text_add(s->text,
@@ -213,9 +213,10 @@ static void say_turnover(const struct tide_sentence *s)
     add_rate(s);
     if (s->verdict->share >= TIDE_SHARE_SAID) {
         tide_text_add(
-            s->text, s->subject->wide
-                         ? ". Calling it less, or keeping blocks below it, saves up to "
-                         : ". Blocks that are kept and used again save up to ");
+            s->text,
+            s->subject->wide
+                ? ". Calling it less, or using the same blocks again, saves up to "
+                : ". Blocks that are kept and used again save up to ");
         add_calls_and_time(s);
     } else {
         if (times >= 2)
@@ -294,8 +295,11 @@ static void say_tiny(const struct tide_sentence *s)
     tide_add_bytes(s->text, (double)s->verdict->gain_bytes / (double)blocks);
     tide_text_add(s->text, " to each. Keeping them in one array");
     add_gain_of_bytes(s);
-    add_share_of_peak(s);
-    tide_text_add(s->text, ".");
+    tide_text_add(s->text, ", ");
+    tide_found_percent(s->text, s->verdict->share);
+    tide_text_add(s->text,
+                  " of all that the allocator holds then; tables count what was "
+                  "asked for.");
 }
 
 /* What stays until the end may be freed then, or never. */
@@ -390,6 +394,7 @@ static void add_slabs(const struct tide_sentence *s)
     const uint64_t bytes = s->verdict->bytes;
     if (s->subject->space == TIDE_IN_HEAP && !s->subject->wide &&
         s->subject->stacks >= TIDE_SLAB_PATHS &&
+        s->verdict->calls >= TIDE_SLABS_LEAST &&
         s->found->page_bytes >= bytes - bytes / TIDE_SLAB_PARTS)
         tide_text_add(s->text,
                       " Probably slabs, which an allocator of the program cuts "

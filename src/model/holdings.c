@@ -3,6 +3,7 @@
 #include "model/holdings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/grow.h"
 
@@ -23,6 +24,12 @@ static enum tide_status add(struct tide_holdings *holdings, struct tide_holding 
     return TIDE_OK;
 }
 
+static void note_height(struct tide_holdings *holdings, uint32_t moment, uint64_t bytes)
+{
+    if (moment <= TIDE_HOLDINGS_MOMENTS)
+        holdings->heights[moment] = bytes;
+}
+
 /* Write down what KEYS hold at MOMENT. */
 static enum tide_status look(struct tide_holdings *holdings,
                              const struct tide_keys *keys,
@@ -31,6 +38,7 @@ static enum tide_status look(struct tide_holdings *holdings,
     enum tide_status status = TIDE_OK;
     const uint64_t part = water->bytes / TIDE_HOLDINGS_PARTS;
     const uint64_t least = part > TIDE_HOLDINGS_BYTES ? part : TIDE_HOLDINGS_BYTES;
+    note_height(holdings, moment, water->bytes);
     for (size_t i = 0; i < keys->count && !status; i++) {
         const struct tide_key *const key = &keys->list[i];
         const uint64_t bytes = key->bytes - key->freed_bytes;
@@ -53,6 +61,8 @@ static enum tide_status repeat(struct tide_holdings *holdings, size_t first,
 {
     const size_t until = holdings->count;
     enum tide_status status = TIDE_OK;
+    if (moment <= TIDE_HOLDINGS_MOMENTS)
+        note_height(holdings, moment, holdings->heights[moment - 1]);
     for (size_t i = first; i < until && !status; i++) {
         struct tide_holding again = holdings->list[i];
         if (again.moment != moment - 1)
@@ -127,6 +137,7 @@ enum tide_status tide_holdings_hand_over(struct tide_holdings *holdings,
     if (holdings->count)
         qsort(holdings->list, holdings->count, sizeof(*holdings->list), by_site);
     model->holdings = holdings->list;
+    memcpy(model->heights, holdings->heights, sizeof(model->heights));
     model->holding_count = merge(holdings->list, holdings->count);
     holdings->list = NULL;
     return TIDE_OK;

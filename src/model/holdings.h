@@ -27,7 +27,8 @@ enum {
 struct tide_holdings {
     struct tide_holding *list; /* owned; sites are keys until they are known */
     size_t count, capacity;
-    uint32_t moments; /* so many have passed */
+    uint64_t heights[TIDE_HOLDINGS_MOMENTS + 1]; /* bytes of all, at each moment */
+    uint32_t moments;                            /* so many have passed */
 };
 
 void tide_holdings_release(struct tide_holdings *holdings);

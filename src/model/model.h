@@ -289,6 +289,7 @@ struct tide_model {
                                         NULL: none did */
     struct tide_holding *holdings;   /* owned; by site and moment */
     size_t holding_count;
+    uint64_t heights[TIDE_HOLDINGS_MOMENTS + 1]; /* of the heap, at these moments */
     bool stopped;        /* read up to until_s only: what is live is live then */
     double until_s;      /* of the options */
     const char *moment;  /* borrowed: what the user calls that moment; NULL: nothing */
