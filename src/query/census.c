@@ -21,10 +21,12 @@ static enum tide_status on_row(void *user, const struct tide_record *record)
         if (tide_attribute_table[i].sources & 1u << census->source &&
             tide_field(&census->walk, record, (enum tide_attribute_id)i).type)
             out->counts[i]++;
-    for (size_t i = 0; i < out->users.count; i++)
-        if (tide_field_other(&census->walk, record, TIDE_SLOT_USER, census->texts[i])
-                .type)
+    for (size_t i = 0; i < out->users.count; i++) {
+        const enum tide_slot_kind kind =
+            out->users.list[i].regions ? TIDE_SLOT_REGIONS : TIDE_SLOT_USER;
+        if (tide_field_other(&census->walk, record, kind, census->texts[i]).type)
             out->user_counts[i]++;
+    }
     return TIDE_OK;
 }
 

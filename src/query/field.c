@@ -232,6 +232,19 @@ static struct tide_value kind_value(struct tide_walk *walk, uint32_t region,
     return tide_value_path(tide_walk_path_of(walk, region, *name));
 }
 
+/* What the program calls `iteration` stands where no loop iterates: as of a place (USER),
+ * or as it begins or ends. */
+static struct tide_value own_iteration(struct tide_walk *walk,
+                                       const struct tide_record *record,
+                                       enum tide_slot_kind kind)
+{
+    const char *const name = tide_attribute_table[TIDE_ATTRIBUTE_ITERATION].name;
+    return walk->attributes.count
+               ? tide_field_other(walk, record, kind,
+                                  tide_names_text(&walk->names, name))
+               : tide_value_none();
+}
+
 static struct tide_value place_value(struct tide_walk *walk,
                                      const struct tide_record *record,
                                      enum tide_attribute_id attribute)
@@ -254,8 +267,10 @@ static struct tide_value place_value(struct tide_walk *walk,
         return tide_value_string(tide_walk_thread_name(walk, place.thread));
     case TIDE_ATTRIBUTE_EVENT:
         return tide_walk_round(walk, place.rounds, TIDE_OUTER_LOOP);
-    case TIDE_ATTRIBUTE_ITERATION:
-        return tide_walk_round(walk, place.rounds, 0);
+    case TIDE_ATTRIBUTE_ITERATION: {
+        const struct tide_value round = tide_walk_round(walk, place.rounds, 0);
+        return round.type ? round : own_iteration(walk, record, TIDE_SLOT_USER);
+    }
     default: {
         const uint32_t tid = walk->contexts.threads[place.thread].tid;
         return tid ? tide_value_uint(tid) : tide_value_none();
@@ -265,7 +280,8 @@ static struct tide_value place_value(struct tide_walk *walk,
 
 /* --- Marks, visits, stretches ----------------------------------------------------------- */
 
-static struct tide_value mark_value(const struct tide_record *record,
+static struct tide_value mark_value(struct tide_walk *walk,
+                                    const struct tide_record *record,
                                     enum tide_attribute_id attribute)
 {
     const enum tide_record_kind kind = record->kind;
@@ -280,6 +296,10 @@ static struct tide_value mark_value(const struct tide_record *record,
     if ((attribute == TIDE_ATTRIBUTE_BEGIN_ITERATION && kind == TIDE_RECORD_ROUND) ||
         (attribute == TIDE_ATTRIBUTE_END_ITERATION && kind == TIDE_RECORD_ROUND_END))
         return tide_value_int((int64_t)record->number);
+    if (attribute == TIDE_ATTRIBUTE_BEGIN_ITERATION && kind == TIDE_RECORD_SET_BEGIN)
+        return own_iteration(walk, record, TIDE_SLOT_BEGIN);
+    if (attribute == TIDE_ATTRIBUTE_END_ITERATION && kind == TIDE_RECORD_SET_END)
+        return own_iteration(walk, record, TIDE_SLOT_END);
     return tide_value_none();
 }
 
@@ -430,7 +450,7 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_END_ITERATION:
     case TIDE_ATTRIBUTE_SET_EVENT:
     case TIDE_ATTRIBUTE_SNAPSHOT:
-        return mark_value(record, attribute);
+        return mark_value(walk, record, attribute);
     case TIDE_ATTRIBUTE_DURATION:
     case TIDE_ATTRIBUTE_TIME_DURATION:
     case TIDE_ATTRIBUTE_ALLOCS:

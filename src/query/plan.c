@@ -46,6 +46,19 @@ static bool is_inclusive(enum tide_attribute_id attribute)
            attribute == TIDE_ATTRIBUTE_FREED || attribute == TIDE_ATTRIBUTE_GROWTH;
 }
 
+/* Where no loop iterates, `iteration` is what the program itself calls so. */
+static bool add_own_iteration(struct tide_planner *planner, struct tide_plan_slot *slot)
+{
+    const char *const name = tide_attribute_table[TIDE_ATTRIBUTE_ITERATION].name;
+    const struct tide_user_name *const user =
+        tide_user_names_hidden(planner->options->users, name);
+    if (!user)
+        return true;
+    if (user->type != slot->type)
+        slot->type = TIDE_VALUE_NONE;
+    return tide_planner_want(planner, name);
+}
+
 /* What NAME is; false after a mistake. */
 static bool describe(struct tide_planner *planner, const struct tide_query_word *name,
                      struct tide_plan_slot *slot)
@@ -72,7 +85,11 @@ static bool describe(struct tide_planner *planner, const struct tide_query_word 
     slot->type = about->type;
     slot->unit = about->unit;
     slot->inclusive = is_inclusive(slot->attribute);
-    return true;
+    return slot->attribute == TIDE_ATTRIBUTE_ITERATION ||
+                   slot->attribute == TIDE_ATTRIBUTE_BEGIN_ITERATION ||
+                   slot->attribute == TIDE_ATTRIBUTE_END_ITERATION
+               ? add_own_iteration(planner, slot)
+               : true;
 }
 
 /* What the walk must know for the sake of ATTRIBUTE. */

@@ -201,6 +201,8 @@ size_t tide_planner_slot(struct tide_planner *planner,
 bool tide_planner_describe_other(struct tide_planner *planner,
                                  const struct tide_query_word *name,
                                  struct tide_plan_slot *slot);
+/* Places must tell values of the attribute NAME apart. */
+bool tide_planner_want(struct tide_planner *planner, const char *name);
 /* Rows of the plan's source have no NAME, only those of SOURCES (bits). */
 void tide_planner_blame_source(struct tide_planner *planner,
                                const struct tide_query_word *name, unsigned sources);

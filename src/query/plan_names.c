@@ -142,8 +142,7 @@ static void blame_name(struct tide_planner *planner, const struct tide_query_wor
                                 name->text);
 }
 
-/* Places must tell values of the attribute NAME apart. */
-static bool want(struct tide_planner *planner, const char *name)
+bool tide_planner_want(struct tide_planner *planner, const char *name)
 {
     struct tide_plan *const plan = planner->plan;
     const char **const list = tide_grown(plan->attributes, &plan->attribute_capacity,
@@ -228,7 +227,7 @@ static bool describe_family(struct tide_planner *planner,
         return true;
     wish->resolve = true;
     wish->shapes = wish->shapes || family->kind == TIDE_SLOT_HOLDER_INDEX;
-    return want(planner, whose);
+    return tide_planner_want(planner, whose);
 }
 
 /* Regions of an attribute that the table does not have. */
@@ -283,5 +282,5 @@ bool tide_planner_describe_other(struct tide_planner *planner,
     slot->kind = TIDE_SLOT_USER;
     slot->whose = name->text;
     slot->type = user ? user->type : TIDE_VALUE_NONE;
-    return want(planner, name->text);
+    return tide_planner_want(planner, name->text);
 }

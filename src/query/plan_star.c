@@ -104,6 +104,8 @@ void tide_planner_users(struct tide_planner *planner)
     const bool none = !users || source == TIDE_FROM_TIMELINE;
     for (size_t i = 0; !none && i < users->count && !planner->status; i++) {
         const struct tide_user_name *const user = &users->list[i];
+        if (user->regions)
+            continue;
         if (!user->hidden)
             add_filler(planner, user->name);
         if (source != TIDE_FROM_EVENTS)

@@ -25,32 +25,75 @@ static int by_name(const void *one, const void *other)
                   ((const struct tide_user_name *)other)->name);
 }
 
+/* Those that are set before those that regions are called by. */
+static int by_name_and_use(const void *one, const void *other)
+{
+    const int order = by_name(one, other);
+    return order ? order
+                 : (int)((const struct tide_user_name *)one)->regions -
+                       (int)((const struct tide_user_name *)other)->regions;
+}
+
+/* What TRACE says of attributes that are set; to OUT, unless that is NULL.  How many. */
+static size_t add_set(const struct tide_trace *trace, struct tide_user_name *out)
+{
+    for (size_t i = 0; out && i < trace->attribute_count; i++) {
+        const struct tide_user_attribute *const about = &trace->attributes[i];
+        out[i] = (struct tide_user_name){.name = about->name,
+                                         .type = tide_user_type(about->type),
+                                         .hidden = tide_attribute_find(about->name) !=
+                                                   TIDE_ATTRIBUTES};
+    }
+    return trace->attribute_count;
+}
+
+/* The same of attributes whose values are names of regions. */
+static size_t add_regions(const struct tide_trace *trace, struct tide_user_name *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; tide_trace_name_number(trace, i); i++) {
+        const char *const name = tide_trace_name_number_attribute(trace, i);
+        if (!name || tide_attribute_find(name) != TIDE_ATTRIBUTES)
+            continue;
+        if (out)
+            out[count] = (struct tide_user_name){
+                .name = name, .type = TIDE_VALUE_PATH, .regions = true};
+        count++;
+    }
+    return count;
+}
+
+/* One of each name, of the COUNT in NAMES. */
+static void merge(struct tide_user_names *names, size_t count)
+{
+    struct tide_user_name *const list = names->list;
+    qsort(list, count, sizeof(*list), by_name_and_use);
+    for (size_t i = 0; i < count; i++) {
+        struct tide_user_name *const last =
+            names->count ? &list[names->count - 1] : NULL;
+        if (!last || strcmp(last->name, list[i].name) != 0)
+            list[names->count++] = list[i];
+        else if (last->regions == list[i].regions && last->type != list[i].type)
+            last->type = TIDE_VALUE_NONE;
+    }
+}
+
 enum tide_status tide_user_names_gather(struct tide_trace *const *traces, size_t count,
                                         struct tide_user_names *out)
 {
     size_t most = 0, found = 0;
     for (size_t i = 0; i < count; i++)
-        most += traces[i]->attribute_count;
+        most += add_set(traces[i], NULL) + add_regions(traces[i], NULL);
     struct tide_user_name *const list = calloc(most + 1, sizeof(*list));
     *out =
         (struct tide_user_names){.list = list, .traces = traces, .trace_count = count};
     if (!list)
         return TIDE_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < traces[i]->attribute_count; j++) {
-            const struct tide_user_attribute *const about = &traces[i]->attributes[j];
-            list[found++] = (struct tide_user_name){
-                about->name, tide_user_type(about->type),
-                tide_attribute_find(about->name) != TIDE_ATTRIBUTES};
-        }
-    qsort(list, found, sizeof(*list), by_name);
-    for (size_t i = 0; i < found; i++) {
-        struct tide_user_name *const last = out->count ? &list[out->count - 1] : NULL;
-        if (last && strcmp(last->name, list[i].name) == 0)
-            last->type = last->type == list[i].type ? last->type : TIDE_VALUE_NONE;
-        else
-            list[out->count++] = list[i];
+    for (size_t i = 0; i < count; i++) {
+        found += add_set(traces[i], list + found);
+        found += add_regions(traces[i], list + found);
     }
+    merge(out, found);
     return TIDE_OK;
 }
 
@@ -73,12 +116,20 @@ const struct tide_user_name *tide_user_names_find(const struct tide_user_names *
                                                   const char *name)
 {
     const struct tide_user_name *const found = find(names, name);
-    return found && !found->hidden ? found : NULL;
+    return found && !found->hidden && !found->regions ? found : NULL;
+}
+
+const struct tide_user_name *tide_user_names_hidden(const struct tide_user_names *names,
+                                                    const char *name)
+{
+    const struct tide_user_name *const found = find(names, name);
+    return found && found->hidden ? found : NULL;
 }
 
 bool tide_user_names_has(const struct tide_user_names *names, const char *name)
 {
-    return find(names, name) != NULL;
+    const struct tide_user_name *const found = find(names, name);
+    return found && !found->regions;
 }
 
 bool tide_user_names_called(const struct tide_user_names *names, const char *name)

@@ -17,6 +17,7 @@ struct tide_user_name {
     const char *name;          /* borrowed of a trace */
     enum tide_value_type type; /* NONE: several */
     bool hidden;               /* the table has an attribute of this name: it counts */
+    bool regions;              /* never set: its values are names of regions */
 };
 
 /* All zeros is none. */
@@ -32,11 +33,15 @@ enum tide_status tide_user_names_gather(struct tide_trace *const *traces, size_t
                                         struct tide_user_names *out);
 void tide_user_names_release(struct tide_user_names *names);
 
-/* The one called NAME, NULL: none is, or it is hidden. */
+/* The one called NAME that is set, NULL: none is, or it is hidden. */
 const struct tide_user_name *tide_user_names_find(const struct tide_user_names *names,
                                                   const char *name);
 
-/* Is there one called NAME, hidden or not? */
+/* The one called NAME that is hidden; NULL: there is none. */
+const struct tide_user_name *tide_user_names_hidden(const struct tide_user_names *names,
+                                                    const char *name);
+
+/* Is there one called NAME that is set, hidden or not? */
 bool tide_user_names_has(const struct tide_user_names *names, const char *name);
 /* Do the traces name anything so: a loop, a region or a label? */
 bool tide_user_names_called(const struct tide_user_names *names, const char *name);

@@ -155,6 +155,10 @@ static const char *const UNITS[] = {
 /* What is said of an attribute of the program. */
 static const char *user_words(const struct tide_user_name *user)
 {
+    if (user->hidden && tide_attribute_find(user->name) == TIDE_ATTRIBUTE_ITERATION)
+        return "set by the program; seen where no loop iterates";
+    if (user->regions)
+        return "path of the regions that the program marks by this attribute";
     if (user->hidden)
         return "set by the program; tidemark's own attribute of this name hides it";
     return user->type ? "set by the program"

@@ -4,6 +4,7 @@
 tests/programs/caliper_calls.c and caliper_classes_calls.cpp have a case for each; what a case
 allocates, and with which values, is known from its source and asked of `tidemark query`.
 """
+import json
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ import unittest
 
 import tide
 from test_header import COMPILERS, INCLUDE
-from test_query import rows
+from test_query import query, rows
 
 C, CXX = "caliper_calls", "caliper_classes_calls"
 SNAPSHOT = "event.begin#cali.snapshot"
@@ -214,6 +215,13 @@ class InCxx(Calls):
         found = rows(run.trace, "SELECT event.begin#wrapped_function "
                      "WHERE event.begin#wrapped_function")
         self.assertEqual(found, [("sum",), ("allocate",), ("release",)])
+        listed = json.loads(query("--attributes", "--json", run.trace))["attributes"]
+        (own,) = [row for row in listed if row["name"] == "wrapped_function"]
+        counted = rows(run.trace, "SELECT count() WHERE wrapped_function")
+        self.assertEqual((own["type"], own["hidden"], [(own["rows"],)]),
+                         ("path", False, counted))
+        self.assertGreater(own["rows"], 0)
+        self.assertEqual([row["name"] for row in listed].count("function"), 1)
 
     def test_manager(self):
         found = self.ask(CXX, "manager", "SELECT region,iteration,size,iterations,configuration "

@@ -14,9 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tide_user_name set[] = {{"dt", TIDE_VALUE_REAL, false},
-                                   {"size", TIDE_VALUE_INT, true},
-                                   {"stage", TIDE_VALUE_STRING, false}};
+    struct tide_user_name set[] = {{"dt", TIDE_VALUE_REAL, false, false},
+                                   {"size", TIDE_VALUE_INT, true, false},
+                                   {"stage", TIDE_VALUE_STRING, false, false}};
     const struct tide_user_names users = {.list = set,
                                           .count = sizeof(set) / sizeof(set[0])};
     const struct tide_plan_options options = {

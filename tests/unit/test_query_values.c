@@ -15,6 +15,7 @@ enum {
     TIDE_ASKED_A = 1,
     TIDE_ASKED_B = 2,
     TIDE_ASKED_TEXT = 3,
+    TIDE_ASKED_ITERATION = 4,
     TIDE_ASKED_NOBODY = 99
 };
 
@@ -64,10 +65,10 @@ static int set_up(void **state)
 {
     static struct fixture f;
     const uint64_t facts[] = {100, 99, 500, 0, 0};
-    static const char *const names[] = {"a", "b", "text"};
+    static const char *const names[] = {"a", "b", "text", "iteration"};
     f = (struct fixture){.builder = tide_builder_new()};
     tide_builder_note(&f.builder->notes[0], TIDE_NOTE_PROCESS, facts, 5, NULL);
-    for (uint64_t i = 0; i < 3; i++) {
+    for (uint64_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const uint64_t id = i + 1;
         const char *name[] = {names[i], NULL};
         tide_builder_note(&f.builder->notes[0], TIDE_NOTE_NAME, &id, 1, name);
@@ -168,6 +169,41 @@ static void several_traces_may_differ(void **state)
     tide_builder_free(both[1]);
 }
 
+/* 5, set in front of a loop whose second iteration is 9. */
+static void the_program_has_iterations_of_its_own_outside_of_loops(void **state)
+{
+    struct fixture *const f = *state;
+    const uint64_t loop = TIDE_ASKED_B, nine = 18; /* zigzag */
+    attribute(f, TIDE_ASKED_ITERATION, TIDE_ATTRIBUTE_INT);
+    begin(f, TIDE_ASKED_ITERATION, 10);
+    block(f);
+    tide_out_extra(f->lane, TIDE_EXTRA_LOOP_BEGIN, &loop, 1);
+    block(f);
+    tide_out_extra(f->lane, TIDE_EXTRA_ITERATION, &nine, 1);
+    block(f);
+    tide_out_extra(f->lane, TIDE_EXTRA_REGION_END, &loop, 1);
+    end(f, TIDE_ASKED_ITERATION);
+    block(f);
+    tide_builder_finish(f->builder);
+    expect(f, "SELECT size,iteration FROM blocks FORMAT csv",
+           "size,iteration\n1,5\n2,5\n3,9\n4,\n");
+    expect(f, "SELECT size FROM blocks WHERE iteration=5 FORMAT csv", "size\n1\n2\n");
+    expect(f,
+           "SELECT event.begin#iteration AS b,event.end#iteration AS e,iteration "
+           "WHERE event.begin#iteration OR event.end#iteration FORMAT csv",
+           "b,e,iteration\n5,,5\n9,,5\n,9,9\n,5,5\n");
+}
+
+static void iterations_of_the_program_may_be_text(void **state)
+{
+    struct fixture *const f = *state;
+    attribute(f, TIDE_ASKED_ITERATION, TIDE_ATTRIBUTE_STRING);
+    set(f, TIDE_ASKED_ITERATION, TIDE_ATTRIBUTE_STRING, TIDE_ASKED_TEXT);
+    block(f);
+    tide_builder_finish(f->builder);
+    expect(f, "SELECT size FROM blocks WHERE iteration=text FORMAT csv", "size\n1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +212,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(ends_find_their_begin_whatever_comes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(several_traces_may_differ, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            the_program_has_iterations_of_its_own_outside_of_loops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(iterations_of_the_program_may_be_text, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
