@@ -8,6 +8,8 @@
  * what says the same as another. */
 static bool left_out(const struct tide_planner *planner, int attribute)
 {
+    if (!(tide_attribute_table[attribute].sources & 1u << planner->plan->wish.source))
+        return true;
     switch (attribute) {
     case TIDE_ATTRIBUTE_STACK:
     case TIDE_ATTRIBUTE_PEAK:
@@ -31,8 +33,7 @@ static bool left_out(const struct tide_planner *planner, int attribute)
     case TIDE_ATTRIBUTE_TRACE:
         return !planner->options->several_traces;
     default:
-        return !(tide_attribute_table[attribute].sources &
-                 1u << planner->plan->wish.source);
+        return false;
     }
 }
 

@@ -272,6 +272,9 @@ class Attributes(tide.Case):
             done = query(self.trace, f"SELECT *{more} FORMAT json")
             found = json.loads(done, object_pairs_hook=once)
             self.assertEqual(wanted - {key for row in found for key in row}, set())
+        for source in "blocks", "snapshots", "regions", "timeline":
+            found = json.loads(query(self.trace, f"SELECT * FROM {source} FORMAT json"))
+            self.assertEqual([(len(found),)], rows(self.trace, f"SELECT count() FROM {source}"))
         self.assertIn("two columns are called 'a'",
                       query(self.trace, "SELECT size AS a,kind AS a FORMAT json", status=2))
 
