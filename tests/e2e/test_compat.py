@@ -33,6 +33,8 @@ HEADERS = (  # of each system; as what they compile
     ("PerfTools/AllocMonitor/interface/AllocMonitorBase.h", ("c++",)),
     ("PerfTools/AllocMonitor/interface/AllocMonitorRegistry.h", ("c++",)))
 
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror")
+
 
 def varint(data, at):
     """The number at AT of DATA, and where it ends."""
@@ -84,12 +86,15 @@ class Folders(tide.Case):
         with tempfile.TemporaryDirectory() as prefix:
             include = os.path.join(prefix, "include")
             shutil.copytree(os.path.join(tide.SOURCE, "include"), include)
-            for header, languages in HEADERS:
-                for language in languages:
-                    subprocess.run(["gcc", "-x", language, "-fsyntax-only", "-Wall", "-Werror",
-                                    "-I" + os.path.join(include, "tidemark", "compat"), "-"],
-                                   input=f"#include <{header}>\n", text=True, check=True,
-                                   timeout=60, cwd=prefix)
+            for compiler in filter(shutil.which, ("gcc", "clang")):
+                for header, languages in HEADERS:
+                    for language in languages:
+                        subprocess.run([compiler, "-x", language, "-fsyntax-only", *STRICT,
+                                        "-std=" + {"c": "c99", "c++": "c++20"}[language],
+                                        "-I" + os.path.join(include, "tidemark", "compat"),
+                                        "-"],
+                                       input=f"#include <{header}>\n", text=True, check=True,
+                                       timeout=60, cwd=prefix)
 
 
 class Caliper(tide.Case):

@@ -177,7 +177,7 @@ static inline cali_id_t cali_make_loop_iteration_attribute(const char *name)
     char text[CALI_TIDE_NAME] = "iteration#";
     strncat(text, name, sizeof(text) - sizeof("iteration#"));
     return cali_create_attribute(text, CALI_TYPE_INT,
-                                 CALI_ATTR_ASVALUE | CALI_TIDE_ITERATION);
+                                 (int)CALI_ATTR_ASVALUE | (int)CALI_TIDE_ITERATION);
 }
 
 /* NULL: nobody made it. */
