@@ -52,6 +52,19 @@ static bool is_noted(const char *start, size_t bytes)
     return false;
 }
 
+/* Notes may be in the file only: what is not loaded, or may not be read, is not looked at. */
+static bool is_readable(const struct dl_phdr_info *module, const ElfW(Phdr) * part)
+{
+    for (size_t i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const loaded = &module->dlpi_phdr[i];
+        if (loaded->p_type == PT_LOAD && loaded->p_flags & PF_R &&
+            part->p_vaddr >= loaded->p_vaddr && part->p_memsz <= loaded->p_memsz &&
+            part->p_vaddr - loaded->p_vaddr <= loaded->p_memsz - part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
 static int look_at(struct dl_phdr_info *module, size_t size, void *unused)
 {
     (void)size;
@@ -59,7 +72,8 @@ static int look_at(struct dl_phdr_info *module, size_t size, void *unused)
     for (size_t i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *const part = &module->dlpi_phdr[i];
         const uintptr_t start = module->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_NOTE && is_noted((const char *)start, part->p_memsz))
+        if (part->p_type == PT_NOTE && is_readable(module, part) &&
+            is_noted((const char *)start, part->p_memsz))
             return 1;
     }
     return 0;

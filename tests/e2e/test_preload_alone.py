@@ -6,6 +6,7 @@ import re
 import resource
 import select
 import signal
+import struct
 import subprocess
 import tempfile
 import threading
@@ -65,6 +66,23 @@ class PreloadAlone(tide.Case):
             result = tide.report(trace)
             self.whole(result)
             self.assertEqual(result["summary"]["alloc_calls"], 100)
+
+    def test_notes_that_are_in_the_file_only_are_not_read(self):
+        with open(tide.program("count_to"), "rb") as file:
+            image = bytearray(file.read())
+        headers, = struct.unpack_from("<Q", image, 32)
+        for at in range(headers, headers + 56 * struct.unpack_from("<H", image, 56)[0], 56):
+            if struct.unpack_from("<I", image, at)[0] == 4: # PT_NOTE: its addresses, and 4
+                struct.pack_into("<QQ", image, at + 16, 0x70000000, 0x70000000)
+                struct.pack_into("<Q", image, at + 48, 4)
+        with tempfile.TemporaryDirectory() as programs, \
+                tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(programs, "noted")
+            with open(program, "wb") as file:
+                file.write(image)
+            os.chmod(program, 0o755)
+            done, _ = self.record(folder, program, "10")
+            self.assertEqual((done.returncode, done.stderr), (7, ""))
 
     def test_calipers_variables_ask_for_a_report(self):
         """It comes when the program has ended, where the program's output goes."""
