@@ -131,6 +131,12 @@ long __wrap_syscall(long number, ...)
 }
 /* NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming) */
 
+bool tide_sandbox_lets(long number, long first_argument)
+{
+    const struct tide_kernel_call call = {number, {first_argument}};
+    return !atomic_load(&is_shut_in) || passes(&call);
+}
+
 static void look_again(const _Atomic uint32_t *word, uint32_t seen)
 {
     for (int i = 0; i < TIDE_LOOKS && atomic_load(word) == seen; i++) {

@@ -19,6 +19,10 @@
 /* A call that the program makes, as syscall(): whatever comes of it is its own affair. */
 long tide_program_call(long number, ...);
 
+/* Would a call of the recorder's that cannot be made by syscall() pass?  A clone() that goes
+ * on elsewhere, say. */
+bool tide_sandbox_lets(long number, long first_argument) TIDE_COLD;
+
 /* A filter is about to be set: the recorder makes no call until it is known... */
 void tide_sandbox_begin(void) TIDE_COLD;
 /* ...that it is FILTER, or that it was not taken (NULL).  Keeps errno. */

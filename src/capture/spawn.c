@@ -33,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/sandbox.h"
 #include "capture/session.h"
 
 enum {
@@ -245,6 +246,21 @@ struct running {
     bool quiet;
 };
 
+/* Who waits for it can end it: the target has its signals blocked meanwhile, and in memory that
+ * both share none of its handlers may run. */
+static void take_signals(void)
+{
+    const uint64_t none = 0;
+    const unsigned long usual[4] = {0};
+    for (int number = 1; number < NSIG; number++) {
+        unsigned long action[4] = {0}; /* the kernel's: the first is the handler */
+        if (syscall(SYS_rt_sigaction, number, NULL, action, sizeof(none)) == 0 &&
+            action[0] > (unsigned long)(uintptr_t)SIG_IGN)
+            syscall(SYS_rt_sigaction, number, usual, NULL, sizeof(none));
+    }
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
+}
+
 static int become_other(void *context)
 {
     const struct running *const running = context;
@@ -253,6 +269,7 @@ static int become_other(void *context)
                                        : -1;
     if (nowhere >= 0)
         syscall(SYS_dup3, nowhere, STDERR_FILENO, 0);
+    take_signals();
     syscall(SYS_execve, running->path, running->arguments, environment);
     return 127;
 }
@@ -270,11 +287,13 @@ int tide_spawn_run(const char *path, char *const arguments[], bool quiet)
     const uint64_t all = ~0ull;
     uint64_t before;
     int status = -1;
+    const int flags = (may_go_unseen() ? CLONE_UNTRACED : 0) | CLONE_VM | CLONE_VFORK;
+    if (!tide_sandbox_lets(SYS_clone, flags))
+        return -1;
     copy_environment();
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
-    const int child = clone(
-        become_other, first_stack + TIDE_STACK_BYTES,
-        (may_go_unseen() ? CLONE_UNTRACED : 0) | CLONE_VM | CLONE_VFORK, &running);
+    const int child =
+        clone(become_other, first_stack + TIDE_STACK_BYTES, flags, &running);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
     while (child > 0 && syscall(SYS_wait4, child, &status, __WALL, NULL) < 0)
         if (errno != EINTR)

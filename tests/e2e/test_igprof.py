@@ -96,6 +96,17 @@ class Dumps(tide.TidyCase):
         run = self.dump("|exit 3")
         self.assertIn("igprof_dump_now: |exit 3: could not be written", run.done.stderr)
 
+    def test_who_waits_for_a_command_can_end_it(self):
+        self.dump("|cat >/dev/null; cat /proc/$$/status >status")
+        with open(self.path("status"), encoding="ascii") as file:
+            self.assertIn("SigBlk:\t0000000000000000\n", file.read())
+
+    def test_who_may_not_clone_lives(self):
+        run = self.dump("one", "-", "two")
+        self.assertEqual(run.done.stderr,
+                         "tidemark: igprof_dump_now: two: could not be written\n")
+        self.check(read(self.path("one")), 1)
+
     def test_without_a_recording_one_line_says_so(self):
         env = dict(os.environ, LD_PRELOAD=LIBRARY, TIDEMARK_MONITOR="own")
         done = subprocess.run([tide.program("igprof_dumps"), "a", "b"], capture_output=True,

@@ -1,12 +1,18 @@
 /* tests/programs/igprof_dumps.c - a program that asks IgProf for profiles, as CMS's service does.
  *
  * igprof_dumps NAME...: of each round there is one, after it: "" is no name.  A round keeps
- * 10 blocks of 1000 bytes and makes 100 of 50 that go.  Prints, as JSON, how many children
- * could be waited for, and LD_PRELOAD.
+ * 10 blocks of 1000 bytes and makes 100 of 50 that go.  "-" is no round: from there on the
+ * kernel kills who clones.  Prints, as JSON, how many children could be waited for, and
+ * LD_PRELOAD.
  */
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "say.h"
@@ -29,6 +35,20 @@ __attribute__((noinline)) static void churns(void)
     }
 }
 
+static void shut_in(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = {sizeof(rules) / sizeof(*rules), rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        abort();
+}
+
 int main(int argc, char **argv)
 {
     dump_now *dump;
@@ -36,6 +56,10 @@ int main(int argc, char **argv)
     memcpy(&dump, &found, sizeof(dump));
     int children = 0;
     for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-") == 0) {
+            shut_in();
+            continue;
+        }
         keeps();
         churns();
         if (dump)
