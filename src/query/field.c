@@ -412,6 +412,38 @@ static struct tide_value rank_of(const struct tide_walk *walk,
 
 /* --- All ------------------------------------------------------------------------------- */
 
+/* Of a visit to a region, a stretch of time, a label or a block. */
+static struct tide_value sum_value(struct tide_walk *walk,
+                                   const struct tide_record *record,
+                                   enum tide_attribute_id attribute)
+{
+    switch ((int)attribute) {
+    case TIDE_ATTRIBUTE_DURATION:
+    case TIDE_ATTRIBUTE_TIME_DURATION:
+    case TIDE_ATTRIBUTE_ALLOCS:
+    case TIDE_ATTRIBUTE_ALLOCATED:
+    case TIDE_ATTRIBUTE_FREES:
+    case TIDE_ATTRIBUTE_FREED:
+    case TIDE_ATTRIBUTE_GROWTH:
+    case TIDE_ATTRIBUTE_TALLY:
+    case TIDE_ATTRIBUTE_OWN_COUNT:
+    case TIDE_ATTRIBUTE_OWN_BYTES:
+    case TIDE_ATTRIBUTE_OWN_AVERAGE:
+    case TIDE_ATTRIBUTE_OWN_LARGEST:
+        return record->visit ? visit_value(walk, record, attribute) : tide_value_none();
+    case TIDE_ATTRIBUTE_MEM_PEAK:
+    case TIDE_ATTRIBUTE_MMAP_ACTIVE:
+    case TIDE_ATTRIBUTE_BLOCKS:
+    case TIDE_ATTRIBUTE_RSS:
+    case TIDE_ATTRIBUTE_RSS_PAGES:
+        return record->stretch ? stretch_value(record, attribute) : tide_value_none();
+    default:
+        if (record->kind == TIDE_RECORD_LABEL || record->kind == TIDE_RECORD_LABEL_END)
+            return label_row_value(walk, record, attribute);
+        return record->life ? block_value(walk, record, attribute) : tide_value_none();
+    }
+}
+
 struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *record,
                              enum tide_attribute_id attribute)
 {
@@ -451,28 +483,7 @@ struct tide_value tide_field(struct tide_walk *walk, const struct tide_record *r
     case TIDE_ATTRIBUTE_SET_EVENT:
     case TIDE_ATTRIBUTE_SNAPSHOT:
         return mark_value(walk, record, attribute);
-    case TIDE_ATTRIBUTE_DURATION:
-    case TIDE_ATTRIBUTE_TIME_DURATION:
-    case TIDE_ATTRIBUTE_ALLOCS:
-    case TIDE_ATTRIBUTE_ALLOCATED:
-    case TIDE_ATTRIBUTE_FREES:
-    case TIDE_ATTRIBUTE_FREED:
-    case TIDE_ATTRIBUTE_GROWTH:
-    case TIDE_ATTRIBUTE_TALLY:
-    case TIDE_ATTRIBUTE_OWN_COUNT:
-    case TIDE_ATTRIBUTE_OWN_BYTES:
-    case TIDE_ATTRIBUTE_OWN_AVERAGE:
-    case TIDE_ATTRIBUTE_OWN_LARGEST:
-        return record->visit ? visit_value(walk, record, attribute) : tide_value_none();
-    case TIDE_ATTRIBUTE_MEM_PEAK:
-    case TIDE_ATTRIBUTE_MMAP_ACTIVE:
-    case TIDE_ATTRIBUTE_BLOCKS:
-    case TIDE_ATTRIBUTE_RSS:
-    case TIDE_ATTRIBUTE_RSS_PAGES:
-        return record->stretch ? stretch_value(record, attribute) : tide_value_none();
     default:
-        if (record->kind == TIDE_RECORD_LABEL || record->kind == TIDE_RECORD_LABEL_END)
-            return label_row_value(walk, record, attribute);
-        return record->life ? block_value(walk, record, attribute) : tide_value_none();
+        return sum_value(walk, record, attribute);
     }
 }

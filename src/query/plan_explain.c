@@ -3,14 +3,14 @@
 
 static void explain_source(const struct tide_plan *plan, struct tide_text *out)
 {
+    static const char EVENTS[] =
+        "a row for each allocation, each free, each label that is given or ends, each begin "
+        "and end of a region, each value that is set";
     static const char *const ROWS[TIDE_SOURCES] = {
-        [TIDE_FROM_EVENTS] = "a row for each allocation, each free, each label that is "
-                             "given or ends, each begin and end of a region, each "
-                             "value that is set",
+        [TIDE_FROM_EVENTS] = EVENTS,
         [TIDE_FROM_BLOCKS] = "a row for each block",
         [TIDE_FROM_SNAPSHOTS] =
-            ("a row for each block of each snapshot, of the peak and "
-             "of the end"),
+            "a row for each block of each snapshot, of the peak and of the end",
         [TIDE_FROM_REGIONS] = "a row for each visit to a region",
         [TIDE_FROM_TIMELINE] = "a row for each of 240 stretches of time",
     };

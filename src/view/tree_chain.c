@@ -346,6 +346,16 @@ static void add_named(const struct tide_tree_text *tree,
         add_dots(tree);
 }
 
+/* What is left out between two names, but for the one at NAMED; 0: none. */
+static void add_gap(const struct tide_tree_text *tree, const struct tide_branch *branch,
+                    const struct tide_chain *chain, size_t named, int start)
+{
+    if (named)
+        add_named(tree, branch, chain, named, start);
+    else
+        add_dots(tree);
+}
+
 static void add_parts(const struct tide_tree_text *tree,
                       const struct tide_branch *branch, const struct tide_chain *chain,
                       const struct layout *layout)
@@ -367,10 +377,8 @@ static void add_parts(const struct tide_tree_text *tree,
         if (place > 0)
             add_place(tree, branch, layout, place);
         add_joint(tree);
-        if (gap && named)
-            add_named(tree, branch, chain, named, start);
-        else if (gap)
-            add_dots(tree);
+        if (gap)
+            add_gap(tree, branch, chain, named, start);
     }
     make_room(tree, branch, start, layout->name + layout->more + layout->place);
     add_last(tree, branch, layout, &chain->again);
