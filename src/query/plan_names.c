@@ -120,6 +120,8 @@ static void blame_name(struct tide_planner *planner, const struct tide_query_wor
                              name->text);
         return;
     }
+    if (!name->quoted && tide_planner_blame_bare(planner, name))
+        return;
     if (name_elsewhere(name->text))
         near = name_elsewhere(name->text);
     if (other && !near) {

@@ -292,6 +292,14 @@ static const struct mistake {
      "them\n"
      "  SELECT kind,thelongestnameofallthelongestnameofallthelongestnameofall FR...\n"
      "              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
+    {"SELECT leaf,count",
+     "'count' is an aggregation: it has parentheses, as in count()\n"
+     "  SELECT leaf,count\n"
+     "              ^~~~~\n"},
+    {"SELECT sum FROM blocks",
+     "'sum' is an aggregation: it has parentheses, as in sum(size)\n"
+     "  SELECT sum FROM blocks\n"
+     "         ^~~\n"},
     {"",
      "the query is empty; for example: SELECT leaf, count() FROM blocks GROUP BY leaf\n"},
 };
