@@ -84,6 +84,11 @@ static bool begin_file(void)
 
 static void at_end(void);
 
+static bool is_our_concern(void)
+{
+    return !atomic_load(&shared->no_concern);
+}
+
 /* Without memory or a process for it, lines are those of a program that ends by itself. */
 static void prepare_for_end(void)
 {
@@ -93,7 +98,7 @@ static void prepare_for_end(void)
         return;
     memcpy(memory, &unshared, sizeof(unshared));
     shared = memory;
-    tide_spawn_waiter(at_end);
+    tide_spawn_waiter(at_end, is_our_concern);
 }
 
 /* PATH (LENGTH bytes), a line every MS milliseconds. */
@@ -189,7 +194,7 @@ static TIDE_COLD void catch_up(uint64_t now, bool last)
 /* In the process aside: the other one has ended, and has perhaps been writing. */
 static void at_end(void)
 {
-    if (atomic_load(&shared->no_concern))
+    if (!is_our_concern())
         return;
     tide_monitor_speak_for(file_pid);
     atomic_store(&lines_lock, 0);

@@ -40,6 +40,7 @@ enum {
     TIDE_PATH_MAX = 4096,
     TIDE_ENV_MAX = 4096,
     TIDE_PATIENCE_MS = 5000,
+    TIDE_WANTED_MS = 2000, /* between two looks whether one who waits is wanted */
     TIDE_OPEN_MOST = 65536,
     TIDE_STACK_BYTES = 16384, /* of a clone: it makes a few system calls */
     TIDE_STATUS_MOST = 8192,
@@ -179,6 +180,7 @@ struct waiting {
     int pidfd;
     int flags; /* of both clones */
     void (*at_end)(void);
+    bool (*wanted)(void);
 };
 
 static void close_all_but(int fd)
@@ -190,19 +192,30 @@ static void close_all_but(int fd)
                 syscall(SYS_close, i);
 }
 
+/* Nobody tells it that its program has executed another: a pidfd does not know, and the
+ * process may live for days, and execute thousands.  An exec that fails is taken back at once. */
+static bool sleep_until_end(const struct waiting *waiting)
+{
+    struct pollfd end = {.fd = waiting->pidfd, .events = POLLIN};
+    for (int unwanted = 0; unwanted < 2;) {
+        const long ended = syscall(SYS_poll, &end, 1, TIDE_WANTED_MS);
+        if (ended > 0 || (ended < 0 && errno != EINTR))
+            return end.revents & POLLIN;
+        unwanted = waiting->wanted() ? 0 : unwanted + 1;
+    }
+    return false;
+}
+
 /* It keeps nothing of the target's: no file, no folder, no segment of the collector's. */
 static int wait_for_end(void *context)
 {
     const struct waiting *const waiting = context;
-    struct pollfd end = {.fd = waiting->pidfd, .events = POLLIN};
     close_all_but(waiting->pidfd);
     syscall(SYS_chdir, "/");
     syscall(SYS_prctl, PR_SET_NAME, "tidemark", 0, 0, 0);
     if (tide_session)
         tide_session_leave();
-    while (syscall(SYS_poll, &end, 1, -1) < 0 && errno == EINTR)
-        ;
-    if (end.revents & POLLIN)
+    if (sleep_until_end(waiting))
         waiting->at_end();
     return 0;
 }
@@ -217,14 +230,14 @@ static int leave_waiter(void *context)
                : 1;
 }
 
-bool tide_spawn_waiter(void (*at_end)(void))
+bool tide_spawn_waiter(void (*at_end)(void), bool (*wanted)(void))
 {
     const uint64_t all = ~0ull;
     uint64_t before;
     int status = -1;
     if (is_given_children())
         return false;
-    struct waiting waiting = {.at_end = at_end};
+    struct waiting waiting = {.at_end = at_end, .wanted = wanted};
     waiting.flags = may_go_unseen() ? CLONE_UNTRACED : 0;
     waiting.pidfd = (int)syscall(SYS_pidfd_open, syscall(SYS_getpid), 0);
     if (waiting.pidfd < 0)

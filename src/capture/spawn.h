@@ -17,8 +17,9 @@ bool tide_spawn_collector(char *directory, size_t size);
 
 /* Have a process aside, which nobody can wait for, call AT_END once this one has ended, in
  * whatever way; it has a copy of the memory as of now, and of shared memory what is there
- * then.  False: it could not begin. */
-bool tide_spawn_waiter(void (*at_end)(void));
+ * then.  It ends before when it finds, for some seconds, that it is not WANTED.  False: it
+ * could not begin. */
+bool tide_spawn_waiter(void (*at_end)(void), bool (*wanted)(void));
 
 /* The path of the program tidemark; NULL: there is none beside the library. */
 const char *tide_spawn_program(void);

@@ -3,11 +3,13 @@
 With LD_PRELOAD alone and no trace, and with `run --monitor`.
 """
 import csv
+import glob
 import json
 import os
 import shlex
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -195,6 +197,30 @@ class Monitors(tide.Case):
             times = [line["time_ms"] for line in self.settled()]
             self.assertEqual(times, sorted(times), first)
             self.assertGreaterEqual(len(times), least)
+
+    def waiting(self):
+        """Processes aside that wait for the end of a program started here."""
+        count = 0
+        for folder in glob.glob("/proc/[0-9]*"):
+            try:
+                with open(f"{folder}/comm", encoding="utf-8") as comm, \
+                        open(f"{folder}/environ", "rb") as environ:
+                    count += comm.read() == "tidemark\n" and \
+                        f"OF_TEST={self.folder}".encode() in environ.read().split(b"\0")
+            except OSError:
+                pass
+        return count
+
+    def test_periodic_leaves_nobody_waiting_for_programs_that_ran_others(self):
+        """A process that lives long, and executes many, has one that waits for the last."""
+        script = 'if [ $1 -lt 20 ]; then exec "$0" -c "$2" "$0" $(($1 + 1)) "$2"; fi; sleep 9'
+        counts = []
+        looks = threading.Thread(target=lambda: [time.sleep(8), counts.append(self.waiting())])
+        looks.start()
+        self.alone("periodic:file=lines.csv", ["/bin/sh", "-c", script, "/bin/sh", "0", script],
+                   OF_TEST=self.folder)
+        looks.join()
+        self.assertEqual(counts, [2]) # for the last shell, and for sleep
 
     def test_periodic_says_a_long_silence_in_two_lines(self):
         self.alone("periodic:ms=1:file=lines.csv", [*self.PYTHON, "import time; time.sleep(3)"])
