@@ -271,6 +271,18 @@ void tide_json_ranks(struct tide_json *json, const struct tide_ranks *ranks,
     tide_json_close(json);
 }
 
+static void add_csv_end(struct tide_csv *csv, const struct tide_rank *rank)
+{
+    struct tide_text words = {0};
+    if (rank->last)
+        tide_words_end(&words, rank->trace, rank->last);
+    tide_csv_uint(csv, rank->broke_off);
+    tide_csv_text(csv, words.bytes);
+    tide_csv_text(csv, rank->trace->path);
+    csv->out->failed |= words.failed;
+    tide_text_release(&words);
+}
+
 void tide_csv_ranks(struct tide_csv *csv, const struct tide_ranks *ranks, size_t limit)
 {
     static const char *const NAMES[] = {"rank",
@@ -285,6 +297,8 @@ void tide_csv_ranks(struct tide_csv *csv, const struct tide_ranks *ranks, size_t
                                         "alloc_calls",
                                         "rss_peak_bytes",
                                         "broke_off",
+                                        "end",
+                                        "trace",
                                         NULL};
     const size_t shown = shown_of(ranks, limit);
     tide_csv_head(csv, NAMES);
@@ -306,7 +320,7 @@ void tide_csv_ranks(struct tide_csv *csv, const struct tide_ranks *ranks, size_t
         tide_csv_uint(csv, rank->allocated_bytes);
         tide_csv_uint(csv, rank->alloc_calls);
         tide_csv_known(csv, rank->rss_peak_bytes);
-        tide_csv_uint(csv, rank->broke_off);
+        add_csv_end(csv, rank);
         tide_csv_end(csv);
     }
 }

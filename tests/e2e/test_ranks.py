@@ -1,4 +1,6 @@
 """tests/e2e/test_ranks.py - processes of an MPI job, told apart by what their launcher says."""
+import csv
+import io
 import json
 import subprocess
 
@@ -112,6 +114,12 @@ class Ranks(tide.Case):
         self.assertEqual({rank: row["broke_off"] for rank, row in ranks.items()},
                          {0: False, 1: True, 2: True, None: False})
         self.assertIn("not seen to exit", ranks[1]["end"])
+        table = csv.DictReader(io.StringIO(subprocess.run(
+            [tide.TIDEMARK, "report", "--ranks", "--csv", run.trace], timeout=60,
+            capture_output=True, text=True, check=True).stdout))
+        self.assertEqual([(row["rank"], row["end"], row["trace"]) for row in table],
+                         [("" if rank is None else str(rank), row["end"], run.trace)
+                          for rank, row in ranks.items()])
         done = subprocess.run([tide.TIDEMARK, "report", "--ranks", run.trace], timeout=60,
                               capture_output=True, text=True, check=True)
         self.assertRegex(" ".join(done.stdout.split()),
