@@ -48,7 +48,16 @@ static bool is_item(struct tide_planner *planner, size_t cell, bool own)
     return false;
 }
 
-/* A column for NAME, unless an item shows it or no row has it. */
+/* Has "*" a column of CELL already? */
+static bool is_filled(const struct tide_plan *plan, size_t cell)
+{
+    for (size_t i = 0; i < plan->column_count; i++)
+        if (plan->columns[i].filler && plan->columns[i].cell == cell)
+            return true;
+    return false;
+}
+
+/* A column for NAME, unless there is one or no row has it. */
 static void add_filler(struct tide_planner *planner, const char *name)
 {
     const struct tide_query_word word = {.text = name};
@@ -59,7 +68,7 @@ static void add_filler(struct tide_planner *planner, const char *name)
     const size_t known = tide_planner_cell_called(planner->plan, name);
     const size_t cell =
         known != SIZE_MAX ? known : tide_planner_add_cell(planner, name, slot);
-    if (!is_item(planner, cell, true))
+    if (!is_item(planner, cell, true) && !is_filled(planner->plan, cell))
         tide_planner_column(planner,
                             (struct tide_plan_column){.cell = cell, .filler = true});
 }

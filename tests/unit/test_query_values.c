@@ -194,6 +194,20 @@ static void the_program_has_iterations_of_its_own_outside_of_loops(void **state)
            "b,e,iteration\n5,,5\n9,,5\n,9,9\n,5,5\n");
 }
 
+static void a_star_has_each_column_once(void **state)
+{
+    struct fixture *const f = *state;
+    attribute(f, TIDE_ASKED_ITERATION, TIDE_ATTRIBUTE_INT);
+    begin(f, TIDE_ASKED_ITERATION, 10);
+    end(f, TIDE_ASKED_ITERATION);
+    tide_builder_finish(f->builder);
+    char *const text = tide_ask(&f->builder, 1, "SELECT * FORMAT csv");
+    const char *const first = strstr(text, "event.begin#iteration");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "event.begin#iteration"));
+    free(text);
+}
+
 static void iterations_of_the_program_may_be_text(void **state)
 {
     struct fixture *const f = *state;
@@ -214,6 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(several_traces_may_differ, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             the_program_has_iterations_of_its_own_outside_of_loops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_star_has_each_column_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(iterations_of_the_program_may_be_text, set_up,
                                         tear_down),
     };
