@@ -1,6 +1,6 @@
 /* capture/environment.h - set a variable of the program without its heap.
  *
- * For: lifecycle.c, monitor_list.c.  setenv() would take memory from the heap before
+ * For: lifecycle.c, monitor_*.c.  setenv() would take memory from the heap before
  * recording starts; a program that clears its environment frees it later, and would be
  * seen to free a block that was never allocated.
  */

@@ -20,12 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/environment.h"
 #include "capture/monitor.h"
 #include "capture/process.h"
 #include "capture/reserve.h"
 #include "capture/spawn.h"
 
-#define TIDE_DEFAULT_PATH "tidemark-periodic.%p.csv"
+/* Set by who is given the children of others, for those that it starts. */
+#define TIDE_NONE_ASIDE_ENV "TIDEMARK_MONITOR_NONE_ASIDE"
+#define TIDE_DEFAULT_PATH   "tidemark-periodic.%p.csv"
 
 enum { TIDE_LINES_AT_ONCE = 1000 };
 #define TIDE_LONGEST_MS (UINT64_C(1) << 40) /* as nanoseconds it is a number still */
@@ -89,9 +92,20 @@ static bool is_our_concern(void)
     return !atomic_load(&shared->no_concern);
 }
 
+/* Who is given the children of others would be given the processes aside of all that it
+ * starts, and wait for children that it never had. */
+static bool may_have_one_aside(void)
+{
+    if (tide_spawn_given_children())
+        (void)tide_environment_set(TIDE_NONE_ASIDE_ENV, "1");
+    return !secure_getenv(TIDE_NONE_ASIDE_ENV);
+}
+
 /* Without memory or a process for it, lines are those of a program that ends by itself. */
 static void prepare_for_end(void)
 {
+    if (!may_have_one_aside())
+        return;
     void *const memory = tide_reserve_map(sizeof(*shared), PROT_READ | PROT_WRITE,
                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!memory)

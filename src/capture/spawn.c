@@ -81,7 +81,7 @@ static void copy_environment(void)
     environment[count] = NULL;
 }
 
-static bool is_given_children(void)
+bool tide_spawn_given_children(void)
 {
     int given = 0;
     return syscall(SYS_getpid) == 1 ||
@@ -235,8 +235,6 @@ bool tide_spawn_waiter(void (*at_end)(void), bool (*wanted)(void))
     const uint64_t all = ~0ull;
     uint64_t before;
     int status = -1;
-    if (is_given_children())
-        return false;
     struct waiting waiting = {.at_end = at_end, .wanted = wanted};
     waiting.flags = may_go_unseen() ? CLONE_UNTRACED : 0;
     waiting.pidfd = (int)syscall(SYS_pidfd_open, syscall(SYS_getpid), 0);
@@ -338,7 +336,8 @@ bool tide_spawn_collector(char *directory, size_t size)
     if (!find_program() || syscall(SYS_pipe2, ends, O_CLOEXEC) != 0)
         return false;
     copy_environment();
-    struct spawning spawning = {.answer_fd = ends[1], .stay = is_given_children()};
+    struct spawning spawning = {.answer_fd = ends[1],
+                                .stay = tide_spawn_given_children()};
     const int child = clone_first(&spawning);
     syscall(SYS_close, ends[1]);
     bool answered = false;

@@ -15,6 +15,9 @@
  * be found, or it did not answer. */
 bool tide_spawn_collector(char *directory, size_t size);
 
+/* Is this process given the children of others, as the first one of a container is? */
+bool tide_spawn_given_children(void);
+
 /* Have a process aside, which nobody can wait for, call AT_END once this one has ended, in
  * whatever way; it has a copy of the memory as of now, and of shared memory what is there
  * then.  It ends before when it finds, for some seconds, that it is not WANTED.  False: it

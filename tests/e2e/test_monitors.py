@@ -198,6 +198,16 @@ class Monitors(tide.Case):
             self.assertEqual(times, sorted(times), first)
             self.assertGreaterEqual(len(times), least)
 
+    def test_periodic_gives_the_first_process_of_a_container_no_children(self):
+        code = ("import os, time\nown = [os.posix_spawn('/bin/true', ['true'], os.environ)"
+                " for _ in range(3)]\nstrange = 0\ntry:\n    while True:\n"
+                "        strange += os.wait()[0] not in own\nexcept OSError: print(strange)")
+        aside = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+        if subprocess.run([*aside, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no namespaces here")
+        done = self.alone("periodic:file=lines.%p", [*aside, *self.PYTHON, code])
+        self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
+
     def waiting(self):
         """Processes aside that wait for the end of a program started here."""
         count = 0
@@ -221,6 +231,11 @@ class Monitors(tide.Case):
                    OF_TEST=self.folder)
         looks.join()
         self.assertEqual(counts, [2]) # for the last shell, and for sleep
+        for _ in range(100): # the folder is theirs until they have written
+            if not self.waiting():
+                break
+            time.sleep(0.1)
+        self.assertEqual(self.waiting(), 0)
 
     def test_periodic_says_a_long_silence_in_two_lines(self):
         self.alone("periodic:ms=1:file=lines.csv", [*self.PYTHON, "import time; time.sleep(3)"])
