@@ -220,8 +220,9 @@ int tide_monitor_open(const char *path, bool child, int how)
     name.bytes[name.used] = '\0';
     /* The name may be foreseen, and a link planted there; /dev/stdout is a link as well. */
     const int links = memcmp(name.bytes, "/dev/", 5) == 0 ? 0 : O_NOFOLLOW;
+    const int made = how == O_TRUNC ? O_CREAT : 0; /* what is gone stays away */
     return (int)syscall(SYS_openat, AT_FDCWD, name.bytes,
-                        O_WRONLY | O_CREAT | O_CLOEXEC | links | how, 0644);
+                        O_WRONLY | O_CLOEXEC | made | links | how, 0644);
 }
 
 void tide_monitor_title(struct tide_monitor_report *report, const char *name)
