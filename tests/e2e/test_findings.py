@@ -226,7 +226,7 @@ class Leaks(tide.Case):
         self.assertEqual([each["kind"] for each in found], ["leak_growing"])
         for whole in (["--leaks"], ["--total", "--flat"], ["--threads"]):
             self.assertEqual(ran.report(*whole)["findings"], found)
-        for part in (["--between", "0.01", "0.02"], ["--live-at", "0.01"],
+        for part in (["--between", "0.001", "0.002"], ["--live-at", "0.001"],
                      ["--size", "1.."], ["--age", "0.001.."], ["--lifetime", "..100"],
                      ["--function", "make_answer"], ["--thread", "*"],
                      ["--time", "events", "--live-at", "100"], ["--space", "mmap"]):
