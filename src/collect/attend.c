@@ -172,7 +172,7 @@ static bool has_company(const struct attending *at)
 static void follow(struct attending *at)
 {
     const int pause_ms = at->outlives ? TIDE_SHORT_MS : 1000;
-    while (!at->told_to && !tide_collector_has_targets(at->collector) &&
+    while (!at->told_to && !tide_collector_has_met_one(at->collector) &&
            has_program(at))
         turn(at, TIDE_SHORT_MS);
     bool busy = true;

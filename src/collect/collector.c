@@ -373,6 +373,15 @@ bool tide_collector_has_only(struct tide_collector *collector, uint32_t pid)
                                  tide_clock_began(&collector->clock), pid);
 }
 
+bool tide_collector_has_met_one(struct tide_collector *collector)
+{
+    pthread_mutex_lock(&collector->lock);
+    const bool met = collector->new_shares || collector->targets ||
+                     collector->process_count > 0 || collector->refused_errno;
+    pthread_mutex_unlock(&collector->lock);
+    return met || atomic_load(&collector->in_hand) > 0;
+}
+
 bool tide_collector_has_targets(struct tide_collector *collector)
 {
     pthread_mutex_lock(&collector->lock);

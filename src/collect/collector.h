@@ -155,6 +155,9 @@ bool tide_collector_busy(struct tide_collector *collector);
 /* Is nobody but PID recorded, and will be?  Needs no running drain thread, either. */
 bool tide_collector_has_only(struct tide_collector *collector, uint32_t pid);
 
+/* Has a process come to be recorded, or been refused?  Who only looks whether somebody listens
+ * (session_folder.c) is no process of the run. */
+bool tide_collector_has_met_one(struct tide_collector *collector);
 /* Is there any process or segment that the drain thread has in hand? */
 bool tide_collector_has_targets(struct tide_collector *collector);
 

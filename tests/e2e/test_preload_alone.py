@@ -67,6 +67,20 @@ class PreloadAlone(tide.Case):
             self.whole(result)
             self.assertEqual(result["summary"]["alloc_calls"], 100)
 
+    def test_programs_that_begin_at_once_are_all_recorded(self):
+        """A collector that begins looks for folders of dead ones, and so calls on the others."""
+        many = 24
+        with tempfile.TemporaryDirectory() as folder:
+            script = f'for i in $(seq {many}); do "$@" & done; wait'
+            env = dict(self.surroundings(folder), TIDEMARK_OUTPUT="%p.tide")
+            subprocess.run(["sh", "-c", script, "sh", "env", f"LD_PRELOAD={LIBRARY}",
+                            tide.program("deep"), "3", "100"],
+                           env=env, cwd=folder, check=True, timeout=60)
+            self.wait_for_collectors()
+            traces = glob.glob(os.path.join(folder, "*.tide"))
+            calls = [tide.report(trace)["summary"]["alloc_calls"] for trace in traces]
+            self.assertEqual(sorted(calls), [100] * many)
+
     def test_notes_that_are_in_the_file_only_are_not_read(self):
         with open(tide.program("count_to"), "rb") as file:
             image = bytearray(file.read())
