@@ -47,7 +47,8 @@ static uint64_t count_losses(const struct tide_model *model)
     const char *const *const troubles = model->trace->troubles;
     return honesty->dropped + honesty->lost_records + model->trace->bad_chunks +
            !honesty->complete + (troubles && troubles[0]) +
-           !tide_model_records(model, TIDE_IN_HEAP);
+           !tide_model_records(model, TIDE_IN_HEAP) +
+           (model->trace->process_count == 0);
 }
 
 static enum tide_status check_whole(struct tide_verdicts *checks,
@@ -59,6 +60,8 @@ static enum tide_status check_whole(struct tide_verdicts *checks,
         check.note = "incomplete, which is allowed";
     else if (!model->honesty.complete)
         check.note = "the trace ends early";
+    else if (model->trace->process_count == 0)
+        check.note = "no process was recorded";
     else if (!tide_model_records(model, TIDE_IN_HEAP))
         check.note = "the heap was not recorded, as run --spaces asks";
     else if (model->trace->troubles && model->trace->troubles[0])

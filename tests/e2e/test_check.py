@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import xml.etree.ElementTree
 
 import tide
@@ -56,6 +57,18 @@ class Limits(tide.Case):
                                  (value, value))
                 self.assertEqual(self.failed(f"--max-{option}", str(value - 1), base()),
                                  [option])
+
+    def test_a_trace_of_no_process_keeps_no_limit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = (os.path.join(folder, name) for name in ("empty.c", "empty"))
+            with open(source, "w", encoding="ascii") as file:
+                file.write("int main(void) { return 0; }")
+            subprocess.run(["cc", "-static", "-o", program, source], check=True, timeout=60)
+            trace = program + ".tide"
+            subprocess.run([tide.TIDEMARK, "run", "--force", "-q", "-o", trace, program],
+                           check=True, timeout=60, stderr=subprocess.DEVNULL)
+            self.assertEqual(self.failed("--max-peak", "1", trace), ["complete"])
+            self.assertIn("no process was recorded", check("--max-peak", "1", trace).stdout)
 
     def test_what_fails_does_not_read_like_the_limit(self):
         done = check("--max-peak", str(PEAK - 1), "--max-leak", "4K", base())
