@@ -215,16 +215,22 @@ static bool send_welcome(int fd, const int fds[2])
     return sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(welcome);
 }
 
-/* Hand SHARE to the drain thread, before its target can write the first byte. */
-static void hand_over(struct tide_collector *collector, struct tide_share *share)
+/* Give the target FDS, and SHARE to the drain thread: its next pass has SHARE if the target can
+ * have written or asked for anything.  False: the target has gone. */
+static bool hand_over(struct tide_collector *collector, struct tide_share *share,
+                      int fd, const int fds[2])
 {
     pthread_mutex_lock(&collector->lock);
+    const bool sent = send_welcome(fd, fds);
     struct tide_share **end = &collector->new_shares;
-    while (*end)
+    while (sent && *end)
         end = &(*end)->next;
-    *end = share;
+    if (sent)
+        *end = share;
     pthread_mutex_unlock(&collector->lock);
-    tide_collector_kick(collector);
+    if (sent)
+        tide_collector_kick(collector);
+    return sent;
 }
 
 static void refuse(struct tide_collector *collector, const struct tide_hello *hello,
@@ -275,13 +281,11 @@ static void welcome(struct tide_collector *collector, int fd,
     share->session_began = tide_clock_began(&collector->clock);
     share->image = *image;
     const int fds[2] = {collector->page_fd, peer_fd};
-    const bool sent = send_welcome(fd, fds);
+    const bool sent = hand_over(collector, share, fd, fds);
     (void)close(peer_fd);
     tide_session_folder_speak(collector->directory);
-    if (sent) {
-        hand_over(collector, share);
+    if (sent)
         return;
-    }
     tide_handshake_missed(collector, share->pid, &share->image,
                           "it did not wait for its collector");
     tide_share_free(share);
