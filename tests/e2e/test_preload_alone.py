@@ -109,7 +109,9 @@ class PreloadAlone(tide.Case):
             variables += [f"CALI_REPORT_FILENAME={name}"] if name else []
             with tempfile.TemporaryDirectory() as folder:
                 done = self.start(folder, tide.program("phases"), variables=variables)
-                answers = {"stdout": done.stdout.partition("}\n")[2], "stderr": done.stderr}
+                # In a container the program waits for it, with words in its buffers perhaps.
+                own = re.sub(r"(?m)^\{.*\}\n", "", done.stdout)
+                answers = {"stdout": own, "stderr": done.stderr}
                 if where == "file":
                     for _ in range(100):
                         if not collectors():
