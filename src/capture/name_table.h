@@ -25,7 +25,7 @@ struct tide_name {
 
 /* The one with this TEXT; NULL when there is no room, or TEXT is NULL. */
 const struct tide_name *tide_name_of(const char *text);
-/* The same of a value of ATTRIBUTE; NULL: of none. */
+/* The name with this TEXT as a value of ATTRIBUTE (NULL: of none); NULL when there is no room. */
 const struct tide_name *tide_name_under(const struct tide_name *attribute,
                                         const char *text);
 

@@ -114,22 +114,18 @@ enum tide_status tide_subjects_add_module(struct tide_subjects *subjects,
         find_module(subjects, model, paths, amount, &module);
     if (status || !module)
         return status;
-    struct tide_subject *const list = tide_grown(subjects->list, &subjects->capacity,
-                                                 (size_t)number + 1, sizeof(*list));
-    if (!list)
+    struct tide_subject *const subject = tide_subjects_add_wide(subjects, question);
+    if (!subject)
         return TIDE_ENOMEM;
-    subjects->list = list;
-    list[number] = (struct tide_subject){
-        .space = TIDE_IN_HEAP, .wide = true, .module = module, .question = question};
+    subject->module = module;
     for (uint32_t i = 0; i < model->site_count; i++) {
         const uint32_t leaf = subjects->of_site[i].subject;
         if (module_of(subjects, paths, leaf) != module ||
             !tide_site_untold(subjects, model, i, amount))
             continue;
-        list[number].function = list[leaf].function;
+        subject->function = subjects->list[leaf].function;
         subjects->wide[question][i] = number;
-        tide_subject_add_site(&list[number], &model->sites[i]);
+        tide_subject_add_site(subject, &model->sites[i]);
     }
-    subjects->count++;
     return TIDE_OK;
 }

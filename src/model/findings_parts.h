@@ -215,6 +215,10 @@ enum tide_status tide_subjects_make_wide(struct tide_subjects *subjects,
                                          const struct tide_model *model,
                                          enum tide_question question);
 
+/* Add a wide subject of the heap that answers QUESTION, the last; NULL without memory. */
+struct tide_subject *tide_subjects_add_wide(struct tide_subjects *subjects,
+                                            enum tide_question question);
+
 /* --- findings_root.c --- */
 
 /* If all that those subjects hold that are OWNERS of the peak is below one function which

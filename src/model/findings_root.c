@@ -90,16 +90,12 @@ static enum tide_status add_root(const struct roots *roots,
 {
     const struct tide_model *const model = roots->model;
     const uint32_t number = (uint32_t)subjects->count;
-    struct tide_subject *const list = tide_grown(subjects->list, &subjects->capacity,
-                                                 (size_t)number + 1, sizeof(*list));
-    if (!list)
+    struct tide_subject *const subject =
+        tide_subjects_add_wide(subjects, TIDE_ASK_STANDS);
+    if (!subject)
         return TIDE_ENOMEM;
-    subjects->list = list;
-    list[number] = (struct tide_subject){.function = function,
-                                         .space = TIDE_IN_HEAP,
-                                         .wide = true,
-                                         .root = true,
-                                         .question = TIDE_ASK_STANDS};
+    subject->function = function;
+    subject->root = true;
     tide_stack_tree_mark(roots->tree, function);
     for (size_t i = 0; i < model->site_count; i++) {
         const struct tide_site *const site = &model->sites[i];
@@ -107,9 +103,8 @@ static enum tide_status add_root(const struct roots *roots,
             !tide_stack_tree_has(roots->tree, site->stack))
             continue;
         subjects->wide[TIDE_ASK_STANDS][i] = number;
-        tide_subject_add_site(&list[number], site);
+        tide_subject_add_site(subject, site);
     }
-    subjects->count++;
     return TIDE_OK;
 }
 

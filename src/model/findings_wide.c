@@ -163,20 +163,29 @@ static uint32_t find_narrowest(const struct widening *widening, uint64_t whole)
     return best;
 }
 
+struct tide_subject *tide_subjects_add_wide(struct tide_subjects *subjects,
+                                            enum tide_question question)
+{
+    struct tide_subject *const list = tide_grown(subjects->list, &subjects->capacity,
+                                                 subjects->count + 1, sizeof(*list));
+    if (!list)
+        return NULL;
+    subjects->list = list;
+    list[subjects->count] = (struct tide_subject){
+        .space = TIDE_IN_HEAP, .wide = true, .question = question};
+    return &list[subjects->count++];
+}
+
 /* Make FUNCTION a subject, of all the sites that it has part in. */
 static enum tide_status add_subject(struct widening *widening, uint32_t function)
 {
     struct tide_subjects *const subjects = widening->subjects;
     const uint32_t number = (uint32_t)subjects->count;
-    struct tide_subject *const list = tide_grown(subjects->list, &subjects->capacity,
-                                                 (size_t)number + 1, sizeof(*list));
-    if (!list)
+    struct tide_subject *const subject =
+        tide_subjects_add_wide(subjects, widening->question);
+    if (!subject)
         return TIDE_ENOMEM;
-    subjects->list = list;
-    list[number] = (struct tide_subject){.function = function,
-                                         .space = TIDE_IN_HEAP,
-                                         .wide = true,
-                                         .question = widening->question};
+    subject->function = function;
     tide_stack_tree_mark(widening->tree, function);
     for (uint32_t i = 0; i < widening->model->site_count; i++) {
         const struct tide_site *const site = &widening->model->sites[i];
@@ -184,13 +193,12 @@ static enum tide_status add_subject(struct widening *widening, uint32_t function
             !tide_stack_tree_has(widening->tree, site->stack))
             continue;
         if (is_told(widening, i)) {
-            list[number].rest = true;
+            subject->rest = true;
             continue;
         }
         subjects->wide[widening->question][i] = number;
-        tide_subject_add_site(&list[number], site);
+        tide_subject_add_site(subject, site);
     }
-    subjects->count++;
     return TIDE_OK;
 }
 

@@ -73,7 +73,7 @@ static void add_filler(struct tide_planner *planner, const char *name)
                             (struct tide_plan_column){.cell = cell, .filler = true});
 }
 
-/* The same for START and REST together. */
+/* Add the column that is called START and REST together, if it is none yet. */
 static void add_joined(struct tide_planner *planner, const char *start,
                        const char *rest)
 {

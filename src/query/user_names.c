@@ -47,7 +47,7 @@ static size_t add_set(const struct tide_trace *trace, struct tide_user_name *out
     return trace->attribute_count;
 }
 
-/* The same of attributes whose values are names of regions. */
+/* Add the attributes whose values are names of regions; their number. */
 static size_t add_regions(const struct tide_trace *trace, struct tide_user_name *out)
 {
     size_t count = 0;

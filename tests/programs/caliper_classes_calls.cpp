@@ -290,7 +290,7 @@ void matrices()
     CALI_CXX_MARK_LOOP_END(loop);
 }
 
-/* The same by macros: labels are the names of variables, and nothing is freed. */
+/* The products of matrices, marked by macros: labels are the names of variables, and nothing is freed. */
 void matrix_macros()
 {
     CALI_MARK_BEGIN("benchmark");

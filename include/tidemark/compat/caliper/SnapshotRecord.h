@@ -148,7 +148,7 @@ class SnapshotRecord
     const Variant *values_;
 };
 
-/* The same of entries. */
+/* A part of a snapshot, by its entries. */
 class SnapshotView
 {
   public:

@@ -29,7 +29,7 @@ static inline void cali_datatracker_untrack(const void *ptr)
     tide_unlabel(ptr);
 }
 
-/* The same of memory that is allocated here; NULL: there is none. */
+/* Allocate SIZE bytes and label them; NULL: there is no memory. */
 static inline void *cali_datatracker_allocate(const char *label, size_t size)
 {
     void *const made = malloc(size);
